@@ -94,7 +94,7 @@ class _Files(NamedTuple):
             return None  # there are none
         if self._unlisted:
             return _UNLISTED
-        if any(finding.rule.proof == "lost" for finding in outcome.findings):
+        if any(finding.proof == "lost" for finding in outcome.findings):
             return "the weights are quantised"
         if outcome.settled and outcome.has("HF203"):
             return "a tied weight is stored, and may be no copy"

@@ -34,7 +34,7 @@ from hfcount.report.model import Report
 from hfcount.serving.memory import costs
 from hfcount.text import printable
 from hfcount.verifier import explain, verify
-from hfcount.verifier.findings import DIFFERING, Outcome
+from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
 
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "report_of", "what_ifs"]
 
@@ -144,7 +144,7 @@ def examine(
             outcome = verify(blueprint)
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
-        _report_error(error, name, outcome)
+        outcome.report(finding_of(error, name))
     return Inspection(
         documents=documents,
         options=options,
@@ -183,7 +183,9 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
 def _check_endless(document: Document, values: Mapping[str, Any], outcome: Outcome) -> None:
     """Looks for numbers that JSON does not have."""
     if may_be_endless(document) and (endless := found_endless(values)):
-        outcome.report("HF111", key=endless[0], observed=endless[1], file=CONFIG)
+        from hfcount.verifier.rules.hf111_number_not_json import NumberNotJson
+
+        outcome.report(NumberNotJson(key=endless[0], observed=endless[1], file=CONFIG))
 
 
 def _check_ranks(blueprint: Blueprint, announced: Sequence[Announcement], options: Options, outcome: Outcome) -> None:
@@ -201,20 +203,6 @@ def _unseen(error: DocumentError | ConfigError | UnknownClass) -> Failure | None
     if error.built:
         return Failure(kind=error.kind, message="what transformers builds of this config is not known here")
     return None
-
-
-def _report_error(error: DocumentError | ConfigError | UnknownClass, name: str, outcome: Outcome) -> None:
-    """Makes a finding of an error; `name` is the file, unless the error says which."""
-    outcome.report(
-        error.code,
-        severity="note" if error.built else None,
-        expected=error.expected,
-        observed=error.observed,
-        key=error.key,
-        file=error.file or name,
-        fix=error.fix,
-        said=error.said,
-    )
 
 
 def _beside(documents: Documents) -> dict[str, dict[str, Any]]:

@@ -210,7 +210,8 @@ class Blueprint:
         if count > LISTING_LIMIT:
             raise ConfigError(
                 f"this config describes {count:,} tensors, and more than {LISTING_LIMIT:,} are not listed one by one;"
-                " rows() folds them."
+                " rows() folds them.",
+                variant="out-of-range",
             )
         return (Stored(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
 

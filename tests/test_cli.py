@@ -210,7 +210,7 @@ def test_help_shows_examples_exit_codes_and_every_option(command: Command) -> No
 
 
 def test_help_names_what_strict_leaves_alone(command: Command) -> None:
-    *some, last = (rule.code for rule in RULES.values() if rule.neutral)
+    *some, last = (rule.code for rule in RULES.values() if rule.informational)
     assert f"every note but {', '.join(some)} and {last} to an error" in re.sub(r"\s+", " ", command("--help").out)
 
 
@@ -223,7 +223,7 @@ def test_rules_explains_each(command: Command) -> None:
     result = command("--rules")
     assert result.code == 0
     for rule in RULES.values():
-        assert f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n" in result.out
+        assert f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n" in result.out
 
 
 def test_schema_is_that_of_the_report(command: Command) -> None:

@@ -46,7 +46,7 @@ def test_nothing_of_the_package_is_imported_unseen() -> None:
     assert hidden == []
 
 
-CIRCLES = [{"verifier", "verifier.class_names"}]
+CIRCLES: list[set[str]] = []
 """To be undone: no further one belongs here."""
 
 
@@ -66,7 +66,7 @@ def test_no_modules_import_each_other() -> None:
     TopologicalSorter(imports).prepare()  # raises CycleError with the circle
 
 
-UNSPLIT = ("sweeping/", "verifier/")
+UNSPLIT = ("sweeping/",)
 """Rooms with functions that are to be split: no further one belongs here."""
 
 

@@ -352,7 +352,7 @@ def test_no_rule_is_called_that(asked: str) -> None:
 def test_rules_are_in_order_and_each_says_what_why_and_what_to_do() -> None:
     assert list(RULES) == sorted(RULES)
     assert len({rule.name for rule in RULES.values()}) == len(RULES)
-    assert [rule.code for rule in RULES.values() if not (rule.what and rule.why and rule.do)] == []
+    assert [rule.code for rule in RULES.values() if not (rule.what and rule.why and rule.remedy)] == []
 
 
 def test_the_public_function_reads_the_same(tmp_path: Path) -> None:

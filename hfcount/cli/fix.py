@@ -109,8 +109,8 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
         yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."
         if not write:
             yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
-    barring = {one.rule.code for one in plan.after.findings if one.bars}
-    left = [finding for finding in plan.after.report.findings if finding.rule.mends or finding.code in barring]
+    barring = {one.code for one in plan.after.findings if one.blocks}
+    left = [finding for finding in plan.after.report.findings if finding.rule.advises or finding.code in barring]
     if left:
         yield "\nNot repaired, since no cure is proven:"
     for finding in left:
@@ -129,7 +129,7 @@ def _steps(plan: "Plan") -> Iterator[str]:
         cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
         for place, one in enumerate(cured):
             lead = "  " if place else f"\n{number}."
-            yield f"{lead} {one.rule.code} {one.severity}: {one.message}"
+            yield f"{lead} {one.code} {one.severity}: {one.message}"
         yield f"   Repair: {printable(step.says, None)}"
         if step.doubt:
             yield f"   Note: {printable(step.doubt, None)}"

@@ -136,7 +136,9 @@ if TYPE_CHECKING:
     shell_complete=read.some_rule,
     help="Let an error through, and say so (repeatable).",
 )
-@click.option("--strict", is_flag=True, help="Upgrade every note but HF102, HF106, HF111 and HF113 to an error.")
+@click.option(
+    "--strict", is_flag=True, cls=read.NamingRules, help="Upgrade every note but {informational} to an error."
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 @read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
 @click.option(

@@ -65,7 +65,7 @@ class Speakers(Record):
         widths, kernels = c.ints("tdnn_dim"), c.ints("tdnn_kernel")
         if not widths or len(kernels) < len(widths):
             said = f"tdnn_dim has {len(widths):,} entries and tdnn_kernel {len(kernels):,}."
-            raise c.error(said, "tdnn_dim", "Correct one of them.")
+            raise c.error("list-length", said, "tdnn_dim", "Correct one of them.")
         layers = tuple(
             Frames(dim(f"T{number}", width), dim(f"w_t{number}", kernel))
             for number, (width, kernel) in enumerate(zip(widths, kernels, strict=False), 1)

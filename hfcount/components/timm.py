@@ -19,7 +19,9 @@ def arguments(c: Config, name: str, builds: frozenset[str], shapeless: frozenset
     """
     for key in c.object("model_args") or {}:
         if key == "num_classes":
-            raise c.error("model_args must not give num_classes, which the class gives itself.", "model_args")
+            raise c.error(
+                "contradiction", "model_args must not give num_classes, which the class gives itself.", "model_args"
+            )
         if key not in builds and key not in shapeless:
             said = f"{name} with {printable(key, 40)} in model_args is not described, but with"
             raise UnknownArchitecture(f"{c.where}: {said} {', '.join(sorted(builds))}.")

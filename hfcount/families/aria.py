@@ -21,7 +21,9 @@ def spec(c: Config) -> Spec[Aria]:
     queries = c.object("projector_patch_to_query_dict") or {"1225": 128, "4900": 256}
     counts = [count for count in queries.values() if type(count) is int and count > 0]
     if not counts:
-        raise c.error("projector_patch_to_query_dict names no number of queries.", "projector_patch_to_query_dict")
+        raise c.error(
+            "out-of-range", "projector_patch_to_query_dict names no number of queries.", "projector_patch_to_query_dict"
+        )
     own = Aria.read(c, queries=keys.dim("n_q", max(counts)))
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, towers, heads=heads).having(own)

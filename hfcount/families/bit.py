@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Bit]:
     given, kind = c.ints("hidden_sizes"), c.str("layer_type", default="preactivation")
     if kind not in ("preactivation", "bottleneck"):
         said = f"layer_type is {kind!r}, and must be preactivation or bottleneck."
-        raise c.error(said, "layer_type", observed=kind)
+        raise c.error("unknown-kind", said, "layer_type", observed=kind)
     factor = c.int("width_factor", default=1)
     widths = [
         keys.derived_dim(c, f"d{n}", keys.rounded(size * factor, 8), f"{origin(size)} · {{width_factor}}, rounded")

@@ -34,7 +34,9 @@ def spec(c: Config) -> Spec[Bridgetower]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     kind = c.str("link_tower_type", default="add")
     if kind not in _SCALES:
-        raise c.error(f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type")
+        raise c.error(
+            "unknown-kind", f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type"
+        )
     own = Bridgetower.read(c, link_tower_type=kind)
     whole = keys.composite(c, text, towers, heads=_HEADS)
     if whole.head == "contrastive":
@@ -97,7 +99,9 @@ def vision_spec(c: Config) -> Spec[BridgetowerVisionModel]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     heads = d // _HEAD
     if not heads or d % heads:
-        raise c.error(f"hidden_size is {d:,}, of which heads of {_HEAD} cannot be made.", "hidden_size")
+        raise c.error(
+            "not-divisible", f"hidden_size is {d:,}, of which heads of {_HEAD} cannot be made.", "hidden_size"
+        )
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads, qkv_bias=True, out_bias=True)
     shorter = count - 1 if c.bool("remove_last_layer", default=False) else count
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), shorter)

@@ -65,7 +65,7 @@ def vqgan_spec(c: Config) -> Spec[ChameleonVqgan]:
     vanilla = c.str("attn_type", default="vanilla") == "vanilla"
     seen = [] if c.is_null("attn_resolutions") else c.ints("attn_resolutions")
     if not factors:
-        raise c.error("channel_multiplier names no level.", "channel_multiplier")
+        raise c.error("out-of-range", "channel_multiplier names no level.", "channel_multiplier")
     double = 2 if c.bool("double_latent", default=False) else 1
     levels = tuple(
         Level(

@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Chmv2]:
     widths, factors = c.ints("post_process_channels", default=(128, 256, 512, 1024)), c.entries("reassemble_factors")
     factors = factors if c.given("reassemble_factors") else [4, 2, 1, 0.5]
     if any(type(factor) not in (int, float) or not 0 < factor <= MAX_SIZE for factor in factors):
-        raise c.error("reassemble_factors must name numbers above 0.", "reassemble_factors", code="HF001")
+        raise c.malformed("reassemble_factors must name numbers above 0.", "reassemble_factors")
     levels, count = list[Level](), len(factors)
     for number, (width, factor) in enumerate(zip(widths, [*factors, *[1] * len(widths)], strict=False), 1):
         channels = keys.dim(f"C{number}", width)

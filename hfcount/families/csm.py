@@ -49,7 +49,7 @@ def depth_spec(c: Config) -> Spec[CsmDepthDecoderModel]:
     """CSM's depth decoder: a small Llama over the codebooks of one frame, with a head for each (model card of CSM)."""
     if c.bool("tie_word_embeddings", default=False):
         said = "tie_word_embeddings is true, and transformers refuses that: each codebook has a head of its own."
-        raise c.error(said, "tie_word_embeddings", "Set it to false.", expected=False, observed=True)
+        raise c.error("contradiction", said, "tie_word_embeddings", "Set it to false.", expected=False, observed=True)
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
     own = CsmDepthDecoderModel.read(c)
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model")).replace(tied=False).having(own)

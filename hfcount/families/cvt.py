@@ -39,7 +39,10 @@ def spec(c: Config) -> Spec[Cvt]:
     fitting = all(len(given) == count for given in (ratios, biases, tokens, ways))
     if not fitting or any(type(ratio) not in (int, float) for ratio in ratios):
         raise c.error(
-            f"depth names {count:,} stages, and other lists do not fit that.", "depth", "Correct one of them."
+            "list-length",
+            f"depth names {count:,} stages, and other lists do not fit that.",
+            "depth",
+            "Correct one of them.",
         )
     wide = [scaled(ratio, f"mlp_ratio[{n}]", d) for n, (ratio, d) in enumerate(zip(ratios, widths, strict=True))]
     kernels, sides = keys.each(c, "kernel_qkv", count, "w"), keys.each(c, "patch_sizes", count, "P")

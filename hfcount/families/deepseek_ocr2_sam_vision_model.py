@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[DeepseekOcr2Sam]:
     usual = (512, 896 if c.family.startswith("deepseek") else 1024)
     wide = c.ints("downsample_channels", default=usual) or list(usual)
     if len(wide) != 2:
-        raise c.error("downsample_channels must name two widths.", "downsample_channels", "Correct it.")
+        raise c.error("list-length", "downsample_channels must name two widths.", "downsample_channels", "Correct it.")
     first, second = (keys.dim(f"C{number}", width) for number, width in enumerate(wide, 1))
     whole = sam_tower(c)
     return whole.having(DeepseekOcr2Sam(tower=whole.own, first=first, second=second))

@@ -35,9 +35,13 @@ def spec(c: Config) -> Spec[DeepseekVlV2]:
     own, tag = c.part("projector_config"), c.str("tile_tag", default="tile_tag")
     kind = own.str("projector_type", default="downsample_mlp_gelu")
     if kind not in _PROJECTORS:
-        raise own.error("projector_type names a projector that is not described.", "projector_type", observed=kind)
+        raise own.error(
+            "not-described", "projector_type names a projector that is not described.", "projector_type", observed=kind
+        )
     if tag != "2D":
-        raise c.error("tile_tag is not 2D, for which alone the model has weights.", "tile_tag", observed=tag)
+        raise c.error(
+            "not-described", "tile_tag is not 2D, for which alone the model has weights.", "tile_tag", observed=tag
+        )
     side = own.int("downsample_ratio", default=2)
     sizes = DeepseekVlV2.read(
         c,
@@ -137,7 +141,9 @@ def vision_spec(c: Config) -> Spec[DeepseekVlV2Vision]:
     d, first = c.int("width"), c.bool("class_token", default=False)
     pooled = c.str("global_pool", default="map")
     if pooled not in ("", "map", "token", "avg") or (pooled == "token" and not first):
-        raise c.error("global_pool names no way to pool that the tower has.", "global_pool", observed=pooled)
+        raise c.error(
+            "unknown-kind", "global_pool names no way to pool that the tower has.", "global_pool", observed=pooled
+        )
     own = DeepseekVlV2Vision.read(c, pooled=pooled == "map", averaged=pooled == "avg", class_token=first)
     ffn = Dense(width=c.times("mlp_ratio", d), bias=True)
     rows = keys.squares(c) + first

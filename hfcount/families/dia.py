@@ -15,7 +15,9 @@ def spec(c: Config) -> Spec:
     channels = text.own.num_channels if isinstance(text.own, DiaDecoder) else None
     delays = c.length("delay_pattern")
     if delays is not None and delays != channels:
-        raise c.error(f"delay_pattern has {delays:,} entries, and num_channels is {channels}.", "delay_pattern")
+        raise c.error(
+            "list-length", f"delay_pattern has {delays:,} entries, and num_channels is {channels}.", "delay_pattern"
+        )
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, parts, key="decoder_config", heads=heads).replace(tied=False)
 

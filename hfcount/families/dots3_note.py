@@ -61,7 +61,9 @@ def _networks(c: Config) -> list[Layers]:
     usual = [("sparse" if number > 0 else "dense") for number in counts] if counts else listed
     if len(usual) != count:
         said = f"the networks of {len(usual):,} layers are given, and num_hidden_layers is {count:,}."
-        raise c.error(said, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them.")
+        raise c.error(
+            "list-length", said, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them."
+        )
     wanted = dict(enumerate(counts)) if counts else {}
     if own:
         for numbers, seen in overrides(c, ("num_local_experts", "num_experts_per_tok"), count):

@@ -36,7 +36,11 @@ def spec(c: Config) -> Spec[Dpt]:
         mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True)
     )
     if c.given("backbone"):
-        raise c.error("backbone is the name of a model elsewhere, whose config this one does not hold.", "backbone")
+        raise c.error(
+            "not-described",
+            "backbone is the name of a model elsewhere, whose config this one does not hold.",
+            "backbone",
+        )
     given = hybrid or c.given("backbone_config")
     parts = {"backbone": families.backbone(c)} if given else {}
     shape = c.ints("backbone_featmap_shape", default=(1, 1024, 24, 24)) if hybrid else []

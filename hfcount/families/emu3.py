@@ -67,7 +67,7 @@ def vqgan_spec(c: Config) -> Spec[Emu3Vqgan]:
     """Emu3's tokeniser of images and videos: an encoder, a codebook and a decoder (arXiv:2409.18869)."""
     first, factors = c.int("base_channels"), c.ints("channel_multiplier")
     if not factors:
-        raise c.error("channel_multiplier names no level.", "channel_multiplier")
+        raise c.error("out-of-range", "channel_multiplier names no level.", "channel_multiplier")
     seen = c.ints("attn_resolutions")
     factor = c.int("temporal_downsample_factor")
     times = keys.derived_dim(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2")

@@ -33,13 +33,13 @@ class Encodec(Sizes):
 def spec(c: Config) -> Spec[Encodec]:
     d, words, coder = c.int("hidden_size"), c.int("codebook_size"), Seanet.by_rates(c)
     if words & (words - 1):
-        raise c.error(f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
+        raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
     norm = c.str("norm_type")
     if norm not in ("weight_norm", "time_group_norm"):
-        raise c.error("norm_type must be weight_norm or time_group_norm.", "norm_type", observed=norm)
+        raise c.error("unknown-kind", "norm_type must be weight_norm or time_group_norm.", "norm_type", observed=norm)
     rates = c.entries("target_bandwidths")
     if not rates or not isinstance(rates[-1], int | float):
-        raise c.error("target_bandwidths must list numbers.", "target_bandwidths", code="HF001")
+        raise c.malformed("target_bandwidths must list numbers.", "target_bandwidths")
     frames, bits = -(-c.int("sampling_rate") // product(coder.ratios)), max(1, ceil(log2(max(1, words))))
     own = Encodec.read(
         c,

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
     width = c.part("decoder").int("cross_attention_hidden_size", default=None)
     if width is not None and width != encoder.hidden:
         said = f"cross_attention_hidden_size is {width:,}, and the encoder is {encoder.hidden:,} wide."
-        raise c.error(said, "decoder.cross_attention_hidden_size", "Correct one of them.")
+        raise c.error("contradiction", said, "decoder.cross_attention_hidden_size", "Correct one of them.")
     out = encoder.output if c.family == "speech-encoder-decoder" else encoder.hidden
     own = EncoderDecoder.read(c, projected=width is None and out != decoder.hidden)
     whole = keys.composite(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))

@@ -76,7 +76,11 @@ def text_spec(c: Config) -> Spec[Ernie45VlMoeText]:
     bias = c.bool("use_bias", default=False)
     widths = c.ints("moe_intermediate_size", default=(1536, 512))
     if len(widths) < 2:
-        raise c.error("moe_intermediate_size must have 2 entries: for text and for images.", "moe_intermediate_size")
+        raise c.error(
+            "list-length",
+            "moe_intermediate_size must have 2 entries: for text and for images.",
+            "moe_intermediate_size",
+        )
 
     def routed() -> MoE:
         among, shared = c.int("moe_num_experts"), c.int("moe_num_shared_experts", minimum=0)

@@ -76,7 +76,9 @@ def spec(c: Config) -> Spec[Esmfold2]:
         ("structure_head", "diffused", parts["placing"].hidden),
     ):
         if parts[name].output != width:
-            raise c.error(f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where)
+            raise c.error(
+                "contradiction", f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where
+            )
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)
         own = own.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))
@@ -102,7 +104,7 @@ def _atoms(c: Config) -> Spec:
     turned = 3 * c.int("num_spatial_rope_pairs_per_axis", minimum=0) + c.int("num_uid_rope_pairs", minimum=0)
     if turned > width // 2:
         said = f"num_spatial_rope_pairs_per_axis and num_uid_rope_pairs turn {turned:,} pairs, and a head has"
-        raise c.error(f"{said} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
+        raise c.error("contradiction", f"{said} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
     return found.replace(out=c.int("output_dim"))
 
 

@@ -94,7 +94,7 @@ def vision_spec(c: Config) -> Spec[FlorenceVision]:
     channels = keys.dim("C", c.int("in_channels"))
     if min(len(sides), len(normed)) < len(layers):
         said = f"patch_size has {len(sides):,} and patch_prenorm {len(normed):,} entries for {len(layers):,} stages."
-        raise c.error(said, "patch_size", "Correct one of them.")
+        raise c.error("list-length", said, "patch_size", "Correct one of them.")
     entries = tuple(
         Entry(patch_size=keys.dim(f"P{number + 1}", sides[number]), prenorm=bool(normed[number]))
         for number, _ in enumerate(layers)

@@ -97,7 +97,7 @@ def audio_spec(c: Config) -> Spec[Gemma3nAudio]:
     kernels, strides = _pairs(c, "sscp_conv_kernel_size", 3), _pairs(c, "sscp_conv_stride_size", 2)
     bands = c.int("input_feat_size")
     if len(channels) != 2:
-        raise c.error("sscp_conv_channel_size must have 2 entries.", "sscp_conv_channel_size")
+        raise c.error("list-length", "sscp_conv_channel_size must have 2 entries.", "sscp_conv_channel_size")
     found = list[Sampling]()
     for number, ((height, width), (_, stride), wide) in enumerate(zip(kernels, strides, channels, strict=True), 1):
         bands = keys.dim("b", (bands + 2 - width) // stride + 1)
@@ -117,7 +117,7 @@ def _pairs(c: Config, key: str, usual: int) -> list[list[int]]:
         for pair in found
     ]
     if len(found) != 2 or not all(good):
-        raise c.error(f"{key} must have 2 entries of 2 sizes each.", key)
+        raise c.error("list-length", f"{key} must have 2 entries of 2 sizes each.", key)
     return found
 
 

@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec[Gemma4Audio]:
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
         said = f"subsampling_conv_channels has {len(channels):,} entries, and must have 2."
-        raise c.error(said, "subsampling_conv_channels")
+        raise c.error("list-length", said, "subsampling_conv_channels")
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
     flat = keys.dim("d_s", first // 4 * second)

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[Granite4Vision]:
     text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
     sides = c.str("downsample_rate").split("/")
     if len(sides) != 2 or not all(side.isdecimal() and 0 < int(side) < 1 << 16 for side in sides):
-        raise c.error("downsample_rate must be two sides, such as 4/8.", "downsample_rate")
+        raise c.error("list-length", "downsample_rate must be two sides, such as 4/8.", "downsample_rate")
     own = Granite4Vision.read(
         c,
         query=keys.dim("m_q", int(sides[0])),

@@ -53,7 +53,7 @@ def encoder_spec(c: Config) -> Spec[GraniteSpeechEncoder]:
     """Granite Speech's encoder: a conformer that hears short blocks, its output also guessed midway."""
     d, heads, farthest, context = c.int("hidden_dim"), c.int("num_heads"), c.int("max_pos_emb"), c.int("context_size")
     if context > farthest:
-        raise c.error(f"context_size {context:,} exceeds max_pos_emb {farthest:,}.", "context_size")
+        raise c.error("out-of-range", f"context_size {context:,} exceeds max_pos_emb {farthest:,}.", "context_size")
     width = c.int("dim_head", default=None)
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
     own = GraniteSpeechEncoder.read(c, max_pos_emb=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor"))

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     guessed = encoder.own.vocab_size if isinstance(encoder.own, GraniteSpeech5Encoder) else words
     if guessed != words:
         said = f"vocab_size is {words:,} and that of encoder_config {guessed:,}."
-        raise c.error(said, "vocab_size", "Correct one of them.", observed=int(words))
+        raise c.error("contradiction", said, "vocab_size", "Correct one of them.", observed=int(words))
     heads, parts = keys.named(ForCTC="ctc"), {"encoder": encoder}
     return keys.decoder_spec(c, [], tied=True, hidden=encoder.hidden, heads=heads, parts=parts).replace(causal=False)
 
@@ -42,7 +42,9 @@ def encoder_spec(c: Config) -> Spec[GraniteSpeech5Encoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
     farthest, context, width = c.int("max_position_embeddings"), c.int("context_size"), c.int("head_dim", default=None)
     if context > farthest:
-        raise c.error(f"context_size {context:,} exceeds max_position_embeddings {farthest:,}.", "context_size")
+        raise c.error(
+            "out-of-range", f"context_size {context:,} exceeds max_position_embeddings {farthest:,}.", "context_size"
+        )
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
     own = GraniteSpeech5Encoder.read(
         c, max_position_embeddings=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor")

@@ -62,13 +62,13 @@ def vision_spec(c: Config) -> Spec[GroupvitVisionModel]:
         said = (
             f"depths has {len(depths):,} entries, num_group_tokens {len(tokens):,}, num_output_groups {len(groups):,}."
         )
-        raise c.error(said, "depths", "Correct one of them.")
+        raise c.error("list-length", said, "depths", "Correct one of them.")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     ratios = c.entries("assign_mlp_ratio")
     if len(ratios) != 2 or not all(type(one) in (int, float) and 0 <= one <= _MOST for one in ratios):
         said = "assign_mlp_ratio must be two numbers, of tokens and of channels."
-        raise c.error(said, "assign_mlp_ratio", observed=str(ratios)[:60])
+        raise c.error("list-length", said, "assign_mlp_ratio", observed=str(ratios)[:60])
     wide, broad = (scaled(one, c.source("assign_mlp_ratio", f"[{place}]"), d) for place, one in enumerate(ratios))
     joined = tuple(
         Group(tokens=keys.dim(f"g{number + 1}", tokens[number]), groups=keys.dim(f"o{number + 1}", groups[number]))

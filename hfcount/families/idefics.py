@@ -43,9 +43,11 @@ def spec(c: Config) -> Spec[Idefics]:
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads"), bias=False), ffn=keys.dense(c))
     kind, between = c.str("alpha_type", default="float"), c.int("cross_layer_interval", maximum=MAX_LAYERS)
     if kind not in ("float", "vector"):
-        raise c.error(f"alpha_type is {kind!r}, and must be float or vector.", "alpha_type", observed=kind)
+        raise c.error(
+            "unknown-kind", f"alpha_type is {kind!r}, and must be float or vector.", "alpha_type", observed=kind
+        )
     if not between:
-        raise c.error("cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
+        raise c.error("out-of-range", "cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
     crossing = keys.dim("N_x", depth // between)
     own = Idefics.read(c, crossing=crossing, vector=kind == "vector", qk_layer_norms=normed)
     parts, why = {"vision": families.part(c, "vision_config")}, keys.ACROSS

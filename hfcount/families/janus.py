@@ -102,7 +102,9 @@ def vqgan_spec(c: Config) -> Spec[JanusVqgan]:
     """Janus's autoencoder of images, with a code for each patch: VQGAN's stages of convolutions (arXiv:2012.09841)."""
     base, factors = c.int("base_channels"), c.ints("channel_multiplier")
     if not factors:
-        raise c.error("channel_multiplier names no stage.", "channel_multiplier", "Name the width of each.")
+        raise c.error(
+            "out-of-range", "channel_multiplier names no stage.", "channel_multiplier", "Name the width of each."
+        )
     own = JanusVqgan.read(c, widths=tuple(keys.dim(f"C{n}", base * factor) for n, factor in enumerate(factors, 1)))
     heads = keys.named(JanusVQVAE="base")
     return keys.encoding(c, (), heads, hidden=c.int("embed_dim"), out=c.int("projection_dim")).having(own)

@@ -32,7 +32,7 @@ class _Page(Record):
         if len(pooled) < 2 or (len(pooled) > 2 and pooled[2] != backbone.width):
             channels = f"the {backbone.width:,} channels of the backbone"
             said = f"image_feature_pool_shape must be height, width and {channels}."
-            raise c.error(said, "image_feature_pool_shape")
+            raise c.error("list-length", said, "image_feature_pool_shape")
         return cls(backbone=backbone, channels=pooled[-1] if len(pooled) > 2 else backbone.width)
 
 

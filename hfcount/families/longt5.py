@@ -29,7 +29,9 @@ def spec(c: Config) -> Spec[LongT5]:
     buckets, ffn = keys.dim("b", c.int("relative_attention_num_buckets")), Dense(width=c.int("d_ff"))
     kind = c.str("encoder_attention_type", default="local")
     if kind not in _KINDS:
-        raise c.error(f"encoder_attention_type must be one of {', '.join(_KINDS)}.", "encoder_attention_type")
+        raise c.error(
+            "unknown-kind", f"encoder_attention_type must be one of {', '.join(_KINDS)}.", "encoder_attention_type"
+        )
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
 

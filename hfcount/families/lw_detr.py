@@ -39,9 +39,14 @@ def spec(c: Config) -> Spec[LwDetr]:
     scales = c.entries("projector_scale_factors")
     if any(type(scale) is not float or scale not in _SCALES for scale in scales):
         said = f"projector_scale_factors may name {', '.join(map(str, _SCALES))}."
-        raise c.error(said, "projector_scale_factors", "Correct it.")
+        raise c.error("unknown-kind", said, "projector_scale_factors", "Correct it.")
     if scales and not backbone.sizes(LwDetrVit).outputs:
-        raise c.error("the backbone gives no features for the projector.", "backbone_config", "Name its out_indices.")
+        raise c.error(
+            "contradiction",
+            "the backbone gives no features for the projector.",
+            "backbone_config",
+            "Name its out_indices.",
+        )
     levels = keys.dim("n_l", c.int("num_feature_levels", default=len(scales), minimum=0))
     whole = grouped_queries(c, backbone, _HEADS)
     halves = tuple(int(2 * scale) for scale in scales)
@@ -113,7 +118,7 @@ def backbone_spec(c: Config) -> Spec[LwDetrVit]:
         said = (
             f"num_windows is {windows:,}, and must be a square that, times its root, image_size {image:,} is made of."
         )
-        raise c.error(said, "num_windows", "Correct one of them.", observed=int(windows))
+        raise c.error("not-divisible", said, "num_windows", "Correct one of them.", observed=int(windows))
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="run", own_width=True)
     one = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))

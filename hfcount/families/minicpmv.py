@@ -74,7 +74,9 @@ def vision_spec(c: Config) -> Spec:
     # The config names a tower of timm, vit_so400m_patch14_siglip_384: its sizes, and those of its 27 by 27 places.
     named = c.str("vision_encoder", default="")
     if not named.startswith("vit_so400m_patch14_siglip_384"):
-        raise c.error("vision_encoder names a tower that is not described.", "vision_encoder", observed=named)
+        raise c.error(
+            "not-described", "vision_encoder names a tower that is not described.", "vision_encoder", observed=named
+        )
     layer = Layer(mixer=GQA(heads=16, kv_heads=16, head_dim=72), ffn=Dense(width=4304, bias=True))
     seen = Patches(side=14, channels=3)
     return keys.encoding(c, keys.uniform(layer, 27), hidden=1152, patches=seen, positions=27 * 27)

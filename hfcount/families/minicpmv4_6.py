@@ -56,7 +56,7 @@ def vision_spec(c: Config) -> Spec[Minicpmv46Vision]:
     """
     sides = c.ints("window_kernel_size")
     if len(sides) < 2:
-        raise c.error("window_kernel_size must have 2 entries, height and width.", "window_kernel_size")
+        raise c.error("list-length", "window_kernel_size must have 2 entries, height and width.", "window_kernel_size")
     window = keys.dim("m_h", sides[0]) * keys.dim("m_w", sides[1])
     return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c)).having(
         Minicpmv46Vision.read(c, window_kernel_size=window)

@@ -18,7 +18,11 @@ class Molmo(Sizes):
 def spec(c: Config) -> Spec[Molmo]:
     width, kind = c.int("intermediate_size"), c.str("layer_norm_type", default="rms")
     if width % 2:
-        raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
+        raise c.error(
+            "not-divisible",
+            f"intermediate_size {width:,} counts two projections, and must be even.",
+            "intermediate_size",
+        )
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False), indivisible="refused")
     mixer = mixer.replace(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
     own = Molmo.read(c, rms=int(kind == "rms"), additional_vocab=128)

@@ -108,7 +108,9 @@ def vision_spec(c: Config) -> Spec[Moondream1Vision]:
     side, image = c.int("enc_patch_size"), c.int("crop_size")
     across = keys.dim("n_w", keys.divides(c, "enc_patch_size", side, "crop_size", image, built=True))
     if not across:
-        raise c.error("enc_patch_size exceeds crop_size, so there is no patch.", "enc_patch_size", "Correct one.")
+        raise c.error(
+            "out-of-range", "enc_patch_size exceeds crop_size, so there is no patch.", "enc_patch_size", "Correct one."
+        )
     return keys.tower(
         c,
         hidden=c.int("enc_dim"),

@@ -53,7 +53,9 @@ def encoder_spec(c: Config) -> Spec[MoonshineStreamingEncoder]:
     bias = c.bool("attention_bias", default=False)
     frame = round(c.int("sample_rate") * c.number("frame_ms") / 1000)
     if frame < 1:
-        raise c.error("a frame of frame_ms holds not one of the sample_rate samples.", "frame_ms", "Correct one.")
+        raise c.error(
+            "out-of-range", "a frame of frame_ms holds not one of the sample_rate samples.", "frame_ms", "Correct one."
+        )
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c, bias=True))
     count = keys.layer_count(c)
     own = MoonshineStreamingEncoder.read(
@@ -61,7 +63,9 @@ def encoder_spec(c: Config) -> Spec[MoonshineStreamingEncoder]:
     )
     if (windows := c.length("sliding_windows")) is not None and windows < count:
         said = f"sliding_windows has {windows:,} entries and num_hidden_layers is {count:,}."
-        raise c.error(said, "sliding_windows", "Correct one.", expected=int(count), observed=int(windows))
+        raise c.error(
+            "list-length", said, "sliding_windows", "Correct one.", expected=int(count), observed=int(windows)
+        )
     return keys.encoding(c, keys.uniform(layer, count), hidden=c.int("hidden_size")).having(own)
 
 

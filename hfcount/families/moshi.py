@@ -14,7 +14,9 @@ MODEL_TYPES = ("moshi",)  # transformers 5.23: modeling_moshi.py
 def spec(c: Config) -> Spec:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
-        raise c.error(f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim")
+        raise c.error(
+            "not-divisible", f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim"
+        )
     mixer = keys.attention(c, indivisible="refused")
     layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
     whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
@@ -53,7 +55,9 @@ def depth_spec(c: Config) -> Spec[MoshiDepth]:
     """Moshi's depth decoder: a transformer over the codebooks of one frame, with weights for each."""
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
-        raise c.error(f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim")
+        raise c.error(
+            "not-divisible", f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim"
+        )
     mixer = keys.attention(c, indivisible="refused")
     own = MoshiDepth.read(c)
     layer, heads = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.named(Decoder="base")

@@ -161,7 +161,7 @@ def spark_audio_spec(c: Config) -> Spec[MuseSparkAudio]:
     widths, joined = c.ints("hidden_sizes"), c.ints("patch_sizes")
     if not len(widths) == len(joined) == c.length("depths") == c.int("num_hidden_layers"):
         said = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
-        raise c.error(said, "num_hidden_layers", "Correct them.")
+        raise c.error("list-length", said, "num_hidden_layers", "Correct them.")
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d))
     sizes = tuple(keys.dim(f"P{place}", one) for place, one in enumerate(joined, 1))
     own = MuseSparkAudio.read(c, patch_sizes=sizes)

@@ -63,7 +63,9 @@ def spec(c: Config) -> Spec[WordTimestamps]:
     for one in (heard.parts["audio"], listener):
         a = one.layers[0].layer.attention
         if a.kv_heads != a.heads:  # the fused projection is cut into three equal parts
-            raise c.error("num_key_value_heads must be num_attention_heads within audio_config.", "audio_config")
+            raise c.error(
+                "contradiction", "num_key_value_heads must be num_attention_heads within audio_config.", "audio_config"
+            )
     parts = {"audio": heard, "words": families.part(c, "word_timestamp_config")}
     own = WordTimestamps.read(c.part("word_timestamp_config"))
     return keys.composite(c, text, parts, heads=("ForConditionalGeneration",)).replace(tied=False).having(own)

@@ -54,13 +54,13 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     spanned = seen.sizes(Radio).frames
     if frames != spanned:
         said = f"video_temporal_patch_size is {frames:,}, and {spanned:,} in vision_config."
-        raise c.error(said, "video_temporal_patch_size", "Correct one of them.")
+        raise c.error("contradiction", said, "video_temporal_patch_size", "Correct one of them.")
     if narrow != seen.hidden:
         said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
-        c.cannot_run(said, "vision_hidden_size", "Correct one of them.")
+        c.cannot_run("contradiction", said, "vision_hidden_size", "Correct one of them.")
     own = NemotronHOmni.read(c, vision_hidden_size=keys.dim("d_v", narrow))
     if not own.downsample_ratio:
-        raise c.error("downsample_ratio must be at most 1.", "downsample_ratio")
+        raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
     towers = {"vision": seen.replace(adapted=True)}
     if heard := c.sub(told):
         heard.assuming({"attention_bias": False, "scale_input": False})

@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[Ovis]:
         words, indicators = tokenizer.int("vocab_size", default=16384), 5
     if words <= indicators:
         said = f"There are {words:,} visual words, and {indicators} of them mark an image."
-        raise tokenizer.error(said, "vocab_size")
+        raise tokenizer.error("out-of-range", said, "vocab_size")
     own = Ovis.read(c, words=keys.dim("|V_v|", words), indicators=indicators, stride=stride, later=later)
     heads = keys.named(Ovis="causal_lm", Ovis2_5="causal_lm")
     tied = text.tied and not c.bool("disable_tie_weight", default=False)
@@ -142,7 +142,9 @@ def navit_spec(c: Config) -> Spec[Siglip2Navit]:
     count = c.int("num_patches", default=-1, minimum=-1)
     flat, seen = count > 0, keys.patches(c)
     if not count:
-        raise c.error("num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0)
+        raise c.error(
+            "out-of-range", "num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0
+        )
     rows = (count if flat else keys.squares(c)) if c.bool("preserve_original_pe") else None
     own = Siglip2Navit.read(c, flat=flat)
     return keys.tower(c, patches=seen, positions=rows).having(own)

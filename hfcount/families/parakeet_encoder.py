@@ -35,7 +35,9 @@ def spec(c: Config) -> Spec[ParakeetEncoder]:
     for _ in range(times):
         left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
     if left < 1:
-        raise c.error(f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins")
+        raise c.error(
+            "not-divisible", f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins"
+        )
     own = ParakeetEncoder.read(c, shortened=times, left=keys.dim("b_s", left))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
     return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)

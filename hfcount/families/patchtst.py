@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[Patchtst]:
         c.str("norm_type", default="batchnorm"),
     )
     if norm not in _NORMS:
-        raise c.error(f"norm_type must be one of {', '.join(_NORMS)}.", "norm_type")
+        raise c.error("unknown-kind", f"norm_type must be one of {', '.join(_NORMS)}.", "norm_type")
     side = keys.dim("P", c.int("patch_length", default=1))
     own = Patchtst.read(
         c,

@@ -80,7 +80,7 @@ def encoder_spec(c: Config) -> Spec[PeAudioCodec | None]:
     elif c.family == "pe_video_encoder":
         seen = families.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
         if not seen.labels:
-            raise c.error("vision_config must have labels, which are what is read.", "vision_config")
+            raise c.error("contradiction", "vision_config must have labels, which are what is read.", "vision_config")
         parts = {"vision": seen}
     else:
         names = ("audio", "video")

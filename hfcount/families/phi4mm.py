@@ -58,7 +58,10 @@ def spec(c: Config) -> Spec[Phi4MM]:
     fine, parted = (image.bool(name, default=False) for name in ("use_hd_transform", "with_learnable_separator"))
     if fine != parted:
         raise image.error(
-            "use_hd_transform and with_learnable_separator must agree.", "use_hd_transform", "Correct one."
+            "contradiction",
+            "use_hd_transform and with_learnable_separator must agree.",
+            "use_hd_transform",
+            "Correct one.",
         )
     own = Phi4MM(
         joined=4 if fine and not image.str("image_token_compression_cls", default="") else 1,

@@ -35,7 +35,9 @@ class PPDocLayoutV4(Record):
 def spec(c: Config) -> Spec[PPDocLayoutV4]:
     given = c.int("num_coords", default=_COORDINATES)
     if given != _COORDINATES:
-        raise c.error(f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given))
+        raise c.error(
+            "out-of-range", f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given)
+        )
     noisy, narrow = denoising(c), keys.dim("d_g", c.int("global_pointer_head_size"))
     whole = hybrid(c, _HEADS, families.backbone(c))
     own = PPDocLayoutV4(

@@ -40,7 +40,11 @@ def spec(c: Config) -> Spec[PpOcrMobileDet]:
         stages = ["stem", *(f"stage{number + 1}" for number in range(len(features)))]
         given = keys.outputs(c.part("backbone_config"), stages)
         if 0 in given or len(given) > count:
-            raise c.error("out_features must name stages, and no more than layer_list_out_channels.", "backbone_config")
+            raise c.error(
+                "unknown-kind",
+                "out_features must name stages, and no more than layer_list_out_channels.",
+                "backbone_config",
+            )
         own = own.replace(taken=tuple(features[place - 1] for place in given))
     d = c.int("neck_out_channels")
     return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, uncounted=keys.COARSER).having(own)

@@ -16,7 +16,11 @@ def spec(c: Config) -> Spec:
     hidden, bias = c.int("hidden_size", "n_embd"), not c.bool("no_bias", default=True)
     width = c.int("intermediate_size", "ffn_hidden_size")
     if width % 2:
-        raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
+        raise c.error(
+            "not-divisible",
+            f"intermediate_size {width:,} counts two projections, and must be even.",
+            "intermediate_size",
+        )
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)

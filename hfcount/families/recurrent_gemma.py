@@ -35,7 +35,11 @@ def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
     )
     if unknown := [kind for kind in pattern if kind not in kinds]:
         known = ", ".join(kinds)
-        raise c.error(f"block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.", "block_types")
+        raise c.error(
+            "unknown-kind",
+            f"block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.",
+            "block_types",
+        )
     given = c.given("block_types")
     period = Dim.named("", len(pattern), f"entries of {c.path('block_types')}" + ("" if given else ", by default"))
     places = [(kind, Indices.span(place, max(place, count), period)) for place, kind in enumerate(pattern)]

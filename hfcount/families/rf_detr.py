@@ -148,7 +148,9 @@ def backbone_spec(c: Config) -> Spec[RfDetrDinov2]:
     depth = keys.layer_count(c)
     outputs = len(keys.features(c, depth))
     if not outputs:
-        raise c.error("out_indices names no stage, and those before the last one see windows.", "out_indices")
+        raise c.error(
+            "out-of-range", "out_indices names no stage, and those before the last one see windows.", "out_indices"
+        )
     own = RfDetrDinov2.read(c, gated=gated, outputs=keys.dim("n_o", outputs))
     layers, rows = keys.uniform(Layer(mixer=mixer, ffn=ffn), depth), keys.squares(c) + 1
     return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)

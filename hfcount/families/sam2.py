@@ -127,7 +127,7 @@ def hiera_spec(c: Config) -> Spec[Sam2HieraDetModel]:
         said = (
             f"blocks_per_stage has {len(depths):,} entries for {len(widths):,} widths, {len(heads):,} numbers of heads."
         )
-        raise c.error(said, "blocks_per_stage", "Correct one of them.")
+        raise c.error("list-length", said, "blocks_per_stage", "Correct one of them.")
     layers, start, before = [], 0, 0
     for number, (depth, width, many) in enumerate(zip(depths, widths, heads, strict=False)):
         d = keys.dim(f"d{number + 1}", width)
@@ -146,7 +146,12 @@ def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
     """Height and width, usually 7; what has other dimensions is built, and sees no image."""
     sides = [c.int(key)] * 2 if c.is_int(key) else c.ints(key, default=(7, 7))
     if len(sides) != 2:
-        c.cannot_run(f"{key} has {len(sides):,} entries, and images have height and width.", key, observed=len(sides))
+        c.cannot_run(
+            "list-length",
+            f"{key} has {len(sides):,} entries, and images have height and width.",
+            key,
+            observed=len(sides),
+        )
     named = [*symbols, *(f"{symbols[1]}{place}" for place in range(2, len(sides)))]
     return tuple(keys.dim(named[place], side) for place, side in enumerate(sides))
 

@@ -23,7 +23,7 @@ class Sam3VisionModel(Record):
 def spec(c: Config) -> Spec[Sam3VisionModel]:
     factors = c.entries("scale_factors") if c.given("scale_factors") else [4.0, 2.0, 1.0, 0.5]
     if any(not isinstance(one, int | float) or one not in _DOUBLINGS for one in factors):
-        raise c.error("scale_factors must be a list of 4, 2, 1 and 0.5.", "scale_factors")
+        raise c.error("list-length", "scale_factors must be a list of 4, 2, 1 and 0.5.", "scale_factors")
     own = Sam3VisionModel(doublings=tuple(_DOUBLINGS[factor] for factor in factors))
     parts, d = {"backbone": families.part(c, "backbone_config")}, keys.dim("d_n", c.int("fpn_hidden_size"))
     return keys.encoding(c, (), hidden=d, parts=parts).having(own)
@@ -48,7 +48,7 @@ def vit_spec(c: Config) -> Spec:
     across = image // side  # what is left over is as no pixel of the table: it is tiled to any image
     if not across:
         said = f"pretrain_image_size is {image:,}, less than patch_size, which is {side:,}."
-        c.cannot_run(said, "pretrain_image_size", "Correct one of them.")
+        c.cannot_run("out-of-range", said, "pretrain_image_size", "Correct one of them.")
     return keys.tower(c, patches=keys.patches(c), positions=across * across, indivisible="built")
 
 

@@ -75,7 +75,7 @@ def spec(c: Config) -> Spec[SeamlessM4T]:
         distances=distances,
     )
     if own.conv_depthwise_kernel_size % 2 == 0:
-        raise c.error("conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
+        raise c.error("out-of-range", "conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
 
     def side(name: str, width: str = "ffn_dim") -> Spec:
         mixer = keys.multi_head(c, d, c.int(f"{name}_attention_heads"))

@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[Seggpt]:
     d, bias, patches = c.int("hidden_size"), c.bool("qkv_bias", default=True), keys.patches(c)
     given = c.ints("image_size", alone=True)
     if not 0 < len(given) < 3:
-        raise c.error("image_size must give a height and a width, or one size for both.", "image_size")
+        raise c.error("list-length", "image_size must give a height and a width, or one size for both.", "image_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     ffn = Dense(width=c.int("mlp_dim", default=4 * d), bias=True)
     own = Seggpt.read(c, high=given[0] // patches.side, wide=given[-1] // patches.side)

@@ -24,7 +24,9 @@ def spec(c: Config) -> Spec[SpeechToText]:
     kernels, count = c.ints("conv_kernel_sizes"), c.int("num_conv_layers")
     if len(kernels) != count:
         said = f"conv_kernel_sizes has {len(kernels):,} entries and num_conv_layers is {count:,}."
-        raise c.error(said, "num_conv_layers", "Correct one of them.", expected=len(kernels), observed=int(count))
+        raise c.error(
+            "list-length", said, "num_conv_layers", "Correct one of them.", expected=len(kernels), observed=int(count)
+        )
     own = SpeechToText.read(c, kernels=tuple(keys.dim(f"w{number}", one) for number, one in enumerate(kernels, 1)))
     heads = ("ForConditionalGeneration", "Model")
     return keys.sequence_to_sequence(c, heads=heads, positions=None).having(own)

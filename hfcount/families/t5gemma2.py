@@ -26,7 +26,12 @@ def spec(c: Config) -> Spec:
     d, words = inner.int("hidden_size"), inner.int("vocab_size")
     for key, own in (("hidden_size", d), ("vocab_size", words)):
         if decoder.int(key) != own:
-            raise c.error(f"{key} of encoder and decoder must be the same.", f"decoder.{key}", "Correct one of them.")
+            raise c.error(
+                "contradiction",
+                f"{key} of encoder and decoder must be the same.",
+                f"decoder.{key}",
+                "Correct one of them.",
+            )
     parts = {
         "encoder": Spec(family=c.family, vocab=words, hidden=d, layers=layers(inner), causal=False),
         "vision": families.part(outer, "vision_config"),

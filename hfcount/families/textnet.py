@@ -37,10 +37,12 @@ def _stages(c: Config) -> tuple[tuple[Kernel, ...], ...]:
     for sides, steps in zip(kernels, strides, strict=False):
         if not isinstance(sides, list) or not isinstance(steps, list) or not all(map(_is_kernel, sides)):
             said = "conv_layer_kernel_sizes must name a height and a width for each convolution of each stage."
-            raise c.error(said, "conv_layer_kernel_sizes", code="HF001")
+            raise c.malformed(said, "conv_layer_kernel_sizes")
         found.append(tuple(Kernel(side[0], side[1], step == 1) for side, step in zip(sides, steps, strict=False)))
     if len(strides) < len(kernels):
-        raise c.error("conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides")
+        raise c.error(
+            "list-length", "conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides"
+        )
     return tuple(found)
 
 

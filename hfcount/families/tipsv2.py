@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
         said = (
             f"text_config.hidden_size is {text.hidden:,} and vision_config.hidden_size {vision.hidden:,}: they differ."
         )
-        raise c.error(said, "text_config.hidden_size", "Correct one of them.")
+        raise c.error("contradiction", said, "text_config.hidden_size", "Correct one of them.")
     return keys.composite(c, text, {"vision": vision}, heads=("Model",)).replace(tied=False)
 
 

@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Tvp]:
     kind = c.str("visual_prompter_type", default="framepad")
     if kind not in ("framepad", "framedownpad"):
         said = f"visual_prompter_type is {kind!r}, and must be framepad or framedownpad."
-        raise c.error(said, "visual_prompter_type", observed=kind)
+        raise c.error("unknown-kind", said, "visual_prompter_type", observed=kind)
     own = Tvp.read(
         c,
         frames=keys.dim("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[Udop]:
     kinds = [one.get("type") if isinstance(one, dict) else None for one in c.entries("relative_bias_args")]
     if unknown := [one for one in kinds if one not in _KINDS]:
         said = f"relative_bias_args has the type {str(unknown[0])[:40]!r}, and knows {', '.join(sorted(_KINDS))}."
-        raise c.error(said, "relative_bias_args")
+        raise c.error("unknown-kind", said, "relative_bias_args")
     biases = len(kinds) if c.given("relative_bias_args") else len(_KINDS)
     own = Udop.read(c, heads=heads, buckets=buckets, biases=biases)
     null = c.is_null("num_decoder_layers")

@@ -24,11 +24,11 @@ def _residuals(c: Config) -> tuple[Residual, ...]:
     if not kernels or len({len(kernels), len(strides), len(dilations)}) > 1:
         said = f"resblock_kernel_sizes has {len(kernels):,} entries, resblock_stride_sizes {len(strides):,} and"
         said += f" resblock_dilation_sizes {len(dilations):,}."
-        raise c.error(said, "resblock_kernel_sizes", "Correct one of them.")
+        raise c.error("list-length", said, "resblock_kernel_sizes", "Correct one of them.")
     found = list[Residual]()
     for number, (kernel, stride, dilated) in enumerate(zip(kernels, strides, dilations, strict=True), 1):
         if not isinstance(dilated, list):
-            raise c.error("resblock_dilation_sizes must hold lists.", "resblock_dilation_sizes", code="HF001")
+            raise c.malformed("resblock_dilation_sizes must hold lists.", "resblock_dilation_sizes")
         sizes = keys.dim(f"w{number}", kernel), keys.dim(f"s{number}", stride)
         found.append(Residual(kernel=sizes[0], stride=sizes[1], dilations=len(dilated)))
     return tuple(found)

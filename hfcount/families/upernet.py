@@ -41,7 +41,9 @@ def spec(c: Config) -> Spec[UperNet]:
     if auxiliary and seen is None:
         if len(widths) <= _AUXILIARY:
             raise c.error(
-                f"the backbone gives {len(widths):,} levels, and the auxiliary head reads the third.", "backbone_config"
+                "contradiction",
+                f"the backbone gives {len(widths):,} levels, and the auxiliary head reads the third.",
+                "backbone_config",
             )
         seen = widths[_AUXILIARY]
     own = UperNet.read(c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=seen or 0))

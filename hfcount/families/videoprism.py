@@ -73,7 +73,7 @@ def vision_spec(c: Config) -> Spec[VideoprismVisionModel]:
     heads, tube = c.int("num_attention_heads"), c.ints("tubelet_size")
     sides = [] if c.is_int("image_size") else c.ints("image_size")
     if len(tube) != 3 or min(tube) < 1:
-        raise c.error("tubelet_size must be three numbers: frames, height, width.", "tubelet_size")
+        raise c.error("list-length", "tubelet_size must be three numbers: frames, height, width.", "tubelet_size")
     height, width = sides if len(sides) == 2 else 2 * (c.int("image_size"),)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c, "num_spatial_layers"))

@@ -13,7 +13,7 @@ MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 def _fused(c: Config) -> bool:
     mode = c.str("weight_mode", default="single")
     if mode not in ("single", "fused"):
-        raise c.error("weight_mode must be single or fused.", "weight_mode")
+        raise c.error("unknown-kind", "weight_mode must be single or fused.", "weight_mode")
     return mode == "fused"
 
 
@@ -28,7 +28,12 @@ def spec(c: Config) -> Spec[XLstm]:
     hidden = c.int("embedding_dim" if c.is_null("hidden_size") else "hidden_size")
     width = c.int("embedding_dim", default=hidden)
     if width != hidden:
-        c.cannot_run(f"embedding_dim is {width:,} and hidden_size is {hidden:,}.", "embedding_dim", "Correct one.")
+        c.cannot_run(
+            "contradiction",
+            f"embedding_dim is {width:,} and hidden_size is {hidden:,}.",
+            "embedding_dim",
+            "Correct one.",
+        )
     depth = "num_hidden_layers" if c.is_null("num_blocks") else "num_blocks"
     c.int("num_hidden_layers", default=None)  # without effect beside the other
     heads, own = c.int("num_heads"), XLstm.read(c, embedding_dim=width)
@@ -46,7 +51,9 @@ def _layer(c: Config, hidden: int, heads: int) -> Layer:
     multiple = c.int("ffn_round_up_to_multiple_of", default=64)
     width = round_up(c.times("ffn_proj_factor", hidden, default=2.667), multiple)
     if not (inner and values >= heads and width):
-        raise c.error(f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size")
+        raise c.error(
+            "out-of-range", f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size"
+        )
     bias = c.bool("use_bias", default=False)
     mixer = MLSTM(heads=heads, key_dim=inner, value_dim=values)
     return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias))

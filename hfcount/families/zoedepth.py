@@ -35,7 +35,9 @@ def spec(c: Config) -> Spec[ZoeDepth]:
     count = bins[0].get("n_bins") if isinstance(bins[0], dict) else None
     attractors = c.ints("num_attractors", default=(16, 8, 4, 1))
     if type(count) is not int or len(attractors) < _LEVELS:
-        raise c.error("bin_configurations must give n_bins, and num_attractors four numbers.", "bin_configurations")
+        raise c.error(
+            "list-length", "bin_configurations must give n_bins, and num_attractors four numbers.", "bin_configurations"
+        )
     normed = c.str("bin_centers_type", default="softplus") == "normed"
     backbone = families.backbone(c)
     own = ZoeDepth.read(

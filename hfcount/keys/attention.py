@@ -68,9 +68,9 @@ def gate_per_head(c: Config) -> bool:
 
 def _settle(c: Config, indivisible: Indivisible, said: str, key: str, fix: str) -> None:
     if indivisible == "refused":
-        raise c.error(said, key, fix)
+        raise c.error("not-divisible", said, key, fix)
     if indivisible == "built":
-        c.cannot_run(said, key, fix)
+        c.cannot_run("not-divisible", said, key, fix)
 
 
 def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
@@ -78,7 +78,7 @@ def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
     if heads % kv_heads:
         own, shared = f"{prefix}num_attention_heads", f"{prefix}num_key_value_heads"
         said = f"{own} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
-        c.cannot_run(said, shared, "Correct one of them.")
+        c.cannot_run("not-divisible", said, shared, "Correct one of them.")
 
 
 def multi_head(

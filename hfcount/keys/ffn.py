@@ -46,11 +46,13 @@ def moe(
 def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
     """The number of experts that a token is routed to; `key`, its key, must say it, and no more than there are."""
     if active is None:
-        c.cannot_run(f"{key} is null, and must be the number of experts for a token.", key, "Correct it.")
+        c.cannot_run(
+            "out-of-range", f"{key} is null, and must be the number of experts for a token.", key, "Correct it."
+        )
         return experts
     if active > experts:
         said = f"{key} {active:,} exceeds the number of experts {experts:,}."
-        c.cannot_run(said, key, "Correct one of them.", expected=int(experts), observed=int(active))
+        c.cannot_run("out-of-range", said, key, "Correct one of them.", expected=int(experts), observed=int(active))
     return min(active, experts)
 
 

@@ -10,7 +10,9 @@ def distribution(c: Config) -> int:
     """How many parameters the distribution has whose values a model predicts."""
     name = c.str("distribution_output", default="student_t")
     if name not in _PARAMETERS:
-        raise c.error(f"distribution_output must be one of {', '.join(_PARAMETERS)}.", "distribution_output")
+        raise c.error(
+            "unknown-kind", f"distribution_output must be one of {', '.join(_PARAMETERS)}.", "distribution_output"
+        )
     return _PARAMETERS[name]
 
 
@@ -24,5 +26,5 @@ def series_patches(c: Config, side: int, step: int) -> int:
     length = c.int("context_length", default=32)
     if length <= side:
         said = f"context_length {int(length):,} must exceed patch_length {int(side):,}."
-        raise c.error(said, "context_length", "Correct one of them.")
+        raise c.error("out-of-range", said, "context_length", "Correct one of them.")
     return dim("n_p", (length - side) // c.int("patch_stride", default=step) + 1)

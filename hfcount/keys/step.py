@@ -109,5 +109,10 @@ def _enumerated(c: Config) -> list[int] | None:
         return list(c.ints("moe_layers_enum"))
     words = [word.strip() for word in c.strs("moe_layers_enum", parted=",")]
     if not all(word.isdecimal() and len(word) < 10 for word in words if word):
-        raise c.error("moe_layers_enum must be numbers with commas between them.", "moe_layers_enum", "Correct it.")
+        raise c.error(
+            "unknown-kind",
+            "moe_layers_enum must be numbers with commas between them.",
+            "moe_layers_enum",
+            "Correct it.",
+        )
     return [int(word) for word in words if word]

@@ -23,11 +23,13 @@ def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
     windows = c.ints(key, alone=True, default=())
     if c.has(key) and isinstance(c.value(key), list) and len(windows) != layers:
         said = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
-        raise c.error(said, key, "Give each layer its window, or one number for all.", expected=int(layers))
+        raise c.error(
+            "list-length", said, key, "Give each layer its window, or one number for all.", expected=int(layers)
+        )
     for one in windows:
         if one <= 0 or one % 2:
             said = f"{key} has {shown(int(one))}, and must have even numbers above 0."
-            raise c.error(said, key, "Correct it.", observed=int(one))
+            raise c.error("not-divisible", said, key, "Correct it.", observed=int(one))
 
 
 def sliding(
@@ -109,7 +111,7 @@ def patterned(c: Config) -> Indices:
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
         said = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
-        raise c.error(said, "sliding_window_pattern", observed=word)
+        raise c.error("unknown-kind", said, "sliding_window_pattern", observed=word)
     far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
     return other_than(c, *far, range(count - 1, count))
 

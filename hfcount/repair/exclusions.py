@@ -9,6 +9,7 @@ from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import plural, printable
 from hfcount.verifier.names import Match
+from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
 _LISTS = {
     "fp8": ("modules_to_not_convert", "ignored_layers"),
@@ -27,8 +28,11 @@ _MOST = 200  # modules that are listed one by one
 def excluded(state: State) -> Iterator[Proposal]:
     """The list of excluded modules with all that are stored dense."""
     packed = state.run.outcome.packed
+    findings = [one for one in state.about("HF502") if isinstance(one, ModulesDiffer) and not one.harmless]
     said = packed.announced if packed else None
-    if not packed or not said or not said.key or said.method not in _LISTS or not _all_dense(state):
+    if not packed or not said or not said.key or not findings or not BLINDING.isdisjoint(state.codes):
+        return
+    if said.method not in _LISTS or not all(one.dense for one in findings):
         return
     settings = state.values
     for step in steps(said.key):
@@ -40,13 +44,6 @@ def excluded(state: State) -> Iterator[Proposal]:
         text = with_value(state.config, [*said.key.split("."), name], [*listed, *dense])
         says = f"Add {plural(len(dense), 'module')} to {said.key}.{name}, such as {printable(dense[0])}."
         yield Proposal(frozenset({"HF502"}), says, {CONFIG: text.encode()})
-
-
-def _all_dense(state: State) -> bool:
-    """Whether all that contradicts the quantisation is stored dense, and all that is stored is known."""
-    findings = [one for one in state.about("HF502") if one.facts.get("error")]
-    dense = bool(findings) and all(one.facts.get("dense") for one in findings)
-    return dense and BLINDING.isdisjoint(state.codes)
 
 
 def _dense(packed: Packed[Match], listed: bool) -> list[str]:

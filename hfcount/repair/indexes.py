@@ -15,7 +15,7 @@ from hfcount.repair.members import step_of, with_value
 from hfcount.repair.state import Proposal, State
 from hfcount.repair.totals import announced, deeper, in_bytes, in_elements
 from hfcount.text import plural, printable
-from hfcount.verifier.findings import Finding
+from hfcount.verifier.finding import Finding
 
 _OF_FILES = ("HF001", "HF002", "HF005", "HF006", "HF007", "HF205")
 _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_parameters"}
@@ -23,7 +23,7 @@ _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_paramet
 
 def rewritten(state: State) -> Iterator[Proposal]:
     """The index that the headers of the files give; none where one file holds the model."""
-    found = [one for one in state.about(*_OF_FILES) if one.rule.code not in ("HF001", "HF002") or one.file == INDEX]
+    found = [one for one in state.about(*_OF_FILES) if one.code not in ("HF001", "HF002") or one.file == INDEX]
     if not found:
         return
     codes = frozenset(code for one in found for code in one.codes)
@@ -40,7 +40,7 @@ def rewritten(state: State) -> Iterator[Proposal]:
 def recounted(state: State) -> Iterator[Proposal]:
     """The totals that the index claims, corrected."""
     for finding in state.about(*_CLAIMS) if state.sound else ():
-        claim = _CLAIMS[finding.rule.code]
+        claim = _CLAIMS[finding.code]
         value = _bytes(state) if claim == "total_size" else finding.expected
         if type(value) is not int or not state.index:
             continue
@@ -82,7 +82,7 @@ def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[st
 def _counted_besides(state: State, finding: Finding) -> str:
     """Whether a count of parameters is that of all that is stored, of which the config describes a part."""
     stored = sum(map(in_elements, _tensors(state.shards).values()))
-    if finding.rule.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
+    if finding.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
         return ""
     return (
         "The total may count what is stored besides what config.json describes. If the class or another key of"

@@ -21,9 +21,8 @@ from hfcount.report.model import (
     Verdict,
 )
 from hfcount.text import printable
-from hfcount.verifier.findings import Finding
+from hfcount.verifier.finding import Finding, Proof
 from hfcount.verifier.policy import Policy
-from hfcount.verifier.rule import Proof
 
 _MOST = 100  # files of a kind that are named
 
@@ -32,9 +31,12 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
     """The report of one checkpoint; `figures` are None if it has no blueprint."""
     blueprint, evidence, outcome, policy = run.blueprint, run.evidence, run.outcome, run.options.policy
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
-    proofs = {finding.rule.proof for finding in outcome.findings if not policy.waves(finding)}
-    waved = Counter(
-        one.rule for finding in outcome.findings if policy.waves(finding) for one in (finding, *finding.joined)
+    proofs = {finding.proof for finding in outcome.findings if not policy.waives(finding)}
+    waived = Counter(
+        (one.code, one.name)
+        for finding in outcome.findings
+        if policy.waives(finding)
+        for one in (finding, *finding.joined)
     )
     seen = blueprint is not None and evidence.unseen is None and not blueprint.asides and evidence.depth != "config"
     return Report(
@@ -43,7 +45,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         source=run.documents.source,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waved)),
+        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waived)),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -51,7 +53,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
             for check in outcome.checks
         ),
         findings=findings,
-        allowed=tuple(Allowed(code=rule.code, name=rule.name, count=count) for rule, count in waved.items()),
+        allowed=tuple(Allowed(code=code, name=name, count=count) for (code, name), count in waived.items()),
         error=evidence.unseen,
         evidence=_evidence(run),
         not_looked_at=_beside(run),
@@ -149,8 +151,8 @@ def _row(row: Row) -> TensorRow:
 
 def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
     return ReportedFinding(
-        code=finding.rule.code,
-        name=finding.rule.name,
+        code=finding.code,
+        name=finding.name,
         severity=policy.severity(finding),
         message=finding.message,
         tensors=finding.rows,
@@ -163,7 +165,8 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         file=printable(finding.file) if finding.file else None,
         fix=finding.fix,
         parts=finding.parts[:100],
-        also=tuple(one.rule.code for one in finding.joined),
+        also=tuple(one.code for one in finding.joined),
+        variant=finding.variant,
     )
 
 
@@ -175,13 +178,13 @@ def _safe(value: Value) -> Value:
 
 
 def _verdict(
-    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waved: bool
+    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waived: bool
 ) -> Verdict:
     if any(finding.severity == "error" for finding in findings):
         return "mismatch"
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
-    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waved and "weakened" not in proofs)):
+    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waived and "weakened" not in proofs)):
         return "unverified"
-    if waved:
+    if waived:
         return "allowed"
-    return "explained" if any(not finding.rule.neutral for finding in findings) else "verified"
+    return "explained" if any(not finding.rule.informational for finding in findings) else "verified"

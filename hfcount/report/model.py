@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from hfcount.choices import Depth
-from hfcount.errors import NotVerified, Value
+from hfcount.errors import NotVerified, Value, Variant
 from hfcount.fetcher.interface import SourceName
 from hfcount.figures import (
     ClosedForm,
@@ -23,7 +23,8 @@ from hfcount.figures import (
 )
 from hfcount.mapper.whatif import written
 from hfcount.report.renderings import RENDERINGS
-from hfcount.verifier.rules import RULES, Rule
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.rules import RULES
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -93,6 +94,7 @@ class ReportedFinding(Part):
     index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
     do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
     and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
+    `variant` names what is wrong where the rule has several variants, as HF103 has.
     """
 
     code: str
@@ -110,6 +112,7 @@ class ReportedFinding(Part):
     fix: str | None = None
     parts: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    variant: Variant | None = None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -117,7 +120,7 @@ class ReportedFinding(Part):
         return self.parts or self.tensors
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> type[Finding]:
         """The rule that is broken."""
         return RULES[self.code]
 

@@ -231,7 +231,7 @@ def _because(report: Report) -> str:
 def _explained(report: Report) -> str:
     """What the differences do: nothing, or nothing where transformers 5, or a reader of the scheme, loads them."""
     dividing = dict.fromkeys(finding.code for finding in report.findings if finding.rule.divides)
-    notes = [finding for finding in report.findings if not finding.rule.neutral and finding.code not in dividing]
+    notes = [finding for finding in report.findings if not finding.rule.informational and finding.code not in dividing]
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     if not dividing:
         return f"every difference is a known, harmless one ({ways})"
@@ -253,7 +253,7 @@ def _unproven(report: Report) -> str:
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"
-    notes = [finding for finding in report.findings if not finding.rule.neutral]
+    notes = [finding for finding in report.findings if not finding.rule.informational]
     reasons = [finding for finding in notes if finding.rule.proof != "kept"] or notes
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     if reasons and all(finding.rule.proof == "doubted" for finding in reasons):

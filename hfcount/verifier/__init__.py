@@ -1,6 +1,7 @@
 """Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -10,7 +11,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
-from hfcount.verifier import accepted, checks, class_names, headers, presence, readers, ties, token_ids, unlisted
+from hfcount.verifier import accepted, checks, class_names, headers, presence, readers, rules, ties, token_ids, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
@@ -35,7 +36,8 @@ def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
     quantised.check_tensors(c, outcome)
 
 
-# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
+# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys,
+# and then by the checks that rules have in their files.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (presence.check_absent, {"listing"}),
     (headers.check_files, {"files"}),
@@ -74,8 +76,6 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (unlisted.check_unlisted, {"listing", "files"}),
     (presence.check_parts, {"listing"}),
     (presence.check_pickled, {"listing"}),
-    (presence.check_modules, {"listing"}),
-    (presence.check_adapter, {"listing"}),
 )
 
 
@@ -102,12 +102,15 @@ def verify(
     """
     view = None if shards is None else merge(shards, index)
     comparison = Comparison.of(
-        blueprint, index, view, announced, match, listing=weights, beside=beside, samples=samples
+        blueprint, index, view, announced, match=match, listing=weights, beside=beside, samples=samples
     )
     outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
             check(comparison, outcome)
+    for file, evidence in rules.checks():
+        if evidence <= comparison.evidence:
+            import_module(file).check(comparison, outcome)
     return outcome
 
 
@@ -128,11 +131,11 @@ def explain(
         values: the config.
         until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
     """
-    if any(finding.rule.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
+    if any(finding.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
         from hfcount.verifier import causes  # most checkpoints do not need it
 
         view = None if shards is None else merge(shards, index)
-        comparison = Comparison.of(blueprint, index, view, announced, outcome.match)
+        comparison = Comparison.of(blueprint, index, view, announced, match=outcome.match)
 
         def again(other: Blueprint, more: Sequence[Announcement] = announced) -> Outcome:
             return verify(other, index, shards, more)

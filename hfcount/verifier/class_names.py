@@ -12,8 +12,8 @@ from hfcount.naming import Naming
 from hfcount.plan import Blueprint
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison, matched_with
-from hfcount.verifier.findings import DIFFERING, Finding, Outcome
-from hfcount.verifier.rule import Severity
+from hfcount.verifier.finding import Finding, Severity
+from hfcount.verifier.findings import DIFFERING, Outcome
 
 _MOST = 1_000_000  # tensors of two models that are compared one by one
 
@@ -23,18 +23,20 @@ def check_model_type(c: Comparison, outcome: Outcome) -> None:
     named, found = c.blueprint.naming, c.blueprint.spec.family
     if not named.untyped:
         return
+    from hfcount.verifier.rules.hf108_no_model_type import NoModelType
+
     reads = f"Only code that the repo brings reads it ({printable(named.reading)}, by auto_map)."
     counted = f"It was counted as {found}, by architectures, which names {printable(named.architecture)}."
     outcome.report(
-        "HF108",
-        severity="note" if named.reading else "error",
-        expected=found,
-        key="model_type",
-        file=CONFIG,
-        fix=f'Add "model_type": "{found}".',
-        said="config.json has no model_type, and transformers, vLLM and mlx-lm choose a model's configuration by it. "
-        + (f"{reads} " if named.reading else "They refuse it. ")
-        + counted,
+        NoModelType(
+            severity="note" if named.reading else "error",
+            expected=found,
+            key="model_type",
+            file=CONFIG,
+            fix=f'Add "model_type": "{found}".',
+            statement="config.json has no model_type, and transformers, vLLM and mlx-lm choose a model's configuration"
+            f" by it. {reads if named.reading else 'They refuse it.'} {counted}",
+        )
     )
 
 
@@ -69,15 +71,18 @@ def check_class(c: Comparison, outcome: Outcome) -> None:
 
 
 def _report(outcome: Outcome, named: Naming, right: str, said: str, fix: str, severity: Severity) -> None:
+    from hfcount.verifier.rules.hf107_class_of_another_type import ClassOfAnotherType
+
     outcome.report(
-        "HF107",
-        severity=severity,
-        expected=right or None,
-        observed=named.architecture,
-        key="architectures",
-        file=CONFIG,
-        fix=fix,
-        said=f"architectures names {printable(named.architecture, 60)}, {said}",
+        ClassOfAnotherType(
+            severity=severity,
+            expected=right or None,
+            observed=named.architecture,
+            key="architectures",
+            file=CONFIG,
+            fix=fix,
+            statement=f"architectures names {printable(named.architecture, 60)}, {said}",
+        )
     )
 
 
@@ -96,7 +101,7 @@ def _difference(own: Blueprint, other: Blueprint | ConfigError, named: Naming) -
     if max(own.tensor_count, other.tensor_count) > _MOST:
         return "" if own.rows() == other.rows() else f"{named.name} has other tensors."
     try:
-        found = [one for one in _read_as(own, other).findings if one.rule.code in DIFFERING]
+        found = [one for one in _read_as(own, other).findings if one.code in DIFFERING]
     except UnknownArchitecture as error:  # its parts are of types that it does not have
         return f"No {named.name} can be built with this config: {error}"
     return f"{named.name} has other tensors: {'; '.join(map(_told, found))}." if found else ""
@@ -112,9 +117,9 @@ def _shapes(one: Blueprint) -> Counter[tuple[int, ...]]:
 
 def _told(one: Finding) -> str:
     such = printable(one.tensors[0], 120) if one.tensors else ""
-    if one.rule.code == "HF201":
+    if one.code == "HF201":
         return f"it needs {plural(one.count, 'tensor')} more, such as {such}"
-    if one.rule.code == "HF202":
+    if one.code == "HF202":
         return f"it does not have {plural(one.count, 'tensor')}, such as {such}"
     return f"{plural(one.count, 'tensor')} of another shape, such as {such}"
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from hfcount.fetcher.interface import INDEX
 from hfcount.quantization.layout import Layout, Part
 from hfcount.quantization.scheme import Choice
 from hfcount.quantization.stored.amounts import Amount, amount
@@ -17,9 +15,9 @@ from hfcount.storage.dtypes import width
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier import packed_findings as told
-from hfcount.verifier.checks import TOTAL_SIZE, report_no_total_size
+from hfcount.verifier.checks import report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome, difference
+from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.names import Match
 
@@ -43,11 +41,15 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     if packed.uncached:
         told.report_uncached(packed, outcome)
     if packed.fused:
-        outcome.report("HF506", **told.sums(packed.fused))
+        from hfcount.verifier.rules.hf506_expert_scales_fused import ExpertScalesFused
+
+        outcome.report(ExpertScalesFused(**told.sums(packed.fused)))
     for leaves, why in ((packed.biases, _ZEROS), (() if packed.scheme.caches else packed.cache, _CACHE)):
         if leaves:
-            facts = told.sums(leaves)
-            outcome.report("HF502", severity="note", fix=None, **facts, **told.where(packed), extra=True, why=why)
+            from hfcount.verifier.rules.hf502_packed_differently import StoredBeside
+
+            stored, place = told.sums(leaves), told.where(packed)
+            outcome.report(StoredBeside(severity="note", fix=None, **stored, **place, harmless=why))
 
 
 def _stale(packed: Packed[Match]) -> list[Found]:
@@ -123,10 +125,8 @@ def _check_inexact(c: Comparison, claim: int, stored: Amount, outcome: Outcome) 
         return
     outcome.checks.append(Check("total_size", stored.bytes, claim, f"{plural(stored.tensors, 'tensor')} listed"))
     if packed.complete:
-        facts: dict[str, Any] = difference(claim, stored.bytes) | {"bytes": abs(claim - stored.bytes)}
-        facts |= {"severity": "note" if files else None, "fix": None, "files": files}
-        facts |= {"headers": files, "scheme": None if files else packed.name}
-        outcome.report("HF401", expected=stored.bytes, observed=claim, key=TOTAL_SIZE, file=INDEX, **facts)
+        severity, scheme = ("note", None) if files else ("error", packed.name)
+        report_total_size(claim, stored.bytes, outcome, severity=severity, fix=None, files=files, scheme=scheme)
 
 
 def _check_exact(c: Comparison, claim: int, stored: Amount, reading: PackedReading, outcome: Outcome) -> None:
@@ -145,19 +145,8 @@ def _check_exact(c: Comparison, claim: int, stored: Amount, reading: PackedReadi
     if reading.without:
         added = [_times(leaf, count) for leaf, count in c.match.listed if count and leaf.part == "prediction"]
         later = amount(added, c.declared or "F16")
-        outcome.report(
-            "HF401",
-            severity="note",
-            expected=claim + later.bytes,
-            observed=claim,
-            key=TOTAL_SIZE,
-            file=INDEX,
-            parameters=sum(later.dtypes.values()),
-            bytes=later.bytes,
-            headers=True,
-            without=reading.without,
-            **difference(claim, claim + later.bytes),
-        )
+        elements, without = sum(later.dtypes.values()), reading.without
+        report_total_size(claim, claim + later.bytes, outcome, severity="note", parameters=elements, without=without)
 
 
 def _row(modules: Iterable[Found]) -> int:
@@ -206,34 +195,39 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
                 retyped.setdefault(leaf.dtypes or (c.declared or "floating-point numbers",), []).append(name)
     subject = f"{c.packing.name} of {c.subject}"
     if first:
+        from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers
+
         stored = [spell.get(name, name) for name in misshapen]
         elements, size = c.headers.sizes(stored)
         outcome.report(
-            "HF301",
-            subject,
-            expected=first[0],
-            observed=first[1],
-            tensors=fold(misshapen),
-            count=len(misshapen),
-            parameters=elements,
-            bytes=size,
-            partitioned=False,
+            ShapeDiffers(
+                subject=subject,
+                expected=first[0],
+                observed=first[1],
+                tensors=tuple(fold(misshapen)),
+                count=len(misshapen),
+                parameters=elements,
+                bytes=size,
+            )
         )
     for dtypes, names in retyped.items():
+        from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
+
         stored = [spell.get(name, name) for name in names]
         found = sorted({entries[name].dtype for name in stored})
         elements, size = c.headers.sizes(stored)
         outcome.report(
-            "HF303",
-            subject,
-            expected=dtypes[0],
-            observed=found[0] if len(found) == 1 else tuple(found),
-            tensors=fold(names),
-            count=len(names),
-            parameters=elements,
-            bytes=size,
-            dtypes=", ".join(found),
-            packing=" or ".join(dtypes),
+            DtypeClass(
+                subject=subject,
+                expected=dtypes[0],
+                observed=found[0] if len(found) == 1 else tuple(found),
+                tensors=tuple(fold(names)),
+                count=len(names),
+                parameters=elements,
+                bytes=size,
+                dtypes=", ".join(found),
+                wanted=" or ".join(dtypes),
+            )
         )
 
 

@@ -9,7 +9,8 @@ from hfcount.quantization.announcements import Announcement, announcements
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Cause, listed, sentence
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import DIFFERING, PACKED, Finding, Outcome
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 
 CODES = (*DIFFERING, *PACKED, "HF504")
 """Findings that wrong settings may have."""
@@ -42,9 +43,9 @@ def resettled(
         again: runs all checks with other announcements.
     """
     first = c.announced[0] if c.announced else None
-    if first is None or c.view is None or not any(finding.rule.code in CODES for finding in outcome.findings):
+    if first is None or c.view is None or not any(finding.code in CODES for finding in outcome.findings):
         return None
-    wrong = frozenset(one.rule.code for one in outcome.findings if one.rule.code in CODES and one.severity == "error")
+    wrong = frozenset(one.code for one in outcome.findings if one.code in CODES and one.severity == "error")
     most = max(_FEWEST, _WORK // (len(c.view.entries) + 1))
     fits = _fitting(c, values, islice(_tried(values, first.key), most), again) if first.key and wrong else []
     if fits:
@@ -73,7 +74,7 @@ def _fitting(
 def _fits(findings: Sequence[Finding]) -> bool:
     """Whether weights are stored as the settings say; of what is not described (HF501) nothing is compared."""
     codes = (*CODES, "HF505")
-    return not any(one.rule.code == "HF501" or (one.severity == "error" and one.rule.code in codes) for one in findings)
+    return not any(one.code == "HF501" or (one.severity == "error" and one.code in codes) for one in findings)
 
 
 def _tried(values: Mapping[str, Any], key: str) -> Iterator[Changes]:
