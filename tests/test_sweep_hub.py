@@ -16,7 +16,7 @@ from manyhub import Hub, Window
 
 from hfcount.fetcher.meter import Limit, Meter, OverQuota, limit
 from hfcount.sweeping.quota import Budget
-from hfcount.sweeping.store import read
+from hfcount.sweeping.parts import read
 
 COUNT = 60
 _API, _FILES, _WINDOW = 12, 64, 4.0
