@@ -21,8 +21,8 @@ from build import TINY, save_tiny
 
 import hfcount
 from hfcount.sweeping.keys import Keys
-from hfcount.sweeping.rows import COLUMNS, encoded
 from hfcount.sweeping.parts import parts, read
+from hfcount.sweeping.rows import COLUMNS, encoded
 from hfcount.sweeping.store import Store
 
 COUNT = 24

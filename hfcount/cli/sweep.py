@@ -161,6 +161,7 @@ def command(
         raise click.UsageError("--scheduler goes with --engine dask.")
     if tier and not dry_run:
         raise click.UsageError("--tier goes with --dry-run.")
+    what = _again(retry, again, out)
     if not wanted and not (summary or check):
         raise click.UsageError("Name what to look at: MODEL, --list, --author, --collection, --hub or --tree.")
     if dry_run:
@@ -172,7 +173,6 @@ def command(
     if wanted:
         from hfcount.sweeping.run import Course as How
 
-        what = _again(retry, again, out)
         with ExitStack() as stack:
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))

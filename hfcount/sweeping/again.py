@@ -9,7 +9,7 @@ from typing import Any, get_args
 from hfcount.errors import FetchKind, HfcountError
 from hfcount.sweeping.parts import read
 from hfcount.sweeping.screen import REASONS as SCREENED
-from hfcount.text import printable
+from hfcount.text import shown
 from hfcount.version import __version__
 
 PASSING = (
@@ -69,4 +69,7 @@ def _unknown(name: str, known: Mapping[str, str], there: Collection[str]) -> str
     near = get_close_matches(name.lower(), known, n=3)
     meant = f" Did you mean {' or '.join(known[one] for one in near)}?" if near else ""
     found = f"The rows have {', '.join(sorted(there))}." if there else "No row has a reason."
-    return f"{printable(name, 60)} is not a reason that rows have.{meant} {found}"
+    return (
+        f"{shown(name)} is not a reason that rows have.{meant} {found} Without a reason it goes last, or is written"
+        " --retry=all."
+    )

@@ -125,6 +125,7 @@ def many(
             watcher(Ended(store.written, store.before, asked.quota.spent, kind))
             raise
         found = described(store.out)
+        store.tidy()  # if the drivers of other shards have ended meanwhile
         watcher(Ended(store.written, store.before, asked.quota.spent))
         return Swept(store.written, store.before, asked.quota.spent, found.verdicts, found.digest)
 
@@ -151,7 +152,7 @@ def _run(
         pool.close()
     keep.finish()
     asked.finish()
-    store.finish()
+    store.tidy()
 
 
 def _total(given: Iterable[Source], shard: Shard | None) -> int | None:

@@ -49,7 +49,7 @@ class Store:
         self._again, self._label = again or Again(), f"-{shard.label}" if shard else ""
         self._seen, self._stale, self._claimed = Keys(), Keys(), Keys()
         self.written = self.replaced = 0
-        self._counts, self._doubled = dict[Path, int](), False
+        self._counts, self._doubled, self._tidied = dict[Path, int](), False, False
         self._since = time.monotonic()
         with ExitStack() as opened:
             try:
@@ -115,13 +115,14 @@ class Store:
         self._journal.truncate()
         self._counts[path], self._waiting = self._waiting, 0
 
-    def finish(self) -> None:
+    def tidy(self) -> None:
         """Writes what waits; drops rows that others have replaced, and joins small parts, unless others are at it."""
         self.seal()
-        if self._lock.alone_now():
+        if not self._tidied and self._lock.alone_now():
             if self._doubled or self.replaced:
                 tidy.drop(self.out, self._again)
             tidy.join(self.out, self._counts, ROWS)
+            self._tidied = True
 
     def close(self) -> None:
         """Writes what waits, and lets others at the folder."""

@@ -38,7 +38,7 @@ def join(out: Path, counts: Mapping[Path, int], most: int) -> None:
     """Makes one part of several that follow one another and have no more rows than `most` together.
 
     Args:
-        counts: the rows of each part, or more: what is not among them is left as it is.
+        counts: the rows of each part, or more, as far as they are known.
     """
     for group in _groups(parts.parts(out), counts, most):
         target = _target(group)
@@ -57,7 +57,9 @@ def join(out: Path, counts: Mapping[Path, int], most: int) -> None:
 def _groups(found: list[Path], counts: Mapping[Path, int], most: int) -> Iterator[list[Path]]:
     group, total = list[Path](), 0
     for path in found:
-        count = counts.get(path, most + 1)
+        count = counts.get(path)
+        if count is None:  # by the driver of another shard
+            count = sum(1 for _ in parts.read_part(path, rows.CHECKPOINT))
         if group and (total + count > most or path.suffix != group[-1].suffix):
             if len(group) > 1:
                 yield group
