@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -129,7 +130,8 @@ def _look(run: Inspection) -> None:
         run.announced = announcements(given, _beside(run.documents))
         where = f"{document.where} with {written(changes)}" if changes else document.where
         config = Config(given, where=where, chosen=changes)
-        run.blueprint = _blueprint(config, given, run.options)
+        make = partial(_blueprint, config, given, run.options)
+        run.blueprint = make() if changes else run.options.blueprints(document.raw, make)
         check_known(config, document.where, values, changes)  # only now have all keys been read
         look_at(run, run.blueprint)
         _doubt_code(run, run.blueprint)

@@ -16,17 +16,23 @@ import pytest
 from build import TINY, save_tiny
 
 import hfcount
+from hfcount.formats.recent import RecentIndexes
+from hfcount.pipeline import inspect
+from hfcount.report.inspection import Options
+from hfcount.report.recent import RecentBlueprints
 from hfcount.sweeping.again import PASSING, possible, reasons
 from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits
 from hfcount.sweeping.log import COMMON, EVENTS
 from hfcount.sweeping.parts import parts, read, read_part, write
 from hfcount.sweeping.progress import Progress, lasting
-from hfcount.sweeping.rows import COLUMNS, encoded
+from hfcount.sweeping.rows import COLUMNS, Task, encoded, line
 from hfcount.sweeping.run import Swept
 from hfcount.sweeping.shard import Shard, shard_of
+from hfcount.sweeping.sources import tree as tree_of
 from hfcount.sweeping.store import ROWS, Store
 
 COUNT, OLD = 12, "0.0.1"
+INDEX = "model.safetensors.index.json"
 
 
 @pytest.fixture(scope="module")
@@ -373,3 +379,39 @@ def test_a_terminal_is_left_as_it_was() -> None:
     progress(Begun("rows", None, 1, 0, 1))
     progress(Ended(0, 0, 0))
     assert elsewhere.getvalue() == ""
+
+
+# What workers keep
+
+
+def test_rows_are_the_same_whether_a_worker_has_seen_the_config_or_not(tree: Path, tmp_path: Path) -> None:
+    """Several types, sound and spoiled checkpoints, each three times under other names."""
+    recorded = sorted((Path(__file__).parents[1] / "fixtures" / "architectures").glob("*.json"))[::40]
+    sources = [(path.stem, json.loads(path.read_bytes())["config"], None) for path in recorded]
+    for folder in sorted(tree.iterdir())[:3]:
+        config, index = (json.loads((folder / name).read_bytes()) for name in ("config.json", INDEX))
+        lacking, twice = dict(index["weight_map"]), dict(index["weight_map"])
+        del lacking[next(reversed(lacking))]
+        twice["further.weight"] = next(iter(twice.values()))
+        for weight_map in (index["weight_map"], lacking, twice):
+            sources.append((folder.name, config, index | {"weight_map": weight_map}))
+            sources.append((folder.name, config | {"hidden_act": "nobody"}, index | {"weight_map": weight_map}))
+    recent, fresh = Options(blueprints=RecentBlueprints(), indexes=RecentIndexes()), Options()
+    for number, (name, config, index) in enumerate(sources):
+        for turn in range(3):
+            folder = tmp_path / f"{number:03}-{turn}-{name}"
+            folder.mkdir()
+            (folder / "config.json").write_text(json.dumps(config))
+            if index:
+                (folder / INDEX).write_text(json.dumps(index))
+    for task in tree_of(tmp_path):
+        told = [_told(task, options) for options in (recent, fresh)]
+        assert told[0] == told[1], task.model
+
+
+def _told(task: Task, options: Options) -> bytes | str:
+    assert task.request
+    try:
+        return line(task, inspect(task.request, options))
+    except hfcount.HfcountError as error:
+        return str(error)

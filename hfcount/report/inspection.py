@@ -14,6 +14,7 @@ from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.report.model import Depth, Extra, Failure
+from hfcount.report.recent import built
 from hfcount.report.serving import Workload
 from hfcount.storage.schemes import Announcement
 from hfcount.verifier.findings import Outcome
@@ -36,6 +37,7 @@ class Options:
         load: the workload that serving costs are computed for.
         derive_with: what gives names and shapes of a type that no family describes; it is then refused if None.
         indexes: reads the index of a checkpoint; another than the default may keep what it has read.
+        blueprints: makes the blueprint of a config's bytes; another than the default may keep what it has made.
         progress: called with the number of files to read; returns a function that is called after each file.
     """
 
@@ -47,6 +49,7 @@ class Options:
     progress: Callable[[int], Callable[[], None]] = unwatched
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
+    blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
 
 
 @dataclass(slots=True)

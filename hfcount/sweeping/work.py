@@ -180,8 +180,9 @@ def _options() -> "Options":
     """The options of all that this process inspects."""
     from hfcount.formats.recent import RecentIndexes
     from hfcount.report.inspection import Options
+    from hfcount.report.recent import RecentBlueprints
 
-    return Options(indexes=RecentIndexes())
+    return Options(indexes=RecentIndexes(), blueprints=RecentBlueprints())
 
 
 @cache
