@@ -31,9 +31,12 @@ class Again:
     reasons: frozenset[str] = frozenset()
     versions: bool = False
 
+    def __bool__(self) -> bool:
+        return bool(self.reasons) or self.versions
+
     def takes(self, row: Mapping[str, Any]) -> bool:
-        """Whether the checkpoint of a row is looked at again; `reason` is only read where there are reasons."""
-        return (self.versions and row["version"] != __version__) or bool(self.reasons and row["reason"] in self.reasons)
+        """Whether the checkpoint of a row is looked at again."""
+        return (self.versions and row["version"] != __version__) or row["reason"] in self.reasons
 
 
 def reasons(retry: bool | str | Collection[str], out: Path) -> frozenset[str]:

@@ -134,11 +134,15 @@ class Store:
 
     def _known(self, path: Path) -> None:
         """Takes note of the rows of a part, those of later ones being known."""
-        columns = (*rows.CHECKPOINT, "version", *(("reason",) if self._again.reasons else ()))
-        count = 0
-        for row in parts.read_part(path, columns):
-            count += 1
-            self._note(row)
+        count, add = 0, self._seen.add
+        if self._again:
+            for row in parts.read_part(path, (*rows.CHECKPOINT, "version", "reason")):
+                count += 1
+                self._note(row)
+        else:
+            for row in parts.read_part(path, rows.CHECKPOINT):  # of which there may be very many
+                count += 1
+                self._doubled |= not add(row["model"], row["revision"])
         self._counts[path] = count
 
     def _note(self, row: Mapping[str, Any]) -> None:
