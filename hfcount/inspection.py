@@ -16,6 +16,7 @@ from hfcount.formats.samples import Samples
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
+from hfcount.recent import built
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
@@ -37,6 +38,7 @@ class Options:
         load: the workload that serving costs are computed for.
         derive_with: what gives names and shapes of a type that no family describes; it is then refused if None.
         indexes: reads the index of a checkpoint; another than the default may keep what it has read.
+        blueprints: makes the blueprint of a config's bytes; another than the default may keep what it has made.
         progress: called with the number of files to read; returns a function that is called after each file.
     """
 
@@ -48,6 +50,7 @@ class Options:
     progress: Callable[[int], Callable[[], None]] = unwatched
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
+    blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -126,7 +127,8 @@ def examine(
         values = changed(published, changes)
         announced = announcements(values, _beside(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
-        blueprint = _blueprint(config, values, options)
+        make = partial(_blueprint, config, values, options)
+        blueprint = make() if changes else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):

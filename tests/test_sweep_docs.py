@@ -13,6 +13,7 @@ import yaml
 
 from hfcount.cli.commands import COMMANDS, find
 from hfcount.fetcher.endpoint import is_repo_id
+from hfcount.sweeping.log import COMMON, EVENTS
 from hfcount.sweeping.rows import COLUMNS, FINDING
 
 ROOT = Path(__file__).parent.parent
@@ -57,9 +58,14 @@ def test_queries_find_what_the_page_is_about(here: Path) -> None:
         assert dict(base.sql(sizes).fetchall())["mixtral"] == 46_702_792_704
 
 
-def test_python_is_run(here: Path) -> None:
-    pytest.importorskip("joblib", reason="no joblib; the extra `test` brings it")
-    (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+@pytest.mark.parametrize("needed", ["joblib", "ray"])
+def test_python_is_run(needed: str, here: Path) -> None:
+    pytest.importorskip(needed, reason=f"no {needed}")
+    (block,) = [
+        one
+        for one in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+        if re.search(rf"^(import|from) {needed}\b", one, re.M)
+    ]
     (here / "example.py").write_text(block)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "example.py"], cwd=here, env=environment, capture_output=True, text=True)
@@ -77,6 +83,15 @@ def test_every_command_parses(line: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_every_column_is_there() -> None:
     assert [name for name in (*COLUMNS, *FINDING) if f"`{name}`" not in TEXT] == []
+
+
+def test_every_line_of_the_log_is_there() -> None:
+    said = TEXT.partition("## The log")[2].partition("\n## ")[0]
+    cells = dict(re.findall(r"^\| `(\w+)` \| (`.*) \|$", said, re.MULTILINE))
+    assert [*cells] == [*EVENTS]
+    for event, fields in EVENTS.items():
+        assert [name for name in fields if f"`{name}`" not in cells[event]] == []
+    assert [name for name in COMMON if f"`{name}`" not in said] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,7 +1,9 @@
 """`hfcount sweep`: many checkpoints, one row each, in a folder that the next run goes on with."""
 
 import gc
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,14 @@ from hfcount.sweeping.tiers import TIERS
 from hfcount.text import plural
 
 if TYPE_CHECKING:
-    from hfcount.sweeping.run import Source
+    from concurrent.futures import Executor
+
+    from hfcount.sweeping.again import Again
+    from hfcount.sweeping.events import Event, Watcher
+    from hfcount.sweeping.run import Course, Source
+    from hfcount.sweeping.shard import Shard
+
+    _Workers = tuple[Executor | None, int | None]
 
 _EPILOG = """
 \b
@@ -25,12 +34,25 @@ Examples:
   hfcount sweep OUT --tree ./checkpoints       local folders, or recorded ones
   hfcount sweep OUT --hub --library transformers --sort downloads --limit 1000
   hfcount sweep OUT --hub --dry-run            what it would take
+  hfcount sweep OUT --list models.txt --shard 2/5   one of five shares
+  hfcount sweep OUT --tree ./checkpoints --retry TimedOut   these once more
   hfcount sweep OUT --summary                  what was found
 
 \b
 A sweep that was stopped goes on where it was when the same command is run
 again. Exit codes: 0 done, 1 with --check, 2 wrong usage, 3 it could not go on.
 """
+
+_ALL = "all"
+
+
+def _shard(_context: click.Context, _option: click.Parameter, text: str | None) -> "Shard | None":
+    from hfcount.sweeping.shard import shard_of
+
+    try:
+        return shard_of(text) if text is not None else None
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -77,7 +99,23 @@ again. Exit codes: 0 done, 1 with --check, 2 wrong usage, 3 it could not go on.
     metavar="S",
     help="Seconds that a checkpoint may take.",
 )
-@click.option("--retry", is_flag=True, help="Look again at those that could not be read or ended their worker.")
+@click.option(
+    "--retry",
+    is_flag=False,
+    flag_value=_ALL,
+    multiple=True,
+    metavar="[REASON]",
+    help="Look again at those whose reason it is; without one, at those that could not be read or ended their worker.",
+)
+@click.option("--again", is_flag=True, help="Look again at those whose row is of another version of hfcount.")
+@click.option("--shard", metavar="I/N", callback=_shard, help="A share of it, such as 2/5: for several accounts.")
+@click.option(
+    "--log",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Append what happens to a file, a JSON object a line.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Do not say on standard error how far it is.")
 @click.option("--dry-run", is_flag=True, help="Say how many requests, hours and bytes it would take.")
 @click.option("--tier", type=click.Choice(list(TIERS)), help="With --dry-run: whose limits (default: all).")
 @click.option("--summary", is_flag=True, help="Print what the rows say, and write it beside them as pages and charts.")
@@ -100,7 +138,11 @@ def command(
     engine: str,
     scheduler: str | None,
     deadline: float,
-    retry: bool,
+    retry: tuple[str, ...],
+    again: bool,
+    shard: "Shard | None",
+    log: Path | None,
+    quiet: bool,
     dry_run: bool,
     tier: str | None,
     summary: bool,
@@ -110,73 +152,116 @@ def command(
     """Verify many checkpoints, and keep one row of each in the folder OUT.
 
     Rows are Parquet files where pyarrow is installed (extra sweep), and JSON Lines elsewhere. A checkpoint that has a
-    row, by its commit and the version of hfcount, is not looked at again; OUT is a dataset that can be uploaded as it
-    is.
+    row, by its commit, is not looked at again; OUT is a dataset that can be uploaded as it is.
     """
     del debug  # whoever reports a crash looks for it
-    filters = library, task, sort, limit
-    wanted: list[Source] = [*trees, *(Collection(slug) for slug in collections)]
-    wanted += [Listing(author, *filters) for author in authors] + ([Listing(None, *filters)] if hub else [])
+    listings = (hub, authors, library, task, sort, limit)
+    wanted: list[Source] = [*trees, *(Collection(slug) for slug in collections), *_listings(*listings)]
     if names := [*models, *listed]:
         wanted.append(names)
-    for wrong, said in (
-        (any(filters) and not (hub or authors), "--library, --task, --sort and --limit go with --hub or --author."),
-        (hub and authors, "--hub has all authors: leave out --author."),
-        (scheduler and engine != "dask", "--scheduler goes with --engine dask."),
-        (tier and not dry_run, "--tier goes with --dry-run."),
-        (
-            not (wanted or summary or check),
-            "Name what to look at: MODEL, --list, --author, --collection, --hub or --tree.",
-        ),
-    ):
-        if wrong:
-            raise click.UsageError(said)
+    if scheduler and engine != "dask":
+        raise click.UsageError("--scheduler goes with --engine dask.")
+    if tier and not dry_run:
+        raise click.UsageError("--tier goes with --dry-run.")
+    what = _again(retry, again, out)
+    if not wanted and not (summary or check):
+        raise click.UsageError("Name what to look at: MODEL, --list, --author, --collection, --hub or --tree.")
     if dry_run:
         from hfcount.sweeping.plan import planned
 
-        for line in planned(wanted, tier):
+        for line in planned(wanted, tier, shard):
             click.echo(line)
         return 0
     if wanted:
-        _sweep(wanted, out, engine=engine, scheduler=scheduler, workers=workers, deadline=deadline, retry=retry)
-    if summary:
-        from hfcount.sweeping.card import write
+        from hfcount.sweeping.run import Course as How
 
-        click.echo(write(out, written))
-    return _check(out) if check else 0
+        with ExitStack() as stack:
+            executor, count = stack.enter_context(_engine(engine, scheduler, workers))
+            watcher = stack.enter_context(_watcher(log, quiet))
+            _sweep(wanted, out, (executor, count), How(deadline, what, shard, watcher))
+    return _told(out, summary, check)
 
 
-def _check(out: Path) -> int:
-    """Names the checkpoints that contradict their config; 1 if there are any."""
-    from hfcount.sweeping.summary import contradicted
+def _listings(
+    hub: bool,
+    authors: Sequence[str],
+    library: str | None,
+    task: str | None,
+    sort: str | None,
+    limit: int | None,
+) -> list[Listing]:
+    """What the Hub is asked to list."""
+    if (library or task or sort or limit) and not (hub or authors):
+        raise click.UsageError("--library, --task, --sort and --limit go with --hub or --author.")
+    if hub and authors:
+        raise click.UsageError("--hub has all authors: leave out --author.")
+    return [Listing(name, library, task, sort, limit) for name in ([None] if hub else authors)]
 
-    lines = [*contradicted(out)]
-    for line in lines:
-        click.echo(line)
-    return 1 if lines else 0
+
+def _again(retry: Sequence[str], again: bool, out: Path) -> "Again":
+    """What is looked at again."""
+    from hfcount.sweeping.again import Again, reasons
+
+    try:
+        return Again(reasons(_ALL in retry or retry, out), again)
+    except ValueError as error:
+        raise click.UsageError(f"--retry: {error}") from None
+
+
+@contextmanager
+def _engine(name: str, scheduler: str | None, workers: int | None) -> "Iterator[_Workers]":
+    """The executor that an engine is, None for processes of its own, and how many workers it has."""
+    if name != "dask":
+        yield None, workers
+        return
+    from hfcount.sweeping.dask import cluster
+
+    with cluster(scheduler, workers) as (executor, count):
+        yield executor, count
+
+
+@contextmanager
+def _watcher(log: Path | None, quiet: bool) -> "Iterator[Watcher | None]":
+    """What is told of all that happens, if anything is."""
+    from hfcount.sweeping.log import Log
+    from hfcount.sweeping.progress import Progress
+
+    with ExitStack() as stack:
+        watchers: list[Watcher] = [] if quiet else [Progress(sys.stderr)]
+        if log:
+            watchers.append(stack.enter_context(closing(Log(log))))
+
+        def watch(event: "Event") -> None:
+            for one in watchers:
+                one(event)
+
+        yield watch if watchers else None
 
 
 def _sweep(
-    wanted: "Sequence[Source]",
-    out: Path,
-    *,
-    engine: str,
-    scheduler: str | None,
-    workers: int | None,
-    deadline: float,
-    retry: bool,
+    wanted: "Sequence[Source]", out: Path, engine: "tuple[Executor | None, int | None]", course: "Course"
 ) -> None:
-    from hfcount.sweeping import run
+    from hfcount.sweeping.run import many
 
     gc.enable()  # a run of hours makes garbage
-    if engine == "dask":
-        from hfcount.sweeping.dask import cluster
-
-        with cluster(scheduler, workers) as (executor, count):
-            done = run.many(wanted, out, executor, count, deadline, retry)
-    else:
-        done = run.many(wanted, out, None, workers, deadline, retry)
+    done = many(wanted, out, *engine, course)
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
     click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
     counts = sorted(done.verdicts.items(), key=lambda one: (-one[1], one[0]))
     click.echo(f"in all: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
+
+
+def _told(out: Path, summary: bool, check: bool) -> int:
+    """Prints what the rows say; the exit code."""
+    if summary:
+        from hfcount.sweeping.card import write
+
+        click.echo(write(out, written))
+    if not check:
+        return 0
+    from hfcount.sweeping.summary import contradicted
+
+    wrong = [*contradicted(out)]
+    for line in wrong:
+        click.echo(line)
+    return 1 if wrong else 0

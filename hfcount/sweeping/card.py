@@ -13,6 +13,7 @@ from hfcount.reporters.markdown import escape as marked
 from hfcount.reporters.text import inert
 from hfcount.sweeping.summary import Summary, largest, summed, tables
 from hfcount.text import printable
+from hfcount.version import __version__
 
 _SCALES = ((10**6, "checkpoints, millions"), (10**3, "checkpoints, thousands"), (1, "checkpoints"))
 _WORDS = ("model", "family", "scheme", "name", "verdict", "reason", "codes", "code")
@@ -46,8 +47,8 @@ _MARK = "<!-- Each sweep writes this page anew; without this line it is left as 
 _ABOUT = """
 ## The rows
 
-One row for each checkpoint, by its commit and the version of hfcount: `verdict` says whether it holds exactly what its
-config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
+One row for each checkpoint, by its commit; `version` is that of hfcount. `verdict` says whether it holds exactly what
+its config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
 `bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be judged.
 
 ```sql
@@ -144,7 +145,10 @@ def _title(found: Summary) -> str:
 
 
 def _about(found: Summary) -> str:
-    return f"As hfcount {found.version} finds them. Digest of all rows: {found.digest}"
+    shares = found.versions.most_common()
+    others = f" ({', '.join(f'{count:,} by {version}' for version, count in shares)})" if len(shares) > 1 else ""
+    by = max(found.versions, key=_numbers, default=__version__)
+    return f"As hfcount {by} finds them{others}. Digest of all rows: {found.digest}"
 
 
 def _lines(found: Summary, charts: Sequence[str]) -> Iterator[str]:
@@ -175,3 +179,8 @@ def _row(tag: str, head: Sequence[str], cells: Sequence[object]) -> str:
 
 def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _numbers(version: str) -> list[tuple[int, str]]:
+    """A version in the order of versions."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]

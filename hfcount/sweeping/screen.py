@@ -7,6 +7,9 @@ from typing import Any
 from hfcount.fetcher.interface import CONFIG, top_level
 from hfcount.text import printable
 
+REASONS = ("NoConfig", "NoSafetensors", "GatedRepo", "UnknownArchitecture", "UnmodelledStorage")
+"""Words for why a repo is not looked at."""
+
 
 def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool) -> tuple[str, str] | None:
     """Why a repo is not looked at, in one word and in a sentence; None for one that is.

@@ -193,8 +193,9 @@ def _options() -> "Options":
     """The options of all that this process inspects."""
     from hfcount.formats.recent import RecentIndexes
     from hfcount.inspection import Options
+    from hfcount.recent import RecentBlueprints
 
-    return Options(indexes=RecentIndexes())
+    return Options(indexes=RecentIndexes(), blueprints=RecentBlueprints())
 
 
 @cache

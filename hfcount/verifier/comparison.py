@@ -262,7 +262,8 @@ def matched_with(
             known = replace(known, prefix="")
         return replace(known, rules=(*known.rules, *further)) if further else known
 
-    match = names.match(leaves, listed, blueprint.asides, spellings, files)
+    kept = blueprint.kept_names if leaves is blueprint.leaves else {}
+    match = names.match(leaves, listed, blueprint.asides, spellings, files, kept)
     if match.unexpected:
         names.set_heads_apart(match, leaves, blueprint.other_heads)
     return match

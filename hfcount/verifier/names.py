@@ -1,7 +1,7 @@
 """How the names in a checkpoint match those of the blueprint."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hfcount.verifier.wrappers import Wrapped
 
 
+_NONE: Mapping[int, Sequence[str]] = {}
 _SAMPLE = 100  # names under a prefix that are looked at before all are
 
 
@@ -102,6 +103,7 @@ def match(
     undescribed: tuple[str, ...] = (),
     spellings: "Callable[[], Spellings] | None" = None,
     files: Mapping[str, str] | None = None,
+    kept: Mapping[int, Sequence[str]] = _NONE,
 ) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
@@ -110,10 +112,11 @@ def match(
         undescribed: prefixes of parts that are not described; names under them are ignored.
         spellings: gives other names that the reference takes; only called if names differ.
         files: the file of each name, to be counted while names are looked up, which costs little then.
+        kept: names of leaves by the leaf's `id`, as far as they are kept.
     """
     if undescribed:
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
-    found = _match(leaves, names, files=files)
+    found = _match(leaves, names, files=files, kept=kept)
     if found.unexpected:
         from hfcount.tree.spellings import Spellings  # most checkpoints have the blueprint's names
 
@@ -215,11 +218,12 @@ def _match(
     names: Collection[str],
     flat: tuple[str, ...] = (),
     files: Mapping[str, str] | None = None,
+    kept: Mapping[int, Sequence[str]] = _NONE,
 ) -> Match:
     """Compares names exactly; those that begin with one of `flat` are not missing."""
     result = Match(_few=_names_of_large(leaves, names))
     for leaf in leaves:
-        _look_for(leaf, result, names, flat, None if result._few else files)
+        _look_for(leaf, result, names, flat, None if result._few else files, kept)
     if sum(count for _, count in result.listed) < len(names):
         rest = set(names).difference(*result._few.values())
         for leaf in leaves:
@@ -248,7 +252,12 @@ def _names_of_large(leaves: Collection[Leaf], names: Collection[str]) -> dict[in
 
 
 def _look_for(
-    leaf: Leaf, result: Match, names: Collection[str], flat: tuple[str, ...], files: Mapping[str, str] | None
+    leaf: Leaf,
+    result: Match,
+    names: Collection[str],
+    flat: tuple[str, ...],
+    files: Mapping[str, str] | None,
+    kept: Mapping[int, Sequence[str]],
 ) -> None:
     """Adds to the match how many of a leaf's tensors are listed, and which are missing."""
     few = result._few.get(id(leaf))
@@ -259,6 +268,7 @@ def _look_for(
         if files is not None:
             result.files.append(Counter(leaf.places(files)))
         all_there = result.files and None not in result.files[-1]
+        all_there = all_there or (id(leaf) in kept and all(map(names.__contains__, kept[id(leaf)])))
         absent = [] if all_there else leaf.names_beyond(names)
         count = int(leaf.count) - len(absent)
         absent = [name for name in absent if not name.startswith(flat)] if flat else absent
