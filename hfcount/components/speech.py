@@ -9,7 +9,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.temporal import conv
-from hfcount.spec import Head, Layer, Layers, Record, Sizes, Spec, count, size
+from hfcount.spec import Head, Lacking, Layer, Layers, Record, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -38,7 +38,7 @@ def needed(sizes: T | None, head: Head) -> T:
         TypeError: it does not.
     """
     if sizes is None:
-        raise TypeError(f"this encoder of speech has no sizes of the head {head}")
+        raise Lacking(f"this encoder of speech has no sizes of the head {head}")
     return sizes
 
 

@@ -51,7 +51,7 @@ from hfcount.families._files import (
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes
 from hfcount.mapper.unknown import own_code, untyped
-from hfcount.spec import Spec
+from hfcount.spec import Lacking, Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
 
@@ -181,7 +181,7 @@ def tree(s: Spec) -> Block:
     assert family is not None, f"{s.family} was read by no family"
     try:
         return family.blueprint(s)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (Lacking, LookupError) as error:  # sizes, a part or a module that the family takes of it
         if not s.parts:
             raise
         parts = ", ".join(f"{name} of type {printable(one.family, 60)}" for name, one in s.parts.items())

@@ -2,8 +2,8 @@
 
 from hfcount import families, keys
 from hfcount.components.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
+from hfcount.components.timm import SWINS
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.timm_features import SWINS
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.detection import detr_layer, named_attention, perceptron, sampling

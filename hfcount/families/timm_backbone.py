@@ -2,8 +2,8 @@
 
 from hfcount import keys
 from hfcount.components.resnets import RESNETS, KnownResNet, ResNet
+from hfcount.components.timm import SWINS, KnownSwin
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.timm_features import SWINS, KnownSwin
 from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, mlp, stack
 from hfcount.parts.convolution import frozen

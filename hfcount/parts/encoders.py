@@ -6,7 +6,7 @@ from dataclasses import replace
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import GQA, Layer, Spec
+from hfcount.spec import GQA, Lacking, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, obsolete
 
 POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "multiple_choice")
@@ -69,7 +69,7 @@ def bert_embeddings(s: Spec, width: int | None = None, norm: bool = True, more: 
 def token_types(s: Spec) -> Block:
     """The table of token types of an encoder that has one. Tensors: weight (types, d)."""
     if s.token_types is None:
-        raise TypeError("this model has no token types")
+        raise Lacking("this model has no token types")
     return embedding(s.token_types, s.hidden)
 
 

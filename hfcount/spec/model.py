@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
 from hfcount.spec.components import Frozen, Patches, symbol
-from hfcount.spec.layers import Layers, Window, known_as, numbered
+from hfcount.spec.layers import Lacking, Layers, Window, known_as, numbered
 from hfcount.spec.nesting import keyed, nested, symbol_within
 from hfcount.tree.dims import Dim, has_key
 
@@ -155,7 +155,7 @@ class Spec(Frozen, Generic[Own]):
     def seen(self) -> Patches:
         """The patches of a tower that is known to read images."""
         if self.patches is None:
-            raise TypeError("this model sees no images")
+            raise Lacking("this model sees no images")
         return self.patches
 
     @property
