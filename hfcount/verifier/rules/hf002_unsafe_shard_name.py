@@ -4,10 +4,10 @@ from hfcount.verifier.finding import Statement
 
 
 class UnsafeShardName(Statement):
-    """A value of weight_map is not a plain .safetensors file name inside the repo."""
+    """weight_map names a file that is not a plain .safetensors file inside the repo."""
 
     code = "HF002"
     name = "unsafe-shard-name"
     level = "error"
-    why = "A hostile or broken index: such a name could reach outside the folder. Nothing is requested for it."
-    remedy = "Write the index again with plain names."
+    why = "A hostile or broken index: such a name could point outside the folder. hfcount requests nothing for it."
+    remedy = "Rebuild the index with plain file names."

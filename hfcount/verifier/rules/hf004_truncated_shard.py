@@ -36,10 +36,10 @@ class TruncatedShard(Finding):
             after = f", and {past} {lie} past the end: {some(self.tensors)}" if self.count else ""
         else:
             needed = f"needs {self.expected:,} or more for the {plural(self.count, 'tensor')} that the index puts there"
-            after = ". A Git LFS pointer is as small" if self.pointer else ""
+            after = ". A Git LFS pointer is about as small" if self.pointer else ""
         if self.narrower:
             share = f". That is {self.narrower} of their data"
-            after += f"{share}: they may be stored in another dtype than the index counts with"
+            after += f"{share}: they may be stored in another dtype than the index assumes"
         if self.observed > self.expected:
             differs = f"{self.observed - self.expected:,} too many"
         else:

@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree
 
 
 class MissingShard(Finding):
-    """A file is not there that the index names, or that the numbers in the names of others count.
+    """A shard is missing that the index or the -of-N numbering implies.
 
     Args:
         files, absent: the absent files, and how many they are.
@@ -44,7 +44,7 @@ class MissingByIndex(MissingShard):
 
     @property
     def text(self) -> str:
-        gone = f"{self.absent:,} of them {agree(self.absent, 'is', 'are')} not there: {printable(self.files)}"
+        gone = f"{self.absent:,} of them {agree(self.absent, 'is', 'are')} missing: {printable(self.files)}"
         text = (
             f"the index names {plural(self.expected, 'file')}, and {gone}{self._numbers()}, with"
             f" {plural(self.count, 'tensor')}."
@@ -70,10 +70,10 @@ class MissingByNumber(MissingShard):
     def text(self) -> str:
         are, them = agree(self.absent, "is", "are"), agree(self.absent, "it", "them")
         text = (
-            f"{printable(self.files)} {are} not there, though the names of the others count {them}{self._numbers()},"
-            " and there is no index: the save or the upload did not finish."
+            f"{printable(self.files)} {are} missing, though the numbers in the other names imply"
+            f" {them}{self._numbers()}, and there is no index: the save or the upload was not completed."
         )
         if self.short is None:
             return text
         whole = plural(self.all, "tensor")
-        return f"{text} Missing are {self.short:,} of the {whole} that {printable(self.subject)} describes."
+        return f"{text} {self.short:,} of the {whole} that {printable(self.subject)} describes are missing."

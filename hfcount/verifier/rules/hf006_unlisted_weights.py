@@ -8,7 +8,8 @@ from hfcount.verifier.wording import agree, some
 
 
 class UnlistedWeights(Finding):
-    """A weight file is there that the index does not name, and a loader takes it or the model needs it.
+    """A weight file exists that the index does not name, and a loader reads it or the model needs it; a note where no
+    loader reads it.
 
     Args:
         files, many: the files, and how many they are.
@@ -23,11 +24,8 @@ class UnlistedWeights(Finding):
     code = "HF006"
     name = "unlisted-weights"
     level = "error"
-    why = (
-        "Shards of an earlier save, or an index that was written from some of the files. A note where no loader"
-        " takes the file."
-    )
-    remedy = "Move away what is left over."
+    why = "Shards of an earlier save, or an index written from only some of the files."
+    remedy = "Move the leftover files away."
 
     files: str
     many: int
@@ -43,7 +41,7 @@ class UnlistedWeights(Finding):
             place = f"and the index does not name {agree(self.many, 'it', 'them')}"
         else:
             place = "beside model.safetensors, which transformers reads alone"
-        there = f"{printable(self.files)} {agree(self.many, 'is', 'are')} there {place}"
+        there = f"{printable(self.files)} {agree(self.many, 'exists', 'exist')} {place}"
         return f"{there}, and {agree(self.many, 'holds', 'hold')} {self._contents()}.{self._effect()}"
 
     def _contents(self) -> str:
@@ -51,7 +49,7 @@ class UnlistedWeights(Finding):
             return f"a header that cannot be read: {printable(self.problem)}"
         subject = printable(self.subject)
         which = {
-            "needed": f"that {subject} describes and no other file has",
+            "needed": f"that {subject} describes and that no other file holds",
             "copies": "under names that the model has elsewhere",
             "alien": f"that {subject} does not describe",
         }[self.kind]

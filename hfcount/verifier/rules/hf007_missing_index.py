@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree
 
 
 class MissingIndex(Finding):
-    """There are several weight files, and no index says which tensor is where.
+    """There are several weight files, and no index maps tensors to them.
 
     Args:
         files, many: the weight files, and how many they are.
@@ -16,7 +16,7 @@ class MissingIndex(Finding):
     code = "HF007"
     name = "missing-index"
     level = "error"
-    why = "An upload that left it out."
+    why = "The index was left out of the upload."
     remedy = "Write the index from the files."
 
     files: str
@@ -26,8 +26,8 @@ class MissingIndex(Finding):
     @property
     def text(self) -> str:
         text = (
-            f"{plural(self.many, 'weight file')} {agree(self.many, 'is', 'are')} there ({printable(self.files)}), and"
-            " no model.safetensors.index.json says which tensor is where, so that transformers finds no weights."
+            f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), and"
+            " no model.safetensors.index.json says which tensor is where, so transformers finds no weights."
         )
         if self.complete:
             text += f" Only the index is missing: the files hold every tensor that {printable(self.subject)} describes."

@@ -8,7 +8,8 @@ from hfcount.verifier.wording import agree, short
 
 
 class TwoWeightSets(Finding):
-    """model.safetensors is there beside the files that the index names, and is not a copy of them.
+    """model.safetensors exists beside the files that the index names, and is not a copy of them; a note where the
+    headers show no difference.
 
     Args:
         among: whether the index names model.safetensors as one of its files.
@@ -22,10 +23,7 @@ class TwoWeightSets(Finding):
     code = "HF008"
     name = "two-weight-sets"
     level = "error"
-    why = (
-        "A checkpoint saved in one file over one saved in shards, or the other way round. A note where all that"
-        " headers show is alike."
-    )
+    why = "A checkpoint saved as one file over one saved in shards, or the reverse."
     remedy = "Delete the set that is not meant."
 
     among: bool = False
@@ -52,7 +50,7 @@ class TwoWeightSets(Finding):
         elif self.values:
             yield f"{both}, and not the same values: {short(self.values)} differs."
         elif not (self.lacking or self.beyond or self.differing):
-            yield f"{both}; whether the values are the same, headers do not say."
+            yield f"{both}; headers do not show whether the values are the same."
         if self.lacking:
             yield f"It lacks {plural(len(self.lacking), 'tensor')} of theirs, such as {short(self.lacking[0])}."
         if self.beyond:

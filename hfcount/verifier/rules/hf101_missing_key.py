@@ -9,5 +9,5 @@ class MissingKey(Statement):
     code = "HF101"
     name = "missing-key"
     level = "error"
-    why = "A config stripped by hand, or a new spelling of the key."
+    why = "A config stripped by hand, or a key under a new name."
     remedy = "Add the key."

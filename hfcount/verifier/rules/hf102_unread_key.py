@@ -6,13 +6,13 @@ from hfcount.verifier.wording import listed
 
 
 class UnreadKey(Finding):
-    """config.json has a key that may bear on shapes, which neither the family reads nor the type's class declares."""
+    """config.json has a key that may affect shapes, and hfcount does not read it."""
 
     code = "HF102"
     name = "unread-key"
     level = "note"
-    why = "Mostly a leftover; sometimes a variant that hfcount does not know."
-    remedy = "If the key changes the model, the family has to read it."
+    why = "Mostly a leftover; sometimes a variant of the architecture that hfcount does not know."
+    remedy = "If the key changes the model, hfcount has to learn it: please report it."
     advises = False
     informational = True
 
@@ -21,4 +21,4 @@ class UnreadKey(Finding):
     @property
     def text(self) -> str:
         keys = listed(self.observed)
-        return f"{printable(self.subject)} does not read {keys}. If one of them changes the model, the count is off."
+        return f"{printable(self.subject)} does not read {keys}. If one of them changes the model, the count is wrong."

@@ -8,7 +8,7 @@ from hfcount.verifier.finding import Statement
 
 
 class InconsistentConfig(Statement):
-    """Values of config.json contradict each other or are out of range; a note where a model may load all the same."""
+    """Values of config.json contradict each other or are out of range; a note where a model may load anyway."""
 
     code = "HF103"
     name = "inconsistent-config"

@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class IdBeyondVocabulary(Finding):
-    """A token id of config.json has no row in the embedding; an error where it is sure to be looked up.
+    """A token id in config.json has no row in the embedding; a note where the id may never be looked up.
 
     Args:
         ids: the keys, and the ids that they give.
@@ -15,7 +15,7 @@ class IdBeyondVocabulary(Finding):
     code = "HF104"
     name = "id-beyond-vocabulary"
     level = "error"
-    why = "Tokens were added and the embedding was not resized, or the config is of another tokenizer."
+    why = "Tokens were added without resizing the embedding, or the config belongs to another tokenizer."
     remedy = "Correct the id, or resize the embedding and set vocab_size."
 
     expected: int

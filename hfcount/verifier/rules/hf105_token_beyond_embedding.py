@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class TokenBeyondEmbedding(Finding):
-    """The tokenizer has an id that the embedding has no row for; of padding and placeholders, a note.
+    """The tokenizer has a token without a row in the embedding; a note for padding and placeholder tokens.
 
     Args:
         token: the token of the id that was observed.
@@ -16,7 +16,7 @@ class TokenBeyondEmbedding(Finding):
     code = "HF105"
     name = "token-beyond-embedding"
     level = "error"
-    why = "Tokens were added to the tokenizer, and the embedding was not resized."
+    why = "Tokens were added to the tokenizer without resizing the embedding."
     remedy = "Resize the embedding (model.resize_token_embeddings) and save again, or drop the token."
 
     expected: int

@@ -6,7 +6,7 @@ from hfcount.verifier.wording import listed
 
 
 class DefaultTaken(Finding):
-    """config.json lacks a key that the architecture needs, and the default of transformers was counted with.
+    """config.json lacks a key that the architecture needs, so the default of transformers was used.
 
     Args:
         observed: the keys with their defaults.
@@ -16,8 +16,8 @@ class DefaultTaken(Finding):
     code = "HF106"
     name = "default-taken"
     level = "note"
-    why = "A config stripped by hand, or one that leaves out what agrees with the default."
-    remedy = "Write the keys into config.json: another reader, or a later version, may take another default."
+    why = "A config stripped by hand, or saved without the keys that equal the default."
+    remedy = "Write the keys into config.json: another library, or a later version, may have another default."
     informational = True
 
     observed: tuple[str, ...]
@@ -26,6 +26,6 @@ class DefaultTaken(Finding):
     @property
     def text(self) -> str:
         return (
-            f"config.json lacks keys that {printable(self.subject)} needs; counted with the defaults of transformers"
-            f" {self.version}: {listed(self.observed)}."
+            f"config.json lacks keys that {printable(self.subject)} needs; the defaults of transformers"
+            f" {self.version} were used: {listed(self.observed)}."
         )

@@ -4,11 +4,11 @@ from hfcount.verifier.finding import Statement
 
 
 class UnknownClass(Statement):
-    """The config names a class that is not described here, or code of the repo's own that may build another model."""
+    """`architectures` names a class that hfcount does not know, or code in the repo that may build another model."""
 
     code = "HF109"
     name = "unknown-class"
     level = "note"
-    why = "A model with code of its own under a known model_type, a draft model, or a name with a typing error."
-    remedy = "If the weights are of a known class, name that in architectures."
+    why = "A known model_type with code of its own, a draft model, or a misspelt class name."
+    remedy = "If the weights belong to a known class, name that class in architectures."
     proof = "lost"

@@ -5,12 +5,12 @@ from hfcount.verifier.finding import Finding
 
 
 class NumberNotJson(Finding):
-    """config.json holds NaN or Infinity, which are no numbers of JSON."""
+    """config.json holds NaN or Infinity, which JSON does not have."""
 
     code = "HF111"
     name = "number-not-json"
     level = "note"
-    why = "Python writes them so; transformers before 5 wrote a config with them as they were."
+    why = "Python writes them; transformers before 5 did so, too."
     remedy = 'Write {"__float__": "Infinity"} in its place, as transformers 5 does.'
     informational = True
 

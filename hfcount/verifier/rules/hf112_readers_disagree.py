@@ -7,7 +7,7 @@ from hfcount.verifier.finding import Statement
 
 
 class ReadersDisagree(Statement):
-    """Versions of transformers, or vLLM, take a key of config.json differently, and build another model.
+    """Versions of transformers, or vLLM, read a key of config.json differently and build different models.
 
     Args:
         writes: the keys that make all readers take the same, with their values.
@@ -16,8 +16,8 @@ class ReadersDisagree(Statement):
     code = "HF112"
     name = "readers-disagree"
     level = "note"
-    why = "Tools and hands write a key at one level, and transformers 5 looks for some at another."
-    remedy = "Write it so that all of them take the same: hfcount fix --only HF112."
+    why = "The key is written at one level of the config, and transformers 5 looks for it at another."
+    remedy = "Write the key so that all of them read the same: hfcount fix --only HF112."
     divides = True
 
     writes: Mapping[str, Any]

@@ -7,7 +7,7 @@ from hfcount.verifier.finding import Statement
 
 
 class RotarySettingsMoved(Statement):
-    """transformers before 5 does not find settings of rotary positions where config.json has them.
+    """transformers before 5 does not find the rotary settings where config.json has them.
 
     Args:
         writes: the keys that make all readers take the same, with their values.
@@ -17,10 +17,10 @@ class RotarySettingsMoved(Statement):
     name = "rotary-settings-moved"
     level = "note"
     why = (
-        "transformers 5 writes rope_parameters, where version 4 looks for rope_theta and rope_scaling, or has"
-        " another default where all are absent."
+        "transformers 5 writes rope_parameters; version 4 looks for rope_theta and rope_scaling, or has another"
+        " default if all are absent."
     )
-    remedy = "Write them in both spellings: hfcount fix --only HF113."
+    remedy = "Write both spellings: hfcount fix --only HF113."
     informational = True
     divides = True
 

@@ -18,7 +18,8 @@ class MissingTensor(Finding):
     name = "missing-tensor"
     level = "error"
     why = (
-        "A partial upload, which mostly leaves layers short, a conversion that dropped it, or a config of another size."
+        "A partial upload (mostly whole layers are missing), a conversion that dropped the tensor, or a config of"
+        " another size."
     )
     remedy = "Add what is missing, or correct the config."
     advises = False

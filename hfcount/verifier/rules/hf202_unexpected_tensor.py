@@ -11,7 +11,7 @@ class UnexpectedTensor(Finding):
     code = "HF202"
     name = "unexpected-tensor"
     level = "error"
-    why = "A config of another size or architecture, leftovers of training, or an unconverted layout."
+    why = "A config of another size or architecture, leftovers of training, or a layout that was not converted."
     remedy = "Correct the config, or drop what does not belong to the model."
     advises = False
 

@@ -15,8 +15,8 @@ class TiedWeightStored(Finding):
     code = "HF203"
     name = "tied-weight-stored"
     level = "note"
-    why = "Writers that do not know the tie save the head beside the embedding it shares."
-    remedy = "Nothing: loaders take one. Saving again with transformers drops the copy."
+    why = "Some writers do not know the tie and save the head as well as the embedding it shares."
+    remedy = "Nothing: loaders use one of them. Saving again with transformers drops the copy."
     advises = False
 
     expected: str

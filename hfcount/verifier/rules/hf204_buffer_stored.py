@@ -6,13 +6,13 @@ from hfcount.verifier.wording import some
 
 
 class BufferStored(Finding):
-    """A buffer or another tensor that loaders skip is stored."""
+    """A buffer or another tensor that loaders ignore is stored."""
 
     code = "HF204"
     name = "buffer-stored"
     level = "note"
-    why = "transformers before 4.32 saved rotary frequencies, and some models their causal masks."
-    remedy = "Nothing: loaders skip it. Saving again with transformers drops it."
+    why = "transformers before 4.32 saved rotary frequencies, and some models saved their causal masks."
+    remedy = "Nothing: loaders ignore it. Saving again with transformers drops it."
     advises = False
 
     parameters: int

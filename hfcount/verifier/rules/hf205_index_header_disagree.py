@@ -8,7 +8,7 @@ from hfcount.verifier.wording import short
 
 
 class IndexHeaderDisagree(Finding):
-    """The index puts a tensor in a shard whose header lacks it, or a header holds one that the index omits.
+    """The index and the headers disagree about which tensors exist, or in which shard.
 
     Args:
         gone: how many tensors no header has where the index puts them, the first of these, and its file.
@@ -19,8 +19,8 @@ class IndexHeaderDisagree(Finding):
     code = "HF205"
     name = "index-header-disagree"
     level = "error"
-    why = "Shards or index taken from another conversion, or edited alone."
-    remedy = "Write the index again from the shards."
+    why = "Shards or the index come from another conversion, or one was edited without the other."
+    remedy = "Rebuild the index from the shards."
 
     expected: int
     observed: int

@@ -9,7 +9,7 @@ from hfcount.verifier.wording import agree, short
 
 
 class DuplicateTensor(Finding):
-    """One tensor is in two shards.
+    """A tensor is stored in two shards.
 
     Args:
         first: the name of the first tensor; `observed` are the two files that have it.
@@ -21,7 +21,7 @@ class DuplicateTensor(Finding):
     name = "duplicate-tensor"
     level = "error"
     why = "Shards of two conversions in one repo."
-    remedy = "Delete the files that are out of date."
+    remedy = "Delete the outdated files."
 
     observed: tuple[str, str]
     first: str

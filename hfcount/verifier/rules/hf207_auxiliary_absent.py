@@ -5,7 +5,7 @@ from hfcount.verifier.wording import some
 
 
 class AuxiliaryAbsent(Finding):
-    """The config announces multi-token-prediction layers, or towers of a converted model, that are not stored.
+    """The config announces multi-token-prediction layers, or a vision or audio tower, that are not stored.
 
     Args:
         announced: what the config announces.
@@ -15,8 +15,8 @@ class AuxiliaryAbsent(Finding):
     code = "HF207"
     name = "auxiliary-absent"
     level = "note"
-    why = "transformers drops such layers when it loads and saves a model; mlx-lm converts the language model alone."
-    remedy = "Announce none, or copy them from the base model."
+    why = "transformers drops such layers when it loads and saves a model; mlx-lm converts only the language model."
+    remedy = "Remove the announcement, or copy the layers from the base model."
 
     announced: str
     without: str

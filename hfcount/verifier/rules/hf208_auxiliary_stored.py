@@ -11,8 +11,8 @@ class AuxiliaryStored(Finding):
     code = "HF208"
     name = "auxiliary-stored"
     level = "note"
-    why = "They are part of the release and no part of the model proper."
-    remedy = "Nothing: they are counted apart."
+    why = "They belong to the release, not to the model itself."
+    remedy = "Nothing: they are counted separately."
     advises = False
 
     parameters: int
@@ -21,5 +21,5 @@ class AuxiliaryStored(Finding):
     def text(self) -> str:
         return (
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} belong to multi-token-prediction"
-            f" layers, stored beside the model: {some(self.names)}. They are counted apart."
+            f" layers, stored beside the model: {some(self.names)}. They are counted separately."
         )

@@ -10,7 +10,7 @@ Effect = Literal["foreign", "random", "refused", "whole"]
 
 
 class NameDiffers(Finding):
-    """Names match but for a prefix or a spelling that transformers converts when it loads.
+    """Names differ only by a prefix or a known renaming, which transformers converts when it loads.
 
     Args:
         effect: what readers besides transformers 5 make of the names: those of the scheme, which transformers does not
@@ -39,7 +39,7 @@ class NameDiffers(Finding):
     def text(self) -> str:
         such = f"such as {short(self.observed)} for {printable(self.expected)}"
         differs = f"{plural(self.count, 'name')} {agree(self.count, 'differs', 'differ')}"
-        text = f"{differs} from what {printable(self.subject)} has in prefix or spelling alone, {such}."
+        text = f"{differs} from what {printable(self.subject)} has only in a prefix or a known renaming, {such}."
         if self.old:
             text += " gamma and beta are early names of weight and bias."
         text += f" {_EFFECTS[self.effect]}"
@@ -52,10 +52,10 @@ class NameDiffers(Finding):
 
 
 _EFFECTS = {
-    "foreign": "Readers of this scheme may take one alone.",
-    "whole": "transformers 5 takes both; earlier versions, vLLM, llama.cpp and others may not.",
-    "random": "transformers 5 takes both; earlier versions look for the prefix on all names or on none and load the"
-    " rest with random values, and vLLM, llama.cpp and others may not take them.",
-    "refused": "transformers 5 takes both; earlier versions refuse such names beside a head, and vLLM, llama.cpp and"
-    " others may not take them.",
+    "foreign": "Readers of this scheme may accept only one form.",
+    "whole": "transformers 5 accepts both; earlier versions, vLLM, llama.cpp and others may not.",
+    "random": "transformers 5 accepts both; earlier versions look for the prefix on all names or on none and load the"
+    " rest with random values, and vLLM, llama.cpp and others may not accept them.",
+    "refused": "transformers 5 accepts both; earlier versions refuse such names beside a head, and vLLM, llama.cpp and"
+    " others may not accept them.",
 }

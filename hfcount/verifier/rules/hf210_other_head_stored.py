@@ -6,13 +6,13 @@ from hfcount.verifier.wording import agree, some
 
 
 class OtherHeadStored(Finding):
-    """A head that `architectures` does not name is stored."""
+    """A head is stored that the class in `architectures` does not have."""
 
     code = "HF210"
     name = "other-head-stored"
     level = "note"
     why = "The weights were saved from another class than the config names."
-    remedy = "Name the class whose head is meant."
+    remedy = "Name the class with that head in architectures."
 
     @property
     def text(self) -> str:

@@ -8,7 +8,7 @@ from hfcount.verifier.wording import agree, short
 
 
 class WrappedNames(Finding):
-    """Names carry what a training wrapper adds to them: torch.compile, DDP, FSDP, PEFT, TRL.
+    """Tensor names carry a prefix or suffix added by a training wrapper: torch.compile, DDP, FSDP, PEFT, TRL.
 
     Args:
         changed: how many names carry something; `observed` is the first, and `expected` the model's name for it.
@@ -23,8 +23,8 @@ class WrappedNames(Finding):
     code = "HF211"
     name = "wrapped-names"
     level = "error"
-    why = "The wrapper's state_dict was saved, and not that of the model within."
-    remedy = "Save the model within, with the call that the finding names."
+    why = "The wrapper's state_dict was saved instead of the model's."
+    remedy = "Save the inner model with the call that the finding names."
 
     observed: str
     changed: int
@@ -44,8 +44,8 @@ class WrappedNames(Finding):
             carry = f"{plural(self.changed, 'name')} {agree(self.changed, 'carries', 'carry')} {printable(self.title)}"
             yield f"{carry}, such as {short(self.observed)} for {printable(str(self.expected))}. "
         if self.added:
-            own = f"{plural(len(self.added), 'tensor')} {agree(len(self.added), 'is', 'are')} {self.owner}'s own"
-            yield f"{own}, such as {short(self.added[0])}. "
+            added = f"{self.owner} added {plural(len(self.added), 'tensor')}"
+            yield f"{added}, such as {short(self.added[0])}. "
         if self.flat:
             yield "It holds all parameters of a module in one row. "
         if self.around is not None:

@@ -11,8 +11,11 @@ class LayoutDiffers(Finding):
     code = "HF212"
     name = "layout-differs"
     level = "note"
-    why = "transformers packs experts, some publishers transpose them, and of a tied pair some store only the head."
-    remedy = "Load and save again with transformers for loaders that do not convert it."
+    why = (
+        "transformers packs experts into one tensor, some publishers transpose them, and some store only the head"
+        " of a tied pair."
+    )
+    remedy = "Load and save again with transformers, for loaders that do not convert it."
     divides = True
 
 
@@ -36,7 +39,7 @@ class OtherLayout(LayoutDiffers):
         )
         return (
             f"{stored} {stands}, such as {short(self.observed)} for {printable(self.expected)}. transformers 5 converts"
-            " one layout to the other when it loads; earlier versions, vLLM and others may know one alone."
+            " one layout to the other when it loads; earlier versions, vLLM and others may read only one of them."
         )
 
 
@@ -54,8 +57,8 @@ class Transposed(LayoutDiffers):
         )
         shapes = f"{sides(self.observed)} for {sides(self.expected)}"
         return (
-            f"{stored} the last two dimensions swapped, such as {short(self.names[0])}: {shapes}. transformers 5 takes"
-            " either; others may know one alone."
+            f"{stored} the last two dimensions swapped, such as {short(self.names[0])}: {shapes}. transformers 5"
+            " accepts either; others may read only one of them."
         )
 
 
@@ -71,6 +74,6 @@ class TiedAlone(LayoutDiffers):
         rest = f" {plural(more, 'more tensor')} {agree(more, 'is', 'are')} stored so." if more else ""
         return (
             f"{short(self.observed)} is stored and {printable(self.expected)} is not, which the config ties to it."
-            " transformers 5 takes whichever is there; earlier versions, vLLM and others may look for"
-            f" {printable(self.expected)} alone.{rest}"
+            " transformers 5 uses whichever is there; earlier versions, vLLM and others may look only for"
+            f" {printable(self.expected)}.{rest}"
         )

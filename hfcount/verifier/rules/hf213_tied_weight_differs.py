@@ -6,7 +6,7 @@ from hfcount.verifier.wording import short
 
 
 class TiedWeightDiffers(Finding):
-    """A tied weight is stored beside the one that it is tied to, and is not a copy of it.
+    """A tied weight is stored beside the weight it is tied to, with other values.
 
     Args:
         counted: whether it is counted as well.
@@ -15,7 +15,7 @@ class TiedWeightDiffers(Finding):
     code = "HF213"
     name = "tied-weight-differs"
     level = "note"
-    why = "tie_word_embeddings was set, or is true by default, over a model that was trained with a head of its own."
+    why = "tie_word_embeddings is true, set or by default, though the model was trained with a separate head."
     remedy = "Set tie_word_embeddings to false."
     divides = True
 
@@ -30,6 +30,6 @@ class TiedWeightDiffers(Finding):
         return (
             f"{short(self.observed)} is stored beside {printable(self.expected)}, which the config ties it to, and they"
             f" differ: {plural(self.parameters, 'element')} in all. transformers 5 then does not tie them and loads"
-            f" both,{counted} and vLLM 0.33 takes such a head; earlier versions and others drop the one that is tied,"
+            f" both,{counted} and vLLM 0.33 uses such a head; earlier versions and others drop the one that is tied,"
             " and compute something else."
         )

@@ -5,12 +5,12 @@ from hfcount.verifier.finding import Finding
 
 
 class UntiedHeadAbsent(Finding):
-    """The config says that the head is not tied, none is stored, and transformers ties it all the same."""
+    """The config says that the head is not tied and no head is stored, yet transformers ties it anyway."""
 
     code = "HF214"
     name = "untied-head-absent"
     level = "note"
-    why = "A T5 whose head was tied in training, or whose own head was lost: the names tell no difference."
+    why = "A T5 whose head was tied in training, or whose own head was lost: names alone do not tell which."
     remedy = "If the head was tied, set tie_word_embeddings to true; else restore it."
     proof = "lost"
 

@@ -6,7 +6,7 @@ from hfcount.verifier.wording import short, sides
 
 
 class ShapeDiffers(Finding):
-    """A stored shape is not the one that the config gives."""
+    """A stored tensor does not have the shape that the config gives it."""
 
     code = "HF301"
     name = "shape-differs"

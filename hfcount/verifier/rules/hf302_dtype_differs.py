@@ -15,7 +15,7 @@ class DtypeDiffers(Finding):
     code = "HF302"
     name = "dtype-differs"
     level = "note"
-    why = "A conversion changed one and not the other."
+    why = "A conversion changed the weights or the config, not both."
     remedy = "Set dtype to what is stored, or convert them."
 
     expected: str

@@ -6,7 +6,8 @@ from hfcount.verifier.wording import agree, some
 
 
 class DtypeClass(Finding):
-    """A parameter is stored as integers or booleans and no scheme packs it, or indices as other numbers.
+    """A parameter is stored as integers or booleans without a quantisation scheme, or an index as something other than
+    integers.
 
     Args:
         dtypes: the dtypes that are stored.
@@ -16,7 +17,7 @@ class DtypeClass(Finding):
     code = "HF303"
     name = "dtype-class"
     level = "error"
-    why = "Codes of a quantisation whose scales and config were lost, or a conversion that rounded them."
+    why = "Quantised values whose scales and config were lost, or a conversion that rounded the weights."
     remedy = "Convert them again from the original."
 
     parameters: int
@@ -30,6 +31,5 @@ class DtypeClass(Finding):
         )
         return (
             f"{stored} stored as {printable(self.dtypes)}, and {printable(self.subject)} has {printable(self.wanted)}"
-            f" there: {some(self.names)}. Loaders convert them one by one, and the model computes with whatever that"
-            " gives."
+            f" there: {some(self.names)}. Loaders convert them one by one, and the model would compute garbage."
         )

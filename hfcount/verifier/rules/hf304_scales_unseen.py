@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class ScalesUnseen(Finding):
-    """Weights are stored in 8-bit floating point that the config does not declare, and without scales.
+    """Weights are stored as 8-bit floats without scales, and the config declares no such dtype.
 
     Args:
         dtypes: the dtypes that are stored.
@@ -15,7 +15,10 @@ class ScalesUnseen(Finding):
     code = "HF304"
     name = "scales-unseen"
     level = "note"
-    why = "Weights cast as they are, or quantised ones whose scales and config were lost: headers do not tell which."
+    why = (
+        "Weights that were cast directly, or quantised weights that lost their scales and config: headers do not"
+        " tell which."
+    )
     remedy = "If they were quantised, restore the scales and quantization_config."
     proof = "lost"
 
@@ -28,7 +31,7 @@ class ScalesUnseen(Finding):
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'is', 'are')}"
         )
         return (
-            f"{stored} stored as {printable(self.dtypes)}, no scales are stored beside, and the config announces no"
-            f" quantisation: {some(self.names)}. Loaders take the numbers as they are, which is right only if nothing"
+            f"{stored} stored as {printable(self.dtypes)}, no scales are stored with them, and the config announces no"
+            f" quantisation: {some(self.names)}. Loaders use the numbers as they are, which is right only if nothing"
             " was divided by a scale."
         )

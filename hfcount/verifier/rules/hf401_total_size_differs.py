@@ -6,7 +6,7 @@ from hfcount.verifier.wording import by_how_much
 
 
 class TotalSizeDiffers(Finding):
-    """metadata.total_size is not the bytes of the tensors that are listed.
+    """metadata.total_size is not the number of bytes of the listed tensors.
 
     Args:
         width: bytes of an element of which the claim was expected; None where headers or a scheme tell.
@@ -20,8 +20,8 @@ class TotalSizeDiffers(Finding):
     code = "HF401"
     name = "total-size-differs"
     level = "error"
-    why = "An index kept after its shards changed, a config of another size, or a sum of file sizes."
-    remedy = "Write the index again from the shards."
+    why = "An index kept after its shards changed, a config of another size, or the sum of the file sizes."
+    remedy = "Rebuild the index from the shards."
 
     expected: int
     observed: int

@@ -4,13 +4,13 @@ from hfcount.verifier.finding import Finding
 
 
 class TotalSizeMissing(Finding):
-    """The index has no metadata.total_size, or 0."""
+    """The index has no metadata.total_size, or it is 0."""
 
     code = "HF402"
     name = "total-size-missing"
     level = "note"
     why = "Some writers leave it out."
-    remedy = "Write it again with total_size."
+    remedy = "Rebuild the index with total_size."
     proof = "weakened"
 
     observed: int | None

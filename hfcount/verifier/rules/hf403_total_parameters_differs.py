@@ -18,8 +18,8 @@ class TotalParametersDiffers(Finding):
     code = "HF403"
     name = "total-parameters-differs"
     level = "note"
-    why = "A tied head counted twice, or only what one rank held."
-    remedy = "Write the index again, or drop the number."
+    why = "The tied head was counted twice, or only what one rank holds was counted."
+    remedy = "Rebuild the index, or remove the number."
 
     expected: int
     observed: int

@@ -5,13 +5,13 @@ from hfcount.verifier.finding import Finding
 
 
 class UnmodelledStorage(Finding):
-    """The weights are quantised in a way that hfcount does not model: counted from the config, not verified."""
+    """The weights are quantised with a scheme that hfcount does not know: counted from the config, not verified."""
 
     code = "HF501"
     name = "unmodelled-storage"
     level = "note"
     why = "Packed tensors have other names, shapes and dtypes than the model's parameters."
-    remedy = "Verify the checkpoint it was made from."
+    remedy = "Verify the checkpoint that it was made from."
     proof = "lost"
 
     observed: str
@@ -19,6 +19,6 @@ class UnmodelledStorage(Finding):
     @property
     def text(self) -> str:
         return (
-            f"the weights are quantised with {printable(self.observed)}, which is not modelled: the parameters are"
-            " counted from the config, and the stored tensors are not held against it."
+            f"the weights are quantised with {printable(self.observed)}, which hfcount does not know: the parameters"
+            " are counted from the config, and the stored tensors are not compared with it."
         )

@@ -16,8 +16,8 @@ class PackedDifferently(Finding):
     code = "HF502"
     name = "packed-differently"
     level = "error"
-    why = "A list of excluded modules that does not name what was done, or a module added or converted afterwards."
-    remedy = "Make the list of excluded modules name what is dense, and nothing else, or convert again."
+    why = "A list of excluded modules that does not match what was done, or a module added or converted later."
+    remedy = "List exactly the dense modules as excluded, or convert again."
 
     source: str
     harmless: str = ""

@@ -6,13 +6,13 @@ from hfcount.verifier.wording import agree, some
 
 
 class ScaleMissing(Finding):
-    """A packed tensor has no scale, zero point or index beside it that its scheme needs."""
+    """A packed tensor lacks a scale, zero point or index that its scheme needs."""
 
     code = "HF503"
     name = "scale-missing"
     level = "error"
-    why = "A conversion, a merge or a filter of names that kept the weights and dropped what belongs to them."
-    remedy = "Restore them from the checkpoint that they were made from: without them the weights mean nothing."
+    why = "A conversion, merge or name filter kept the weights and dropped the tensors that belong to them."
+    remedy = "Restore them from the original checkpoint: without them the weights cannot be read."
 
 
 class ModulesLackScales(ScaleMissing):

@@ -6,13 +6,13 @@ from hfcount.verifier.wording import agree, some
 
 
 class QuantizationConfigStale(Finding):
-    """A quantisation is announced and nothing is packed, or the reverse, or two files contradict each other."""
+    """The config announces a quantisation and nothing is packed, or the reverse, or two files contradict each other."""
 
     code = "HF504"
     name = "quantization-config-stale"
     level = "error"
-    why = "Weights that were converted back, or packed, and a config that was copied."
-    remedy = "Make the config say what is stored."
+    why = "Weights that were dequantised or quantised later, with a config copied from before."
+    remedy = "Make the config match what is stored."
 
 
 class NothingPacked(QuantizationConfigStale):

@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class QuantizationSettingsContradict(Finding):
-    """A number of the quantisation's settings is ruled out by a name beside it.
+    """A number in the quantisation settings contradicts a name beside it.
 
     Args:
         source, place: where the settings are, and where the number is in them.
@@ -15,8 +15,8 @@ class QuantizationSettingsContradict(Finding):
     code = "HF505"
     name = "quantization-settings-contradict"
     level = "error"
-    why = "An edit by hand, or settings that were put together from those of two checkpoints."
-    remedy = "Set the number to what the name means if the weights were packed so."
+    why = "A manual edit, or settings merged from two checkpoints."
+    remedy = "Set the number to what the name means, if the weights were packed that way."
 
     expected: int | str
     observed: int | str
@@ -28,6 +28,6 @@ class QuantizationSettingsContradict(Finding):
     def text(self) -> str:
         number = f"{printable(self.source)}{printable(self.place)} is {printable(str(self.observed))}"
         return (
-            f"{number}, and {printable(self.by)} means {printable(str(self.expected))}. Some loaders go by the name and"
-            " others by the number, and these refuse the weights or misread them."
+            f"{number}, and {printable(self.by)} means {printable(str(self.expected))}. Some loaders use the name,"
+            " others the number, and these refuse the weights or misread them."
         )

@@ -6,15 +6,12 @@ from hfcount.verifier.wording import agree, some
 
 
 class ExpertScalesFused(Finding):
-    """The scales of a layer's experts are one tensor, and no tensor of weights has its name."""
+    """The scales of a layer's experts are fused into one tensor, while the weights are split."""
 
     code = "HF506"
     name = "expert-scales-fused"
     level = "note"
-    why = (
-        "transformers 5 splits the weights of experts when it saves a mixture in FP8, and leaves their scales as"
-        " they are in memory."
-    )
+    why = "transformers 5 splits the expert weights when it saves a mixture of experts in FP8, but not their scales."
     remedy = "Split the scales, one for each weight, for other loaders."
     divides = True
 

@@ -16,7 +16,7 @@ class NotDivisible(Finding):
     name = "not-divisible"
     level = "error"
     why = "Engines give each rank whole heads, channels, and groups or blocks of quantised weights."
-    remedy = "Take a size that works."
+    remedy = "Choose a number of ranks that works."
 
     observed: int
     reasons: str

@@ -13,7 +13,7 @@ from hfcount.verifier.wording import agree
 
 
 class MissingModule(Finding):
-    """modules.json names a module of sentence-transformers whose files are not there.
+    """modules.json names a sentence-transformers module whose files are missing.
 
     Args:
         files, many: what is not there, and how many modules lack it.
@@ -22,7 +22,7 @@ class MissingModule(Finding):
     code = "HF009"
     name = "missing-module"
     level = "error"
-    why = "An upload or a copy that left its folder out."
+    why = "An upload or a copy that left out its folder."
     remedy = "Upload or download it."
 
     expected: int
@@ -33,7 +33,7 @@ class MissingModule(Finding):
     def text(self) -> str:
         return (
             f"modules.json names {plural(self.expected, 'module')}, and {printable(self.files)}"
-            f" {agree(self.many, 'is', 'are')} not there: without {agree(self.many, 'it', 'them')} the embeddings are"
+            f" {agree(self.many, 'is', 'are')} missing: without {agree(self.many, 'it', 'them')} the embeddings are"
             " not those that the model was trained to give."
         )
 

@@ -10,7 +10,7 @@ from hfcount.verifier.wording import agree
 
 
 class AdapterBeside(Finding):
-    """An adapter lies beside the model.
+    """An adapter is stored in the same folder as the model.
 
     Args:
         files, many: the adapter's files, and how many they are.
@@ -19,8 +19,8 @@ class AdapterBeside(Finding):
     code = "HF010"
     name = "adapter-beside"
     level = "note"
-    why = "A checkpoint and its adapter in one folder, by design or left over from a merge."
-    remedy = "Keep it elsewhere, unless it is meant to be applied."
+    why = "Both were saved in one folder, on purpose or as a leftover of a merge."
+    remedy = "Move it elsewhere, unless it should be applied."
 
     files: str
     many: int
@@ -28,9 +28,9 @@ class AdapterBeside(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{printable(self.files)} {agree(self.many, 'is', 'are')} there beside the model. Where PEFT is installed,"
-            " transformers applies the adapter to what it loads: to these weights from a folder, and from a repo to the"
-            " base model that adapter_config.json names. Only these weights were compared."
+            f"{printable(self.files)} {agree(self.many, 'is', 'are')} in the folder of the model. Where PEFT is"
+            " installed, transformers applies the adapter to what it loads: to these weights from a folder, and from a"
+            " repo to the base model that adapter_config.json names. Only the model's own weights were compared."
         )
 
 
