@@ -11,6 +11,7 @@ import pytest
 from conftest import Result, shared
 from defects import CASES, EMBED, FIRST, HEAD, INDEX, SCALE, SECOND, THIRD, TOTAL, write
 from loopback import Hub
+from tables import over
 
 import hfcount
 from hfcount.verifier.rules import RULES
@@ -70,7 +71,7 @@ def test_every_rule_has_a_case() -> None:
     assert RULES.keys() - raised == {"HF601"}, "which is only looked for where it is asked for: test_sharding.py"
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_on_disk(folders: dict[str, Path], name: str) -> None:
     case, made = CASES[name], hfcount.verify(str(folders[name]))
     report = made.model_dump()
@@ -80,7 +81,7 @@ def test_on_disk(folders: dict[str, Path], name: str) -> None:
     assert report["evidence"] is None or report["evidence"]["unlisted"] == case.unlisted
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_on_the_hub(from_the_hub: dict[str, dict[str, Any]], name: str) -> None:
     case, report = CASES[name], from_the_hub[name]
     assert (report["verdict"], codes(report)) == (case.verdict, case.codes.split())
@@ -88,7 +89,7 @@ def test_on_the_hub(from_the_hub: dict[str, dict[str, Any]], name: str) -> None:
     assert report.get("error", {"kind": ""})["kind"] == case.reason
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_the_hub_says_what_the_disk_says(
     folders: dict[str, Path], from_the_hub: dict[str, dict[str, Any]], name: str
 ) -> None:
@@ -154,7 +155,7 @@ def test_a_finding_holds_what_its_message_says(folders: dict[str, Path], name: s
     assert {key: getattr(finding, key) for key in VALUES[name]} == VALUES[name]
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_message_ends_with_the_fix(folders: dict[str, Path], name: str) -> None:
     for finding in hfcount.verify(str(folders[name])).findings:
         assert finding.message.endswith(f". {finding.fix}" if finding.fix else ".")

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from blocks import ROOT
 from readme import DOCS, PAGES, PICTURES, README, generated, picture
+from tables import over
 
 from hfcount.cli.main import main
 from hfcount.verifier.rules import RULES
@@ -33,7 +34,7 @@ def test_the_readme_is_short_and_shows_a_failure_first() -> None:
     assert [line for line in screen if line.startswith("verified: ")]
 
 
-@pytest.mark.parametrize("code", RULES)
+@over("code", RULES)
 def test_every_rule_has_a_section(code: str) -> None:
     text = (DOCS / "findings.md").read_text()
     section = text.partition(f"## {code} {RULES[code].name}\n")[2].partition("\n## ")[0]

@@ -13,6 +13,7 @@ from build import save_tiny
 from conftest import Result, Run, shared
 from defects import CASES, FIRST, INDEX, TOTAL, sharded, single, write
 from loopback import Fault, Hub, write_checkpoint
+from tables import over
 
 import hfcount
 from hfcount.fetcher import Request
@@ -84,7 +85,7 @@ def line(result: Result, name: str) -> str:
     return result.out.splitlines()[list(NAMES).index(name)]
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_replay_says_the_same_to_the_letter(recorded: Recorded, name: str) -> None:
     online = line(recorded.online, name)
     assert online.count('"source": "hub"') == 1
@@ -95,7 +96,7 @@ def test_a_replay_ends_the_same(recorded: Recorded) -> None:
     assert (recorded.replay.code, recorded.replay.err) == (recorded.online.code, recorded.online.err)
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_no_file_is_asked_for_twice(recorded: Recorded, name: str) -> None:
     """Six requests, and one for each shard; two where a header is long or the ends of a tied copy are compared."""
     report = json.loads(line(recorded.online, name))
@@ -121,7 +122,7 @@ SETTLED = [
 
 
 @pytest.mark.parametrize("recorded", ["auto"], indirect=True)
-@pytest.mark.parametrize("name", SETTLED)
+@over("name", SETTLED)
 def test_a_clean_checkpoint_is_settled_by_its_index(recorded: Recorded, name: str) -> None:
     report = json.loads(line(recorded.online, name))
     assert (report["verdict"], report["depth"], report["depth_reason"]) == ("verified", "index", None)
@@ -168,7 +169,7 @@ def comparable(report: hfcount.Report) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in ("model", "source", "error")}
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_folder_can_be_recorded(folders: dict[str, Path], tmp_path: Path, name: str) -> None:
     online = inspect(Request(str(folders[name])), Options(save=tmp_path))
     (saved,) = tmp_path.iterdir()
