@@ -5,7 +5,7 @@ A test of pytest's own costs 5 ms besides what it does, and every process collec
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,11 @@ class Rows(dict[str, Any]):
 
 
 def over(
-    names: str | tuple[str, ...], cases: Iterable[Any], ids: Iterable[object] = (), every: int = 1
+    names: str | tuple[str, ...],
+    cases: Iterable[Any],
+    ids: Iterable[object] = (),
+    every: int = 1,
+    short: Collection[str] | None = None,
 ) -> pytest.MarkDecorator:
     """Calls a test with each case as its arguments `names`, as parametrize does, but many in one test.
 
@@ -29,13 +33,14 @@ def over(
     Args:
         names: one, of which each case is the value, or several, whose values each case holds.
         ids: of each case; without them, each string is its own, and what is alike is numbered.
-        every: a short run takes each `every`-th, a long one all.
+        every: a short run takes each `every`-th case, a long one all.
+        short: the ids of the cases that a short run takes, in place of `every`.
     """
     values = list(cases)
     known = [str(one) for one in ids] or [one if isinstance(one, str) else "row" for one in values]
     several = {one for one, times in Counter(known).items() if times > 1}
     rows = {f"{one}-{place}" if one in several else one: values[place] for place, one in enumerate(known)}
-    return pytest.mark.over(names, rows, every)
+    return pytest.mark.over(names, rows, [*rows][::every] if short is None else short)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -43,9 +48,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     given = metafunc.config
     apart = given.option.keyword or any("[" in arg for arg in given.args)
     for mark in metafunc.definition.iter_markers("over"):
-        names, rows, every = mark.args
-        short = {row: value for place, (row, value) in enumerate(rows.items()) if place % every == 0}
-        long = {row: value for row, value in rows.items() if row not in short}
+        names, rows, in_short = mark.args
+        short, long = ({row: rows[row] for row in rows if (row in in_short) is which} for which in (True, False))
         make = _apart if apart else _together
         metafunc.parametrize(names, [*make(names, short), *make(names, long, pytest.mark.long)])
 

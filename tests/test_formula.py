@@ -214,12 +214,6 @@ def test_every_symbol_says_where_it_is_from(family: str) -> None:
     )
 
 
-@over("values", RECORDED.values(), ids=RECORDED)
-def test_no_symbol_of_any_architecture_is_without_its_source(values: Json) -> None:
-    formula = hfcount.blueprint(values).formula()
-    assert [name for name in formula.legend if not formula.keys.get(name)] == []
-
-
 def test_one_value_from_two_keys_is_two_symbols() -> None:
     formula = hfcount.blueprint(config("qwen3_moe", mlp_only_layers=[1], intermediate_size=10)).formula()
     assert (formula.keys["d_ff1"], formula.keys["d_ff2"]) == ("intermediate_size", "moe_intermediate_size")

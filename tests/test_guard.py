@@ -29,6 +29,17 @@ def test_every_field_is_as_recorded(case: str, found: dict[str, Json]) -> None:
     assert sorted(name for name in now.keys() | EXPECTED[case] if now.get(name) != EXPECTED[case].get(name)) == []
 
 
+@over("case", EXPECTED)
+def test_no_symbol_of_any_formula_is_without_its_source(case: str, found: dict[str, Json]) -> None:
+    formula = found[case].get("formula") or {"legend": {}}
+    assert [name for name in formula["legend"] if not formula["keys"].get(name)] == []
+
+
+def test_every_architecture_has_a_formula(found: dict[str, Json]) -> None:
+    missing = [case for case, report in found.items() if case.startswith("architectures/") and not report["formula"]]
+    assert missing == []
+
+
 @over("case", EXPECTED, every=10)
 def test_every_report_is_as_the_schema_says_and_is_read_back(case: str, found: dict[str, Json]) -> None:
     assert problems(SCHEMA, found[case], SCHEMA) == []

@@ -136,8 +136,10 @@ def longer(tensors: Tensors) -> str:
     return name
 
 
-@pytest.mark.parametrize("spoil", [lost, longer])
-@over("name", PACKED)
+SPOILT = [*product(PACKED, (lost, longer))]
+
+
+@over(("name", "spoil"), SPOILT, ids=[f"{name}-{spoil.__name__}" for name, spoil in SPOILT], every=3)
 def test_a_spoilt_scale_is_named(tmp_path: Path, name: str, spoil: Callable[[Tensors], str]) -> None:
     tensors = unfolded(PACKED[name]["tensors"])
     spoilt = spoil(tensors)

@@ -236,7 +236,7 @@ def test_a_run_that_could_not_look_says_why() -> None:
 RECORDED = sorted((Path(__file__).parent.parent / "fixtures" / "architectures").glob("*.json"))
 
 
-@over("path", RECORDED, ids=[path.stem for path in RECORDED], every=10)
+@over("path", RECORDED, ids=[path.stem for path in RECORDED], every=20)
 def test_the_formula_of_every_architecture_is_shown_whole(tmp_path: Path, path: Path) -> None:
     values = json.loads(path.read_text())["config"]
     report = _report(tmp_path, values, None, depth="config", extras=("formula", "layers"))
