@@ -173,13 +173,13 @@ def test_nothing_is_over_anything_else_or_cut_off(drawing: tuple[list[Report], F
     for (one, here), (other, there) in combinations(texts, 2):
         assert not here.overlaps(there), (one.get_text(), other.get_text())
     numbers, shares = figure.axes
+    bars, parts = ([patch.get_window_extent() for patch in axes.patches] for axes in (numbers, shares))
     for text, box in texts:
         if text in numbers.texts:
             assert box.x1 <= numbers.bbox.x1, text.get_text()
-            assert not any(box.overlaps(patch.get_window_extent()) for patch in numbers.patches), text.get_text()
+            assert not any(map(box.overlaps, bars)), text.get_text()
         if text in shares.texts:
-            inside = [patch for patch in shares.patches if patch.get_window_extent().overlaps(box)]
-            assert len(inside) == 1, text.get_text()
+            assert sum(map(box.overlaps, parts)) == 1, text.get_text()
 
 
 def test_bars_are_the_parameters(drawing: tuple[list[Report], Figure]) -> None:
