@@ -151,7 +151,7 @@ def test_a_poisoned_checkpoint_is_a_row_and_all_others_are_done(tree: Path, tmp_
         save_tiny(root / "org" / kind)
     for executor in (poisoned, poisoned()):
         out = tmp_path / f"out-{callable(executor)}"
-        hfcount.sweep(root, out, executor=executor, workers=2, deadline=3)
+        hfcount.sweep(root, out, executor=executor, workers=2, deadline=6)
         found = {row["model"].partition("/")[2]: row["reason"] for row in read(out)}
         assert {name: found[name] for name in wanted} == wanted
         assert len(found) == COUNT + len(wanted)
