@@ -352,6 +352,7 @@ def test_the_height_grows_with_the_rows_and_the_width_with_the_names() -> None:
     assert struct.unpack(">I", draw([LONG], "png")[16:20])[0] > widths[0]
 
 
+@pytest.mark.long
 def test_a_very_tall_image_has_fewer_lines_than_images_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = []
     monkeypatch.setattr(Figure, "savefig", lambda self, _, **more: lines.append(more["dpi"] * self.get_figheight()))
@@ -373,7 +374,7 @@ def test_the_page_is_painted_and_its_text_is_readable(dark: bool, theme: Any) ->
 # ----- names
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ["svg", *(pytest.param(one, marks=pytest.mark.long) for one in FORMATS[1:])])
 def test_any_names_are_drawn_without_a_warning(format: Format) -> None:
     data = draw([_report(name, {"mlp": 5}) for name in HOSTILE], format)
     if format == "svg":
