@@ -4,6 +4,7 @@ A test of pytest's own costs 5 ms besides what it does, and every process collec
 -k or by an id in brackets, each row is a test of its own.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 
 SIZE = 100
 """How many rows are run as one test."""
+
+
+TOGETHER = re.compile(r"\b\d+-from-")
+"""In the id of a test of several rows."""
 
 
 class Rows(dict[str, Any]):
@@ -46,7 +51,7 @@ def over(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Makes the tests of a function that has rows."""
     given = metafunc.config
-    apart = given.option.keyword or any("[" in arg for arg in given.args)
+    apart = given.option.keyword or any("[" in arg and not TOGETHER.search(arg) for arg in given.args)
     for mark in metafunc.definition.iter_markers("over"):
         names, rows, in_short = mark.args
         short, long = ({row: rows[row] for row in rows if (row in in_short) is which} for which in (True, False))

@@ -27,8 +27,10 @@ def test_pair(left, right):
         ([], ["2 of 3 rows failed: one, three", "row 'three'", "1 of 1 rows failed: other", "2 failed, 1 passed"]),
         (["-m", "not long"], ["2 of 3 rows failed: one, three", "1 failed, 1 passed, 1 deselected"]),
         (["-k", "two or same"], ["2 passed, 3 deselected"]),
+        (["test_some.py::test_word[one]", "test_some.py::test_word[two]"], ["1 failed, 1 passed"]),
+        (["test_some.py::test_word[3-from-one]"], ["2 of 3 rows failed: one, three"]),
     ],
-    ids=["all", "short", "two rows"],
+    ids=["all", "short", "rows by -k", "rows by id", "a test by id"],
 )
 def test_every_row_that_fails_is_named(tmp_path: Path, chosen: list[str], said: list[str]) -> None:
     (tmp_path / "test_some.py").write_text(TABLES)
