@@ -40,6 +40,7 @@ from defects import (
     without,
 )
 from loopback import Hub
+from tables import over
 
 import hfcount
 from hfcount.reporters import table
@@ -491,19 +492,19 @@ def meets(report: Json, case: Case) -> None:
     assert [text for text in case.says if text not in said(report)] == [], said(report)
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_folder(folders: dict[str, Path], name: str) -> None:
     meets(json.loads(hfcount.verify(str(folders[name])).to_json()), CASES[name])
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_repo_and_no_more_requests_than_tell(runs: Runs, name: str) -> None:
     meets(runs.online[name], CASES[name])
     asked = [path for path in runs.paths if path.startswith(f"/{NAMES[name]}/resolve/") and "config.json" not in path]
     assert len(asked) == CASES[name].asked, asked
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_replay_and_what_is_kept_say_the_same(runs: Runs, name: str) -> None:
     online = runs.online[name]
     assert runs.replay[name] == online | {"source": "fixtures"}

@@ -91,14 +91,28 @@ def parsed(path: Path) -> ast.Module:
 DEVELOPERS = {"test", "oracle", "bench"}
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, however deep, and none of the expressions, which are most of a tree."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        found = getattr(tree, name, [])
+        for node in found if isinstance(found, list) else ():
+            yield node
+            yield from statements(node)
+
+
 def imported(tree: ast.AST) -> Iterator[str]:
     """Modules that a file imports, here or there, and the names it takes from them."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+
+
+def called(tree: ast.AST) -> Iterator[str]:
+    """Modules that a file imports by a call of import_module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
             yield from (one.value for one in node.args if isinstance(one, ast.Constant))
 
 
@@ -111,7 +125,9 @@ def test_what_is_imported_is_declared_and_public() -> None:
     foreign = {
         name
         for path in (ROOT / "hfcount").rglob("*.py")
-        for name in imported(parsed(path))
+        for text in [path.read_text()]
+        for tree in [parsed(path)]
+        for name in (*imported(tree), *(called(tree) if "import_module" in text else ()))
         if name.partition(".")[0] not in sys.stdlib_module_names | {"hfcount"}
     }
     foreign.discard("typing_extensions.TypeVar")  # which type checkers alone read

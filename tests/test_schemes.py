@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tables import over
 
 from hfcount.quantization.announcements import announcements
 from hfcount.quantization.automaton import Automaton, Unreadable
@@ -362,7 +363,7 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "matrix", "tensors"), LAYOUTS, ids=[str(place) for place in range(len(LAYOUTS))])
+@over(("settings", "matrix", "tensors"), LAYOUTS)
 def test_one_linear_map_as_it_is_stored(settings: dict[str, Any], matrix: tuple[int, int], tensors: str) -> None:
     layout = next(iter(scheme_of(settings).layouts))
     quoted = [

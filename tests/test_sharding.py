@@ -11,7 +11,7 @@ from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
 from readme import generated
-from spread import spread
+from tables import over
 
 import hfcount
 from hfcount.building import blueprint
@@ -238,7 +238,7 @@ def test_what_no_engine_splits_is_unknown(name: str, tmp_path: Path) -> None:
     assert [one.works for one in report.memory.ranks] == [None]
 
 
-@pytest.mark.parametrize("path", spread(ARCHITECTURES, 10), ids=lambda path: path.stem)
+@over("path", ARCHITECTURES, ids=RECORDED, every=10)
 def test_ranks_together_hold_the_model(path: Path) -> None:
     """Together at least all of it, and none more; of each tensor one axis is split at most."""
     found = sharing(json.loads(path.read_text(encoding="utf-8"))["config"])
@@ -256,7 +256,7 @@ def test_ranks_together_hold_the_model(path: Path) -> None:
         assert own.size <= leaf.size or "vocab" in str([getattr(one, "source", "") for one in leaf.shape])
 
 
-@pytest.mark.parametrize("path", spread(ARCHITECTURES, 10), ids=lambda path: path.stem)
+@over("path", ARCHITECTURES, ids=RECORDED, every=10)
 def test_bytes_of_a_rank_are_between_a_share_and_all(path: Path) -> None:
     """A vocabulary that is filled up may make all of it a little more."""
     values = json.loads(path.read_text(encoding="utf-8"))["config"]
@@ -275,7 +275,7 @@ WHOLE = re.compile(r"vision_adapter|dt_proj")
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", ARCHITECTURES, ids=lambda path: path.stem)
+@over("path", ARCHITECTURES, ids=RECORDED)
 def test_transformers_splits_the_same_maps_the_same_way(path: Path) -> None:
     """Its plans say which maps are split along their outputs (colwise), and which along their inputs (rowwise)."""
     transformers = pytest.importorskip("transformers", reason="it is not installed: pip install '.[oracle]'")

@@ -111,6 +111,7 @@ def test_about_a_hundred_repos_are_well_known() -> None:
     assert [name for name in WELL_KNOWN if not is_repo_id(name) or "/" not in name] == []
 
 
+@pytest.mark.long
 def test_the_weekly_sweep_fails_on_a_formula_that_a_checkpoint_contradicts(here: Path) -> None:
     steps = [step["run"] for step in WORKFLOW["jobs"]["sweep"]["steps"] if "hfcount" in step.get("run", "")]
     swept, said, checked = [step for step in steps if step.startswith("hfcount")]

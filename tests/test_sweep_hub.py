@@ -50,7 +50,7 @@ class Loopback:
         """What a sweep says at its end."""
         there = f"http://127.0.0.1:{self.server.server_port}"
         environment = os.environ | {"HF_ENDPOINT": there, "HF_HOME": str(self.out.parent / "home")}
-        line = [sys.executable, "-m", "hfcount", "sweep", str(self.out), "--workers", "2", *args]
+        line = [sys.executable, "-m", "hfcount", "sweep", str(self.out), "--workers", "1", *args]
         done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=1200)
         assert done.returncode == code, done.stderr
         return done.stderr if code else done.stdout
@@ -83,7 +83,7 @@ def test_a_hub_is_swept_within_its_quota_and_a_second_time_asked_for_changes_alo
     many: Loopback, folders: Sequence[Path]
 ) -> None:
     log = many.out.with_name("log")
-    said = many.sweep("--hub", "--log", str(log))
+    said = many.sweep("--hub", "--workers", "2", "--log", str(log))
     assert f"{COUNT} rows written" in said
     told = [json.loads(line) for line in log.read_text().splitlines()]
     assert ("wait", "api") in {(one["event"], one.get("kind")) for one in told}

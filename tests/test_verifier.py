@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from build import FAMILIES, Json, config, index, named, save, shard
+from tables import over
 
 import hfcount
 from hfcount import Report
@@ -131,7 +132,7 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize(("values", "listed", "codes", "verdict"), CASES.values(), ids=CASES)
+@over(("values", "listed", "codes", "verdict"), CASES.values(), ids=CASES)
 def test_a_defect_is_named_and_nothing_else(
     tmp_path: Path, values: Json | bytes, listed: Json | bytes, codes: str, verdict: str
 ) -> None:
@@ -139,7 +140,7 @@ def test_a_defect_is_named_and_nothing_else(
     assert (sorted(finding.code for finding in report.findings), report.verdict) == (codes.split(), verdict)
 
 
-@pytest.mark.parametrize("case", CASES)
+@over("case", CASES)
 def test_numbers_that_agree_are_not_reported_as_different(tmp_path: Path, case: str) -> None:
     report = _verify(tmp_path, *CASES[case][:2])
     agrees = {check.name: check.agrees for check in report.checks}
