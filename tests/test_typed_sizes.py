@@ -19,10 +19,11 @@ from hfcount.spec.nesting import keyed, nested
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
-LOOK_UPS = 300
+LOOK_UPS = 60
 """How often something is looked up by text, which no type checker sees, at most: lower it whenever the count falls.
 
-Those left are parts of a model by their place (`s.parts["vision"]`) and modules by their name; no size is among them.
+Those left take a module of a tree by its name, or what the same function has put there; no size is among them, and the
+parts of a model are asked for by `s.part(...)`, whose names mypy knows.
 """
 
 ROOMS = ("families", "components", "keys", "parts", "spec")

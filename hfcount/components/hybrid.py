@@ -65,7 +65,7 @@ class Hybrid(Sizes):
             coordinates: how many describe a place.
             encoder: the encoder, if it is not RT-DETR's.
         """
-        d, inner = s.hidden, s.parts["encoder"]
+        d, inner = s.hidden, s.part("encoder")
         return block(
             backbone=block(model=frozen(backbone) if self.frozen else backbone),
             encoder_input_proj=projected(self.upper, inner.hidden),

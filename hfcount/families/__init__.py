@@ -190,7 +190,7 @@ def tree(s: Spec) -> Block:
 
 def base(s: Spec) -> Block:
     """The tree of the language model within a model, without its head."""
-    return tree(s.parts["text"].replace(head="base"))
+    return tree(s.part("text").replace(head="base"))
 
 
 def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:

@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Aria]:
 
 
 def blueprint(s: Spec[Aria]) -> Block:
-    d, seen = s.hidden, s.parts["vision"].hidden
+    d, seen = s.hidden, s.part("vision").hidden
     square, norm = Linear(seen, seen), layer_norm(seen)
     out = Linear(seen, seen, True)
     attention = block(in_proj_weight=Tensor((3 * seen, seen)), in_proj_bias=Tensor((3 * seen,)), out_proj=out)

@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[Blip2]:
 
 
 def blueprint(s: Spec[Blip2]) -> Block:
-    former, text = s.parts["qformer"], s.parts["text"]
+    former, text = s.part("qformer"), s.part("text")
     d, seen = former.hidden, s.head != "encoder"
     parts = block(
         query_tokens=Tensor((1, s.own.num_query_tokens, d), component="projector"),

@@ -52,7 +52,7 @@ def spec(c: Config) -> Spec[Blt]:
 
 def blueprint(s: Spec[Blt]) -> Block:
     parts = {_NAMES.get(name, name): families.tree(part) for name, part in s.parts.items()}
-    inner, tied = s.parts["encoder"].hidden, s.tied and s.head == "causal_lm"
+    inner, tied = s.part("encoder").hidden, s.tied and s.head == "causal_lm"
     if tied:
         shared = Tied("lm_head.weight", (s.vocab, inner), "embedding")
         parts["local_encoder"] = altered(parts["local_encoder"], embed_tokens=shared)

@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Bridgetower]:
 
 
 def blueprint(s: Spec[Bridgetower]) -> Block:
-    d, of, seen = s.own.hidden_size, s.own, s.parts["vision"].hidden
+    d, of, seen = s.own.hidden_size, s.own, s.part("vision").hidden
     times, shared = of.num_hidden_layers, of.share_cross_modal_transformer_layers
 
     def each(one: Node, shared: bool, times: int) -> Node:

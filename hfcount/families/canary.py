@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    body = block(encoder=families.tree(s.parts["encoder"]), decoder=families.base(s))
+    body = block(encoder=families.tree(s.part("encoder")), decoder=families.base(s))
     table = "model.decoder.embed_tokens.weight"
     return body if s.head == "base" else block(model=body, proj_out=lm_head(s, table, bias=True))
 

@@ -45,7 +45,7 @@ def spec(c: Config) -> Spec[Chatglm]:
 
 
 def _vision(s: Spec) -> Block:
-    d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.parts["vision"].hidden
+    d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
     wide = Linear(d, width)
     network = block(
         linear_proj=Linear(d, d),

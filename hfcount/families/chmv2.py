@@ -45,7 +45,7 @@ def spec(c: Config) -> Spec[Chmv2]:
 
 
 def blueprint(s: Spec[Chmv2]) -> Block:
-    own, d, seen = s.own, s.hidden, s.parts["backbone"]
+    own, d, seen = s.own, s.hidden, s.part("backbone")
     inner = seen.hidden
     same = conv(d, d, 3, bias=True)
     residual = block(convolution1=same, convolution2=same)

@@ -26,7 +26,7 @@ def blueprint(s: Spec) -> Block:
         text_model=families.base(s),
         text_projection=two_layers(s.hidden, s.output),
         audio_model=families.tower(s, "audio"),
-        audio_projection=two_layers(s.parts["audio"].hidden, s.output),
+        audio_projection=two_layers(s.part("audio").hidden, s.output),
     )
 
 

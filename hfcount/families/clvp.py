@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[Clvp]:
 
 
 def blueprint(s: Spec[Clvp]) -> Block:
-    d, of, words = s.hidden, s.own, s.parts["words"]
+    d, of, words = s.hidden, s.own, s.part("words")
     every = Indices.below(of.num_mel_attn_blocks)
     attention = mha(d, s.layers[0].layer.attention)
     conditioning = block(
@@ -43,9 +43,9 @@ def blueprint(s: Spec[Clvp]) -> Block:
     )
     return block(
         conditioning_encoder=conditioning,
-        speech_decoder_model=families.tree(s.parts["text"].replace(head="causal_lm")),
+        speech_decoder_model=families.tree(s.part("text").replace(head="causal_lm")),
         text_encoder_model=Block(families.tree(words).children, repeats=0),
-        speech_encoder_model=Block(families.tree(s.parts["speech"]).children, "audio", repeats=0),
+        speech_encoder_model=Block(families.tree(s.part("speech")).children, "audio", repeats=0),
         logit_scale=Tensor((), component="other"),
     )
 

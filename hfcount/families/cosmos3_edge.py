@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Cosmos3Edge]:
 
 
 def blueprint(s: Spec[Cosmos3Edge]) -> Block:
-    seen, wide, merge = s.parts["vision"].hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
+    seen, wide, merge = s.part("vision").hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
     two = {"linear_fc1": Linear(merge * merge * seen, wide, True), "linear_fc2": Linear(wide, s.hidden, True)}
     projector = Block({"norm": layer_norm(seen), **two}, "projector", 0)
     tower, text = renamed(families.tower(s, "vision"), _NAMES), renamed(families.base(s), _NAMES)

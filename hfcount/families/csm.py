@@ -35,7 +35,7 @@ def blueprint(s: Spec[Csm]) -> Block:
         embed_text_tokens=embedding(of.text_vocab_size, d),
         backbone_model=altered(base(s, layer), embed_tokens=table),
         lm_head=Linear(d, s.vocab, component="lm_head"),
-        depth_decoder=families.tree(s.parts["depth"]),
+        depth_decoder=families.tree(s.part("depth")),
         codec_model=families.tower(s, "audio"),
     )
 

@@ -35,9 +35,9 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, vision = s.hidden, s.parts["vision"]
+    d, vision = s.hidden, s.part("vision")
     newline = s.family == "unlimited_ocr"
-    seen = vision.hidden + vision.parts["sam"].sizes(DeepseekOcr2Sam).second if newline else vision.hidden
+    seen = vision.hidden + vision.part("sam").sizes(DeepseekOcr2Sam).second if newline else vision.hidden
     towers = {name: Block({**one.children}, "vision", 0) for name, one in _towers(vision)}
     more: dict[str, Node] = {
         **towers,
@@ -86,7 +86,7 @@ def vision_spec(c: Config) -> Spec:
 
 
 def vision_blueprint(s: Spec) -> Block:
-    fine, second = s.parts["sam"], s.parts["encoder"]
+    fine, second = s.part("sam"), s.part("encoder")
     released, asked = bool(s.place), s.family.startswith("deepseek")
     if asked and not released:  # alone, it has the names of transformers
         fine, second = fine.replace(place=""), second.replace(place="")

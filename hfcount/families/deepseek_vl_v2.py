@@ -69,7 +69,7 @@ def blueprint(s: Spec[DeepseekVlV2]) -> Block:
     layers = Linear(first, out, True) if of.single else chain
     pooling = Linear(4 * seen, seen, True) if of.token_pooling else None
     return block(
-        language=rebased(families.tree(s.parts["text"]), "language"),
+        language=rebased(families.tree(s.part("text")), "language"),
         vision=families.tower(s, "vision"),
         projector=block("projector", layers=layers, token_pooling_layer=pooling),
         image_newline=Tensor((out,), component="projector"),

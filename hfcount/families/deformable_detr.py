@@ -62,7 +62,7 @@ def blueprint(s: Spec[DeformableDetr]) -> Block:
 
     body = block(
         backbone=block(
-            conv_encoder=block(model=frozen(families.tree(s.parts["backbone"]))),
+            conv_encoder=block(model=frozen(families.tree(s.part("backbone")))),
         ),
         position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
         input_proj=own.levels.tensors(d),

@@ -64,7 +64,7 @@ def spec(c: Config) -> Spec[Deimv2]:
 
 def _features(s: Spec[Deimv2], seen: Block) -> Block:
     """The backbone, `seen`, and its features as the encoder takes them."""
-    own, inner, backbone = s.own, s.parts["encoder"].hidden, s.parts["backbone"]
+    own, inner, backbone = s.own, s.part("encoder").hidden, s.part("backbone")
     if backbone.family == "dinov3_vit":
         widths = [backbone.hidden + times * own.planes for times in (2, 4, 4)]
         joined = {str(place): _step(width, inner, 1) for place, width in enumerate(widths)}
@@ -76,7 +76,7 @@ def _features(s: Spec[Deimv2], seen: Block) -> Block:
 
 def _encoder(s: Spec[Deimv2]) -> Block:
     """The hybrid encoder, as `hybrid_encoder` but with aifi for its layers, or a lighter one of convolutions alone."""
-    own, of, inner = s.own, s.own.distributions, s.parts["encoder"]
+    own, of, inner = s.own, s.own.distributions, s.part("encoder")
     d, norm = inner.hidden, layer_norm(inner.hidden)
     joined = _fused(d, of.encoder_fused, of.blocks, own.trailing)
     if own.lite:
@@ -126,7 +126,7 @@ def blueprint(s: Spec[Deimv2]) -> Block:
     taken = {str(place): _step(own.lower, d, side) for place, side in enumerate(sides)}
 
     body = block(
-        conv_encoder=_features(s, families.tree(s.parts["backbone"])),
+        conv_encoder=_features(s, families.tree(s.part("backbone"))),
         encoder=_encoder(s),
         denoising_class_embed=embedding(s.labels + 1, d) if of.denoised else None,
         weight_embedding=embedding(of.num_queries, d) if of.learned else None,

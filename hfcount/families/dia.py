@@ -23,10 +23,10 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    body = block(encoder=families.tree(s.parts["encoder"]), decoder=families.base(s))
+    body = block(encoder=families.tree(s.part("encoder")), decoder=families.base(s))
     if s.head == "base":
         return body
-    channels = s.parts["text"].sizes(DiaDecoder).num_channels
+    channels = s.part("text").sizes(DiaDecoder).num_channels
     return block(model=body, logits_dense=Linear(s.hidden, channels * s.vocab, component="lm_head"))
 
 

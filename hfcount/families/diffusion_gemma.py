@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[DiffusionGemma]:
 
 
 def blueprint(s: Spec[DiffusionGemma]) -> Block:
-    d, text, seen = s.hidden, families.base(s), s.parts["vision"]
+    d, text, seen = s.hidden, families.base(s), s.part("vision")
     network = swiglu(d, s.own.intermediate_size)
     decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
     encoder = block(

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     return altered(text, vision_tower=families.tower(s, "vision"))
 
 

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
 
 
 def blueprint(s: Spec[EncoderDecoder]) -> Block:
-    encoder, decoder = s.parts["encoder"], s.parts["text"]
+    encoder, decoder = s.part("encoder"), s.part("text")
     seen = replace(families.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(

@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Ernie45VlMoe]:
 
 
 def blueprint(s: Spec[Ernie45VlMoe]) -> Block:
-    vision = s.parts["vision"]
+    vision = s.part("vision")
     merged = vision.seen.merged(vision.hidden)
 
     def linear(inputs: int) -> Block:

@@ -112,7 +112,7 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
     d, of = s.hidden, s.own
     pair = Linear(of.single_inputs_size, d)
     wide, features, square = of.pair_transition_intermediate_size, of.atom_feature_dim, Linear(d, d, True)
-    read, norm = s.parts["esmc"], layer_norm(d)
+    read, norm = s.part("esmc"), layer_norm(d)
     language = block(
         "projector",
         layer_weights=Tensor((read.depth + 1,)),
@@ -130,7 +130,7 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
         output_stack=pair_layers(of.parcae_num_coda_layers, d, wide),
     )
     entry = block(
-        atom_encoder=atom_encoder(s.parts["atoms"], features),
+        atom_encoder=atom_encoder(s.part("atoms"), features),
         pair_init_1=pair,
         pair_init_2=pair,
         rel_pos=block("embedding", embed=Linear(of.relative, d)),
@@ -153,7 +153,7 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
 
 def _placing(s: Spec[Esmfold2]) -> Block:
     """The network that takes noise from places."""
-    module, atoms, own = s.parts["placing"], s.parts["diffused"], s.own.diffusion
+    module, atoms, own = s.part("placing"), s.part("diffused"), s.own.diffusion
     t, d, single = module.hidden, s.hidden, s.own.single_inputs_size
     gate, pairs = Linear(t, t, True), transition(d, own.pair_intermediate_size)
 
@@ -230,7 +230,7 @@ def _confidence(s: Spec[Esmfold2]) -> Block:
 
 def _aligned(s: Spec[Esmfold2]) -> Block:
     """What reads sequences that are aligned with this one."""
-    msa, of, d = s.parts["msa"], s.own, s.hidden
+    msa, of, d = s.part("msa"), s.own, s.hidden
     found = tuple[Node, ...]()
     if msa.layers and of.outer_hidden_size is not None:
         one, wide = msa.layers[0].layer, of.pair_transition_intermediate_size

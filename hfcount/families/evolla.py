@@ -48,7 +48,7 @@ def _network(width: int, times: int) -> Block:
 
 
 def blueprint(s: Spec[Evolla]) -> Block:
-    d, of, protein = s.hidden, s.own, s.parts["protein"]
+    d, of, protein = s.hidden, s.own, s.part("protein")
     square, p = Linear(d, d, True), protein.hidden
     inner = of.resampler_dim_head * of.resampler_heads
     adapter = block(

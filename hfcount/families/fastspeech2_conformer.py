@@ -149,7 +149,7 @@ def spoken_spec(c: Config) -> Spec:
 
 
 def spoken_blueprint(s: Spec) -> Block:
-    return block(model=families.base(s), vocoder=families.tree(s.parts["vocoder"]))
+    return block(model=families.base(s), vocoder=families.tree(s.part("vocoder")))
 
 
 PARTS = (families.Family(("fastspeech2_conformer_with_hifigan",), spoken_spec, spoken_blueprint),)

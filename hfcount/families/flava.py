@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Flava]:
 
 
 def blueprint(s: Spec[Flava]) -> Block:
-    out, vision, both = s.out or s.hidden, s.parts["vision"], s.parts["multimodal"]
+    out, vision, both = s.out or s.hidden, s.part("vision"), s.part("multimodal")
 
     def into(inputs: int, width: int) -> Linear:
         return Linear(inputs, width, True, "projector")

@@ -40,13 +40,13 @@ def spec(c: Config) -> Spec[Florence2]:
 
 
 def blueprint(s: Spec[Florence2]) -> Block:
-    of, seen = s.own, s.parts["vision"].hidden
+    of, seen = s.own, s.part("vision").hidden
     half = seen // 2
     rows, columns = (embedding(of.max_position_embeddings, width) for width in (half, seen - half))
     norm, places = layer_norm(of.projection_dim), block(row_embeddings=rows, column_embeddings=columns)
     times = block(pos_idx_to_embed=buffer(of.max_temporal_embeddings, seen))
     if of.released:
-        text = families.tree(s.parts["text"].replace(head="conditional_generation", tied=s.tied))
+        text = families.tree(s.part("text").replace(head="conditional_generation", tied=s.tied))
         return block(
             vision_tower=families.tower(s, "vision"),
             image_projection=Tensor((seen, of.projection_dim), component="projector"),

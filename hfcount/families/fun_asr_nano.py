@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[Adaptor]:
 
 
 def blueprint(s: Spec[Adaptor]) -> Block:
-    of, heard = s.own, s.parts["audio"].hidden
+    of, heard = s.own, s.part("audio").hidden
     d, wide = of.hidden_size, of.projector_hidden_size
     layer = pre_norm(d, layer_norm, self_attn=square_attention(d), mlp=mlp(d, of.intermediate_size))
     projector = block(

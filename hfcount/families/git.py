@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec[Git]:
 
 
 def blueprint(s: Spec[Git]) -> Block:
-    d, seen, frames = s.hidden, s.parts["vision"].hidden, s.own.frames
+    d, seen, frames = s.hidden, s.part("vision").hidden, s.own.frames
     projection = Block({"0": Linear(seen, d, True), "1": layer_norm(d)})
     places = Repeat(Indices.below(frames), Tensor((1, 1, seen), component="embedding"))
     body = bert_base(

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[GlmImage]:
 
 
 def blueprint(s: Spec[GlmImage]) -> Block:
-    codes = as_tower(families.tree(s.parts["codes"]), "vision")
+    codes = as_tower(families.tree(s.part("codes")), "vision")
     body = block(visual=families.tower(s, "vision"), language_model=families.base(s), vqmodel=codes)
     if s.head == "base":
         return body

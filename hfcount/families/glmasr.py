@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, wide = s.hidden, s.parts["audio"].layers[0].layer.dense.width  # several frames as wide make one token
+    d, wide = s.hidden, s.part("audio").layers[0].layer.dense.width  # several frames as wide make one token
     projector = block("projector", linear_1=Linear(wide, 2 * d, True), linear_2=Linear(2 * d, d, True))
     return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
 

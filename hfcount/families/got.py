@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    tower, text = s.parts["vision"], families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
+    tower, text = s.part("vision"), families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     body, wide = text.children["model"], tower.sizes(DeepseekOcr2Sam).second
     assert isinstance(body, Block)
     senses = as_tower(families.tree(tower), "vision")

@@ -48,12 +48,12 @@ def _as_wide(former: Spec, width: int) -> Spec:
 
 
 def blueprint(s: Spec[Granite4Vision]) -> Block:
-    seen, of = s.parts["vision"].hidden, s.own
+    seen, of = s.part("vision").hidden, s.own
     sampler = block(
         "projector",
         query=Tensor((1, of.query * of.query, seen)),
         image_positions=Tensor((1, of.window * of.window, seen)),
-        qformer=families.tree(s.parts["qformer"]),
+        qformer=families.tree(s.part("qformer")),
         norm=layer_norm(seen),
         out_linear=Linear(seen, s.hidden, True),
     )

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[GraniteDocling]:
 
 
 def blueprint(s: Spec[GraniteDocling]) -> Block:
-    seen, width = s.parts["vision"].hidden, s.own.density_router_hidden_size
+    seen, width = s.part("vision").hidden, s.own.density_router_hidden_size
     router = None
     if width is not None:
         two = {"fc1": Linear(seen, width, True), "fc2": Linear(width, 1, True)}

@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[GraniteSpeech]:
 
 
 def blueprint(s: Spec[GraniteSpeech]) -> Block:
-    former = s.parts["qformer"]
+    former = s.part("qformer")
     projector = block(
         "projector",
         query=Tensor((1, s.own.queries, former.hidden)),

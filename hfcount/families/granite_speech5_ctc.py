@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     tied = (Tied("encoder.out.weight", (s.vocab, s.hidden), "lm_head"), block("lm_head", bias=obsolete(s.vocab)))
     head = tied if s.tied else Linear(s.hidden, s.vocab, True, "lm_head")
-    return block(encoder=families.tree(s.parts["encoder"]), ctc_head=head)
+    return block(encoder=families.tree(s.part("encoder")), ctc_head=head)
 
 
 class GraniteSpeech5Encoder(Sizes):

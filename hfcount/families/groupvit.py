@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec[Groupvit]:
 
 
 def blueprint(s: Spec[Groupvit]) -> Block:
-    wide, seen = s.own.projection_intermediate_dim, s.parts["vision"].hidden
+    wide, seen = s.own.projection_intermediate_dim, s.part("vision").hidden
 
     def projection(inputs: int) -> Block:
         first, last = Linear(inputs, wide, True), Linear(wide, s.output, True)

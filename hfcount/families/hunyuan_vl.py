@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, vision = s.hidden, s.parts["vision"]
+    d, vision = s.hidden, s.part("vision")
 
     def layer(one: Layer) -> Block:
         attention = gqa(d, one.attention, norms=("query_layernorm", "key_layernorm"))

@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec[Idefics]:
 
 
 def blueprint(s: Spec[Idefics]) -> Block:
-    d, of, more, seen = s.hidden, s.own, s.own.additional_vocab_size, s.parts["vision"].hidden
+    d, of, more, seen = s.hidden, s.own, s.own.additional_vocab_size, s.part("vision").hidden
     one = s.layers[0].layer
     a, network = one.attention, swiglu(d, one.dense.width)
     norm = rms_norm(a.head_dim) if of.qk_layer_norms else None

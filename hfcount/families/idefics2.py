@@ -24,9 +24,9 @@ def spec(c: Config) -> Spec[Idefics2]:
 
 
 def blueprint(s: Spec[Idefics2]) -> Block:
-    seen, width = s.parts["vision"].hidden, s.own.intermediate_size
+    seen, width = s.part("vision").hidden, s.own.intermediate_size
     wide = block(**{**swiglu(seen, width).children, "down_proj": swiglu(s.hidden, width).children["down_proj"]})
-    sampler = families.tree(s.parts["perceiver"])
+    sampler = families.tree(s.part("perceiver"))
     connector = Block({"modality_projection": wide, "perceiver_resampler": sampler}, "projector", repeats=0)
     tower = families.tower(s, "vision")
     inner = block(vision_model=tower, connector=connector, text_model=families.base(s))

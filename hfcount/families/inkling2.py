@@ -51,7 +51,7 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "inkling2_vision")}
     whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     if whole.head == "base":  # which has the tower's parts under the names of transformers
-        vision = whole.parts["vision"]
+        vision = whole.part("vision")
         whole = whole.replace(parts={**whole.parts, "vision": vision.replace(adapted=True)})
     return whole.replace(tied=False)  # the head is its own, whatever the config says
 

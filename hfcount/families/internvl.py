@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[Internvl]:
 
 def blueprint(s: Spec[Internvl]) -> Block:
     d, side = s.hidden, s.own.downsample_ratio
-    seen = side * side * s.parts["vision"].hidden
+    seen = side * side * s.part("vision").hidden
     projector = block(
         "projector", layer_norm=layer_norm(seen), linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True)
     )

@@ -26,7 +26,7 @@ def _aligner(inputs: int, width: int, depth: int) -> Block:
 
 
 def blueprint(s: Spec) -> Block:
-    vision, codes = s.parts["vision"], s.parts["vq"]
+    vision, codes = s.part("vision"), s.part("vq")
     of, width = codes.sizes(JanusVqgan), codes.output
     head = block(
         "projector",

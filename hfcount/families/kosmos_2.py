@@ -29,12 +29,12 @@ def blueprint(s: Spec[Kosmos2]) -> Block:
     d, head = s.hidden, "base" if s.head == "base" else "causal_lm"
     projection = block(
         "projector",
-        dense=Linear(s.parts["vision"].hidden, d, True),
+        dense=Linear(s.part("vision").hidden, d, True),
         latent_query=Tensor((s.own.latent_query_num, d)),
         x_attn=square_attention(d, out="out_proj"),
     )
     return block(
-        text_model=rebased(families.tree(s.parts["text"].replace(head=head, tied=s.tied)), "text_model"),
+        text_model=rebased(families.tree(s.part("text").replace(head=head, tied=s.tied)), "text_model"),
         vision_model=families.tower(s, "vision"),
         image_to_text_projection=projection,
     )

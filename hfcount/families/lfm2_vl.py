@@ -34,7 +34,7 @@ def blueprint(s: Spec[Lfm2Vl]) -> Block:
         s.own.projector_hidden_size,
         s.own.projector_bias,
     )
-    merged = merge * merge * s.parts["vision"].hidden
+    merged = merge * merge * s.part("vision").hidden
     projector = block(
         "projector",
         layer_norm=layer_norm(merged) if s.own.projector_use_layernorm else None,

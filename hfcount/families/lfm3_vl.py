@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[Lfm3Vl]:
 
 
 def blueprint(s: Spec[Lfm3Vl]) -> Block:
-    vision, wide, bias = s.parts["vision"], s.own.projector_hidden_size, s.own.projector_bias
+    vision, wide, bias = s.part("vision"), s.own.projector_hidden_size, s.own.projector_bias
     projector = block(
         "projector",
         layer_norm=layer_norm(vision.hidden),

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec[LightonOcr]:
 
 
 def blueprint(s: Spec[LightonOcr]) -> Block:
-    d, seen, side = s.hidden, s.parts["vision"].hidden, s.own.spatial_merge_size
+    d, seen, side = s.hidden, s.part("vision").hidden, s.own.spatial_merge_size
     projection = block(
         "projector",
         norm=rms_norm(seen),

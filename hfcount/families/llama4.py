@@ -26,7 +26,7 @@ def blueprint(s: Spec) -> Block:
     if s.head == "causal_lm":
         return with_head(s, body)
     projector = block(
-        "projector", linear_1=Linear(s.parts["vision"].sizes(Llama4VisionModel).vision_output_dim, s.hidden)
+        "projector", linear_1=Linear(s.part("vision").sizes(Llama4VisionModel).vision_output_dim, s.hidden)
     )
     return llava(s, body, vision_model=families.tower(s, "vision"), multi_modal_projector=projector)
 

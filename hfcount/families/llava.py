@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Llava]:
 
 
 def blueprint(s: Spec[Llava]) -> Block:
-    bias, seen = s.own.multimodal_projector_bias, s.own.feature_layers * s.parts["vision"].hidden
+    bias, seen = s.own.multimodal_projector_bias, s.own.feature_layers * s.part("vision").hidden
     projector = block(
         "projector",
         linear_1=Linear(seen, s.hidden, bias),

@@ -61,8 +61,8 @@ def spec(c: Config) -> Spec[LlavaQwen]:
 
 
 def blueprint(s: Spec[LlavaQwen]) -> Block:
-    d, tower, of = s.hidden, s.parts["vision"], s.own
-    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
+    d, tower, of = s.hidden, s.part("vision"), s.own
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     body, first = text.children["model"], Linear(tower.hidden, d, True)
     assert isinstance(body, Block)
     # An activation follows each linear layer but the last.

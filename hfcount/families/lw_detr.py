@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec[LwDetr]:
 
 def _scaled(s: Spec[LwDetr], outputs: int, halves: int) -> Block:
     """So many features of a backbone at so many halves of their size, joined."""
-    of, width = s.own.queries, s.parts["backbone"].hidden
+    of, width = s.own.queries, s.part("backbone").hidden
     way, out, half, fourth = dict[str, Block](), width, width // 2, width // 4
 
     def step(into: int, out: int, side: int) -> Block:
@@ -76,7 +76,7 @@ def _scaled(s: Spec[LwDetr], outputs: int, halves: int) -> Block:
 
 
 def blueprint(s: Spec[LwDetr]) -> Block:
-    d, own, of, seen = s.hidden, s.own, s.own.queries, s.parts["backbone"]
+    d, own, of, seen = s.hidden, s.own, s.own.queries, s.part("backbone")
     points, queries = own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def layer(one: Layer) -> Block:

@@ -57,13 +57,13 @@ def spec(c: Config) -> Spec[MiniCPMO]:
 
 
 def blueprint(s: Spec[MiniCPMO]) -> Block:
-    heard = s.parts["audio"]
+    heard = s.part("audio")
     without: dict[str, Node | None] = {} if s.own.init_vision else {"vpm": None, "resampler": None}
     audio: dict[str, Node] = {
         "apm": families.tower(s, "audio"),
         "audio_projection_layer": two_layers(heard.layers[0].layer.dense.width // 4, s.hidden),
     }
-    speech: dict[str, Node] = {"tts": as_tower(families.tree(s.parts["tts"]), "audio")}
+    speech: dict[str, Node] = {"tts": as_tower(families.tree(s.part("tts")), "audio")}
     return altered(minicpmv(s), **without, **(audio if s.own.init_audio else {}), **(speech if s.own.init_tts else {}))
 
 

@@ -51,7 +51,7 @@ def _version(c: Config) -> str:
 
 
 def blueprint(s: Spec[MiniCPMV]) -> Block:
-    d, seen = s.hidden, s.parts["vision"].hidden
+    d, seen = s.hidden, s.part("vision").hidden
     queries = Tensor((s.own.query_num, d))
     attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
     resampler = block(
@@ -65,7 +65,7 @@ def blueprint(s: Spec[MiniCPMV]) -> Block:
         ln_kv=layer_norm(d),
         ln_post=layer_norm(d),
     )
-    text = families.tree(s.parts["text"].replace(head="causal_lm", tied=s.tied))
+    text = families.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
     return block(llm=rebased(text, "llm"), vpm=families.tower(s, "vision"), resampler=resampler)
 
 

@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Minicpmv46]:
 
 
 def blueprint(s: Spec[Minicpmv46]) -> Block:
-    seen = s.parts["vision"].hidden
+    seen = s.part("vision").hidden
     wide, before = _MERGED * seen, max(s.own.merger_times - 1, 0)
 
     def merged(out: int) -> Block:

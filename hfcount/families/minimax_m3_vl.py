@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[MinimaxM3Vl]:
 
 
 def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
-    d, width, vision = s.hidden, s.own.projector_hidden_size, s.parts["vision"]
+    d, width, vision = s.hidden, s.own.projector_hidden_size, s.part("vision")
 
     def projector(seen: int, prefix: str = "") -> Block:
         wide, narrow = Linear(seen, width, bias=True), Linear(width, d, bias=True)

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Mistral3]:
 
 
 def blueprint(s: Spec[Mistral3]) -> Block:
-    seen, merge, bias = s.parts["vision"].hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
+    seen, merge, bias = s.part("vision").hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
     projector = block(
         "projector",
         norm=rms_norm(seen),

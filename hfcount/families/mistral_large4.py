@@ -58,7 +58,7 @@ def spec(c: Config) -> Spec[MistralLarge4]:
 
 
 def blueprint(s: Spec[MistralLarge4]) -> Block:
-    d, of, seen = s.hidden, s.own, s.parts["vision"].hidden
+    d, of, seen = s.hidden, s.own, s.part("vision").hidden
     bias, merge, norm = of.multimodal_projector_bias, of.spatial_merge_size, rms_norm(seen)
     into, out = Linear(of.vision_feature_layer * seen, d, bias), Linear(d, d, bias)
     text, tower = families.base(s), renamed(families.tower(s, "vision"), _TOWER)

@@ -56,7 +56,7 @@ def blueprint(s: Spec) -> Block:
     body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer), norm=rms_norm(d))
     if "vision" not in s.parts or s.head == "causal_lm":
         return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, component="lm_head"))
-    projector = Linear(s.parts["vision"].output, d, bias=True, component="projector")
+    projector = Linear(s.part("vision").output, d, bias=True, component="projector")
     return llava(s, body, vision_model=families.tower(s, "vision"), multi_modal_projector=projector)
 
 

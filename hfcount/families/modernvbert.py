@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Modernvbert]:
 
 def blueprint(s: Spec[Modernvbert]) -> Block:
     d, of = s.hidden, s.own
-    wide = of.pixel_shuffle_factor * of.pixel_shuffle_factor * s.parts["vision"].hidden
+    wide = of.pixel_shuffle_factor * of.pixel_shuffle_factor * s.part("vision").hidden
     connector = Block({"modality_projection": Linear(wide, d)}, "projector", repeats=0)
     tower = families.tower(s, "vision")
     body = block(vision_model=tower, connector=connector, text_model=families.base(s))

@@ -59,7 +59,7 @@ def blueprint(s: Spec[Molmo]) -> Block:
         ff_out=None if s.tied else Linear(d, s.vocab, component="lm_head"),
     )
     # Two layers' outputs are pooled, 2x2 patches at a time, and projected by a network as wide as the layers'.
-    seen, width = s.parts["vision"].hidden, s.layers[0].layer.dense.width
+    seen, width = s.part("vision").hidden, s.layers[0].layer.dense.width
     vision = block(
         image_vit=families.tower(s, "vision"),
         image_pooling_2d=Block(_pooling_attention(2 * seen, seen).children, "projector"),

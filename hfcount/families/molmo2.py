@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    adapter = families.tree(s.parts["adapter"])
+    adapter = families.tree(s.part("adapter"))
     backbone = Block({"image_vit": families.tower(s, "vision"), **adapter.children})
     inner = Block({"transformer": families.base(s), "vision_backbone": Block(backbone.children, repeats=0)})
     if s.head == "base":

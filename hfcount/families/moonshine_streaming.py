@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, encoder = s.hidden, s.parts["encoder"]
+    d, encoder = s.hidden, s.part("encoder")
 
     def norm(width: int) -> Block:
         return layer_norm(width, bias=False)

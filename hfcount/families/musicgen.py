@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Melody | None]:
 
 
 def blueprint(s: Spec[Melody | None]) -> Block:
-    d, read, text = s.hidden, s.parts["encoder"], s.parts["text"]
+    d, read, text = s.hidden, s.part("encoder"), s.part("text")
     chroma = s.own.num_chroma if s.own else None
     apart = read.hidden != d and not (isinstance(text.own, MusicgenDecoder) and text.own.cross_attention_hidden_size)
     return block(

@@ -59,8 +59,8 @@ class WordTimestamps(Sizes):
 
 def spec(c: Config) -> Spec[WordTimestamps]:
     text, heard = families.part(c, "text_config"), families.part(c, "audio_config")
-    listener = heard.parts["diarization"].parts["audio"]
-    for one in (heard.parts["audio"], listener):
+    listener = heard.part("diarization").part("audio")
+    for one in (heard.part("audio"), listener):
         a = one.layers[0].layer.attention
         if a.kv_heads != a.heads:  # the fused projection is cut into three equal parts
             raise c.error(
@@ -72,9 +72,9 @@ def spec(c: Config) -> Spec[WordTimestamps]:
 
 
 def blueprint(s: Spec[WordTimestamps]) -> Block:
-    d, heard, words = s.hidden, s.parts["audio"], s.parts["words"]
-    said, who = heard.parts["audio"], heard.parts["diarization"]
-    listener, head = who.parts["audio"], Linear(d, s.vocab, component="lm_head")
+    d, heard, words = s.hidden, s.part("audio"), s.part("words")
+    said, who = heard.part("audio"), heard.part("diarization")
+    listener, head = who.part("audio"), Linear(d, s.vocab, component="lm_head")
     sortformer = block(
         "other",
         encoder_proj=Linear(listener.hidden, who.hidden, True),
@@ -129,9 +129,9 @@ def audio_spec(c: Config) -> Spec:
 
 
 def audio_blueprint(s: Spec) -> Block:
-    who = s.parts["diarization"]
+    who = s.part("diarization")
     return block(
-        asr_encoder=families.tree(s.parts["audio"]),
+        asr_encoder=families.tree(s.part("audio")),
         diarization_model=families.tree(who),
         asr_norm=layer_norm(s.hidden),
         speaker_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),

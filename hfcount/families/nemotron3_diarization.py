@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Nemotron3Diarization]:
 
 
 def blueprint(s: Spec[Nemotron3Diarization]) -> Block:
-    d, of, heard = s.hidden, s.own, s.parts["audio"]
+    d, of, heard = s.hidden, s.own, s.part("audio")
     body = block(
         audio_tower=families.tree(heard),
         proj=Linear(heard.hidden, d, True, "projector"),

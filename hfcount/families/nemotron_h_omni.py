@@ -81,7 +81,7 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
     unstored = Tensor((of.vision_hidden_size,), presence="dispensable")
     normed = Block({"weight": unstored, "bias": unstored}, "norm", 0) if of.vision_final_layernorm else None
     projector = Block({"0": rms_norm(seen), "1": Linear(seen, wide), "3": Linear(wide, d)}, "projector", 0)
-    text = families.tree(s.parts["text"].replace(head="causal_lm"))
+    text = families.tree(s.part("text").replace(head="causal_lm"))
     whole = block(
         language_model=rebased(text, "language_model"),
         vision_model=families.tower(s, "vision"),
@@ -90,7 +90,7 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
     )
     if sound is None:
         return whole
-    heard, between, bias = s.parts["audio"].hidden, sound.projection_hidden_size, sound.projection_bias
+    heard, between, bias = s.part("audio").hidden, sound.projection_hidden_size, sound.projection_bias
     filters = block(fb=obsolete(1, sound.num_mel_bins, _BANDS), window=obsolete(_WINDOW))
     encoder = altered(families.tower(s, "audio"), feature_extractor=block(featurizer=filters))
     into, out = Linear(heard, between, bias), Linear(between, d, bias)

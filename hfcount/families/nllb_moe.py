@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[NllbMoe]:
         rest = Indices.below(count).difference(sparse)
         return tuple(keys.split((rest, lambda: one), (sparse, lambda: one.replace(ffn=moe))))
 
-    encoder = whole.parts["encoder"]
+    encoder = whole.part("encoder")
     parts = {"encoder": encoder.replace(layers=layers("encoder", encoder.layers))}
     return whole.replace(layers=layers("decoder", whole.layers), parts=parts).having(own)
 

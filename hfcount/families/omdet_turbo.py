@@ -89,7 +89,7 @@ def spec(c: Config) -> Spec[OmDetTurbo]:
 
 def _encoder(s: Spec[OmDetTurbo]) -> Block:
     """The hybrid encoder: as `hybrid_encoder`, with channel_projection_layers."""
-    inner, own = s.parts["encoder"], s.own
+    inner, own = s.part("encoder"), s.own
     d = inner.hidden
     layers = stack(inner.layers, lambda one: altered(detr_layer(d, one), self_attn=named_attention(d)))
     attending = Repeat(Indices.below(own.attended), block(layers=layers))
@@ -107,7 +107,7 @@ def _decoder(s: Spec[OmDetTurbo]) -> Block:
         return block(
             self_attn=named_attention(d),
             norm1=norm,
-            cross_attn=sampling(s.parts["encoder"].hidden, points, one.attention.heads),
+            cross_attn=sampling(s.part("encoder").hidden, points, one.attention.heads),
             norm2=norm,
             linear1=Linear(d, one.dense.width, True, "mlp"),
             linear2=Linear(one.dense.width, d, True, "mlp"),
@@ -134,15 +134,15 @@ def _decoder(s: Spec[OmDetTurbo]) -> Block:
 
 
 def blueprint(s: Spec[OmDetTurbo]) -> Block:
-    own, seen = s.own, families.tree(s.parts["backbone"])
+    own, seen = s.own, families.tree(s.part("backbone"))
     table = Tensor((own.text_projection_in_dim, own.text_projection_out_dim), component="projector")
-    timm = s.parts["backbone"].family == "timm_backbone"
+    timm = s.part("backbone").family == "timm_backbone"
     return block(
         vision_backbone=block(
             vision_backbone=block(_backbone=seen) if timm else seen,
             layer_norms=Block({str(place): layer_norm(width) for place, width in enumerate(own.seen)}),
         ),
-        language_backbone=block(model=families.tree(s.parts["words"]), text_projection=table),
+        language_backbone=block(model=families.tree(s.part("words")), text_projection=table),
         encoder=_encoder(s),
         decoder=_decoder(s),
     )

@@ -59,7 +59,7 @@ def spec(c: Config) -> Spec[Ovis]:
 
 
 def blueprint(s: Spec[Ovis]) -> Block:
-    of, vision = s.own, s.parts["vision"]
+    of, vision = s.own, s.part("vision")
     words, seen = of.words - of.indicators, of.stride * of.stride * vision.hidden
     tower = families.tower(s, "vision")
     if vision.family == "siglip_vision_model":
@@ -67,7 +67,7 @@ def blueprint(s: Spec[Ovis]) -> Block:
     head = Block({"0": Linear(seen, words), "1": layer_norm(words)}, "projector")
     sight = {"vit" if of.later else "backbone": tower, "head": head}
     return block(
-        llm=rebased(families.tree(s.parts["text"].replace(tied=s.tied)), "llm"),
+        llm=rebased(families.tree(s.part("text").replace(tied=s.tied)), "llm"),
         visual_tokenizer=Block(sight, repeats=0),
         vte=block("projector", weight=Tensor((of.words, s.hidden))),
     )

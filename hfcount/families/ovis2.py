@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Ovis2]:
 
 def blueprint(s: Spec[Ovis2]) -> Block:
     width = s.own.width
-    words = Tensor((s.parts["vision"].sizes(Ovis2Vision).vocab_size, width), component="projector")
+    words = Tensor((s.part("vision").sizes(Ovis2Vision).vocab_size, width), component="projector")
     tower = families.tower(s, "vision")
     tree = towers_in_model(s, families.base(s), vision_tower=tower, visual_embeddings_table=block(weight=words))
     if s.head == "base" or s.tied:

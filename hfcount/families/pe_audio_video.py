@@ -29,7 +29,7 @@ def blueprint(s: Spec) -> Block:
     if "both" not in s.parts:
         name = next(one for one in _SENSES if one in s.parts)
         return _pair(name, s.hidden, text, s.parts[name])
-    both, d = s.parts["both"], s.hidden
+    both, d = s.part("both"), s.hidden
     encoder = families.tree(both)
     found: dict[str, Node] = {"text_model": text}
     second = shared_copy(text, buffers=True) if s.tied else text
@@ -131,9 +131,9 @@ def _embedder(s: Spec[PeAudioCodec | None]) -> Block:
         waves, narrowed = codec.encoder.tensors(codec.width), conv(codec.width, narrow, 1)
         return block("audio", dac_encoder=waves, bottleneck=narrowed, data_proj=Linear(narrow, d, True))
     if "vision" in s.parts:
-        seen = s.parts["vision"]
+        seen = s.part("vision")
         return block("vision", vision_model=families.tree(seen), proj=Linear(seen.labels, d), data_proj=onward)
-    heard, seen = s.parts["audio"], s.parts["video"]
+    heard, seen = s.part("audio"), s.part("video")
     return block(
         audio_encoder=as_tower(families.tree(heard), "audio"),
         video_encoder=as_tower(families.tree(seen), "vision"),

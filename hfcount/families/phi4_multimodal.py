@@ -36,7 +36,7 @@ def blueprint(s: Spec) -> Block:
     def projected(width: int, up: str, down: str) -> dict[str, Node]:
         return {up: Linear(width, d, True, "projector"), down: Linear(d, d, True, "projector")}
 
-    seen, heard = s.parts["vision"].hidden, s.parts["audio"]
+    seen, heard = s.part("vision").hidden, s.part("audio")
     image = Block(
         {
             "global_img_feature_extensor": Tensor((1, 1, seen)),

@@ -105,11 +105,11 @@ def blueprint(s: Spec[Phi4MM]) -> Block:
     def projection(inputs: int) -> Block:
         return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "projector")
 
-    seen = own.joined * s.parts["vision"].hidden
+    seen = own.joined * s.part("vision").hidden
     image: dict[str, Node] = {"img_processor": families.tower(s, "vision"), "img_projection": projection(seen)}
     if own.separated:
         image |= {"glb_GN": Tensor((1, 1, seen)), "sub_GN": Tensor((1, 1, 1, seen))}
-    heard = projection(own.downsample_rate * s.parts["audio"].hidden)
+    heard = projection(own.downsample_rate * s.part("audio").hidden)
     audio = block(encoder=families.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
     senses = Block({"image_embed": Block(image, "vision"), "audio_embed": audio}, repeats=0)
     return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    decoder = families.tree(s.parts["text"].replace(tied=s.tied))
+    decoder = families.tree(s.part("text").replace(tied=s.tied))
     return block(encoder=families.tower(s, "vision"), decoder=rebased(decoder, "decoder"))
 
 

@@ -52,7 +52,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV3]:
 
 def _encoder(s: Spec[PPDocLayoutV3]) -> Block:
     """RT-DETR's encoder, which also makes features of masks: levels are doubled, and joined."""
-    of, encoder = s.own.masks, s.parts["encoder"]
+    of, encoder = s.own.masks, s.part("encoder")
     inner, outer = of.inner, of.outer
 
     def finer(steps: int) -> Block:
@@ -81,7 +81,7 @@ def blueprint(s: Spec[PPDocLayoutV3]) -> Block:
         bbox_embed=same if s.tied else box,
     )
     labelled = (labels + 1 if of.denoised else None) if s.head == "base" else labels
-    seen = families.tree(s.parts["backbone"])
+    seen = families.tree(s.part("backbone"))
     body = altered(
         own.hybrid.tensors(s, seen, decoder, labelled=labelled, learned=of.learned, encoder=_encoder(s)),
         decoder_order_head=Repeat(Indices.below(s.depth), Linear(d, d, True, "other")),

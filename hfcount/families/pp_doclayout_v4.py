@@ -49,7 +49,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV4]:
 def blueprint(s: Spec[PPDocLayoutV4]) -> Block:
     d, own, narrow, places = s.hidden, s.own, s.own.global_pointer_head_size, s.own.num_coords
     decoder = refining(s, own.hybrid.points, headed=True, coordinates=places)
-    seen = families.tree(s.parts["backbone"])
+    seen = families.tree(s.part("backbone"))
     each = Repeat(Indices.below(s.depth), Linear(d, d, True, "other"))
     pair = block("other", q_proj=Linear(d, narrow, True), k_proj=Linear(d, narrow, True))
     body = altered(

@@ -71,6 +71,6 @@ def blueprint(s: Spec[PpOcrMobileDet]) -> Block:
         str(number): conv(made, width, 1, bias=True)
         for number, (made, width) in enumerate(zip(of.taken, of.widths, strict=False))
     }
-    body = block(backbone=families.tree(s.parts["backbone"]), layer=Block(laid) if laid else None, neck=neck)
+    body = block(backbone=families.tree(s.part("backbone")), layer=Block(laid) if laid else None, neck=neck)
     head = scoring(d, *of.kernels)
     return headed(s, "model", body, image_to_image=block(head=head))

@@ -65,4 +65,4 @@ def blueprint(s: Spec[PpOcrRec]) -> Block:
     numbered = {str(number): one for number, one in enumerate(convs)}
     encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer), norm=norm)
     letters = block(encoder=encoder, head=Linear(d, s.vocab, True, "lm_head"))
-    return headed(s, "model", block(backbone=families.tree(s.parts["backbone"])), ctc=block(head=letters))
+    return headed(s, "model", block(backbone=families.tree(s.part("backbone"))), ctc=block(head=letters))

@@ -64,7 +64,7 @@ def _intraclass(c: Config, ways: Config | None) -> Intraclass:
 
 def blueprint(s: Spec[PpOcrServerDet]) -> Block:
     of, d, fifth = s.own, s.hidden, s.family == "pp_ocrv5_server_det"
-    seen, narrow = s.parts["backbone"], d // 4
+    seen, narrow = s.part("backbone"), d // 4
     widths = [part.layer.width for part in seen.layers]
     levels = Indices.below(len(widths))
     wide = conv(narrow, narrow, _WIDE, bias=not fifth)

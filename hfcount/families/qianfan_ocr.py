@@ -48,9 +48,9 @@ def spec(c: Config) -> Spec[QianfanOcr]:
 
 def blueprint(s: Spec[QianfanOcr]) -> Block:
     d, side, text = s.hidden, s.own.downsample_ratio, families.base(s)
-    seen = side * side * s.parts["vision"].hidden
+    seen = side * side * s.part("vision").hidden
     if not {"embed_tokens", "layers", "norm"} <= text.children.keys():
-        family = s.parts["text"].family
+        family = s.part("text").family
         raise UnknownArchitecture(f"qianfan_ocr: text_config: {family} is not built of a table, layers and a norm.")
     layers = block(layers=text.children["layers"])
     body = block(embed_tokens=text.children["embed_tokens"], encoder=layers, norm=text.children["norm"])

@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             one = families.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
             called = "token2wav" if s.family == "qwen2_5_omni" else "code2wav"
             senses[name if name == "talker" else called] = replace(one, component="audio", repeats=0)
-    text = s.parts["text"].replace(head="conditional_generation", tied=s.tied)
+    text = s.part("text").replace(head="conditional_generation", tied=s.tied)
     return block(thinker=rebased(families.tree(text), "thinker"), **senses)
 
 
@@ -131,7 +131,7 @@ def token2wav_spec(c: Config) -> Spec:
 
 
 def token2wav_blueprint(s: Spec) -> Block:
-    mels, waves = families.tree(s.parts["mels"]), families.tree(s.parts["waves"])
+    mels, waves = families.tree(s.part("mels")), families.tree(s.part("waves"))
     return block(code2wav_dit_model=mels, code2wav_bigvgan_model=waves)
 
 

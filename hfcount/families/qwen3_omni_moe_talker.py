@@ -57,7 +57,7 @@ def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
         text_projection=resized,
         hidden_projection=resized,
         codec_head=Linear(d, s.vocab, component="lm_head"),
-        code_predictor=families.tree(s.parts["predictor"].replace(head="conditional_generation")),
+        code_predictor=families.tree(s.part("predictor").replace(head="conditional_generation")),
     )
 
 

@@ -64,7 +64,7 @@ def spec(c: Config) -> Spec[RfDetr]:
 
 
 def blueprint(s: Spec[RfDetr]) -> Block:
-    d, of, seen, norm = s.hidden, s.own.queries, s.parts["backbone"], layer_norm(s.hidden)
+    d, of, seen, norm = s.hidden, s.own.queries, s.part("backbone"), layer_norm(s.hidden)
     points, queries = s.own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def step(into: int, out: int, side: int) -> Block:

@@ -23,12 +23,12 @@ def spec(c: Config) -> Spec[Sam]:
 
 def blueprint(s: Spec[Sam]) -> Block:
     count = s.own.num_pos_feats
-    prompts = families.tree(s.parts["prompt"])
+    prompts = families.tree(s.part("prompt"))
     return block(
         shared_image_embedding=frequencies(count, trained=True),
         vision_encoder=families.tower(s, "vision"),
         prompt_encoder=Block({"shared_embedding": _shared_frequencies(count), **prompts.children}, "embedding"),
-        mask_decoder=families.tree(s.parts["mask"]),
+        mask_decoder=families.tree(s.part("mask")),
     )
 
 

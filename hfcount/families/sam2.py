@@ -54,10 +54,10 @@ def blueprint(s: Spec[Sam2]) -> Block:
     tower, third = families.tower(s, "vision"), s.family in CONVERTED
     memories = s.own.memories if s.head == "base" else None
     body = block(
-        shared_image_embedding=frequencies(s.parts["prompt"].hidden // 2),
+        shared_image_embedding=frequencies(s.part("prompt").hidden // 2),
         vision_encoder=None if third else tower,
-        prompt_encoder=families.tree(s.parts["prompt"]),
-        mask_decoder=families.tree(s.parts["mask"]),
+        prompt_encoder=families.tree(s.part("prompt")),
+        mask_decoder=families.tree(s.part("mask")),
         no_memory_embedding=Tensor((1, 1, s.hidden), component="embedding"),
     )
     whole = Block({**body.children, **(memories.tensors(s.hidden, s.layers).children if memories else {})})
@@ -95,7 +95,7 @@ def vision_spec(c: Config) -> Spec[Sam2VisionModel]:
 def vision_blueprint(s: Spec[Sam2VisionModel]) -> Block:
     kernel = s.own.fpn_kernel_size
     levels = {str(place): convolution(width, s.hidden, kernel) for place, width in enumerate(s.own.channels)}
-    return block(backbone=families.tree(s.parts["backbone"]), neck=block("projector", convs=Block(levels)))
+    return block(backbone=families.tree(s.part("backbone")), neck=block("projector", convs=Block(levels)))
 
 
 class Sam2HieraDetLayer(Record):

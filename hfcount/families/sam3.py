@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    queries, text = s.parts["queries"], s.parts["language"]
+    queries, text = s.part("queries"), s.part("language")
     d, wide = queries.hidden, queries.layers[0].layer.dense.width
     inner = {name: families.tree(s.parts[key]) for key, name in _PARTS.items()}
     scoring = block(

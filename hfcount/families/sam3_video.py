@@ -21,12 +21,12 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    detector = families.tree(s.parts["detector"])
+    detector = families.tree(s.part("detector"))
     # A second neck, built as the detector's own.
-    neck = families.tree(s.parts["detector"].parts["vision"]).children["neck"]
+    neck = families.tree(s.part("detector").part("vision")).children["neck"]
     assert isinstance(neck, Block), "the neck is a block"
     return block(
         detector_model=detector,
-        tracker_model=families.tree(s.parts["tracker"]),
+        tracker_model=families.tree(s.part("tracker")),
         tracker_neck=Block(neck.children, "vision", 0),
     )

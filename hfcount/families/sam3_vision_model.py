@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Sam3VisionModel]:
 
 
 def blueprint(s: Spec[Sam3VisionModel]) -> Block:
-    seen, levels = s.parts["backbone"].hidden, dict[str, Block]()
+    seen, levels = s.part("backbone").hidden, dict[str, Block]()
     for place, doublings in enumerate(s.own.doublings):
         width, scaled = seen, dict[str, Block]()
         for step in range(doublings):
@@ -39,7 +39,7 @@ def blueprint(s: Spec[Sam3VisionModel]) -> Block:
         projections = block(proj1=convolution(width, s.hidden, 1), proj2=convolution(s.hidden, s.hidden, 3))
         levels[str(place)] = Block({"scale_layers": Block(scaled), **projections.children})
     neck = block("projector", fpn_layers=Block(levels))
-    return block(backbone=families.tree(s.parts["backbone"]), neck=neck)
+    return block(backbone=families.tree(s.part("backbone")), neck=neck)
 
 
 def vit_spec(c: Config) -> Spec:

@@ -51,7 +51,7 @@ def spec(c: Config) -> Spec[Step3p7]:
 
 
 def blueprint(s: Spec[Step3p7]) -> Block:
-    seen = 4 * s.parts["vision"].hidden
+    seen = 4 * s.part("vision").hidden
     projector = Linear(seen, s.hidden, s.own.projector_bias, "projector")
     name = "multi_modal_projector" if s.head == "base" else "vit_large_projector"
     return towers_beside_model(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})

@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen, norm = s.hidden, s.parts["vision"].hidden, rms_norm(s.hidden)
+    d, seen, norm = s.hidden, s.part("vision").hidden, rms_norm(s.hidden)
     places = ("pre_self_attn", "post_self_attn", "pre_feedforward", "post_feedforward")
 
     def layer(one: Layer) -> Block:

@@ -82,7 +82,7 @@ def _head(of: Levels, width: int, name: str, outputs: int) -> Block:
 
 
 def blueprint(s: Spec[TipsV2Dpt]) -> Block:
-    own, seen = s.own, s.parts["backbone"]
+    own, seen = s.own, s.part("backbone")
     if s.head == "base":
         return families.tree(seen)
     outputs = {"depth": own.num_depth_bins, "normals": _DIRECTION, "segmentation": s.labels}

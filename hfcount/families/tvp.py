@@ -68,7 +68,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
         token_type_embeddings=embedding(1, d),
         layer_norm=layer_norm(d),
     )
-    frames = s.parts["vision"]
+    frames = s.part("vision")
     body = block(
         vision_model=block(
             backbone=families.tree(frames.replace(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)

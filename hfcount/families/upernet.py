@@ -69,7 +69,7 @@ def blueprint(s: Spec[UperNet]) -> Block:
         fpn_convs=Block({str(place): _step(d, d, 3) for place in finer}),
         fpn_bottleneck=_step(len(widths) * d, d, 3),
     )
-    backbone = families.tree(s.parts["backbone"])
+    backbone = families.tree(s.part("backbone"))
     further = _auxiliary(own.auxiliary, s.labels) if own.has_auxiliary else None
     return block(backbone=backbone, decode_head=head, auxiliary_head=further)
 

@@ -114,7 +114,7 @@ def _backbone(of: UvdocBackbone) -> Block:
 
 
 def _whole(s: Spec, of: Uvdoc) -> Block:
-    seen, side = s.parts["backbone"], of.kernel_size
+    seen, side = s.part("backbone"), of.kernel_size
     inputs = of.bridge * len(seen.sizes(UvdocBackbone).bridges)
     down, up = of.points[:2]
     slope = block("convolution", weight=Tensor((1,))) if of.rectified else None

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.parts["vision"].hidden
+    d, seen = s.hidden, s.part("vision").hidden
     projector = block("projector", readout=Block({"0": Linear(seen, d, True), "2": Linear(d, d, True)}))
     return towers_in_model(s, families.base(s), vision_model=families.tower(s, "vision"), projector=projector)
 

@@ -25,6 +25,6 @@ def spec(c: Config) -> Spec[VideoLlava]:
 
 def blueprint(s: Spec[VideoLlava]) -> Block:
     bias, tower = s.own.multimodal_projector_bias, families.tower(s, "vision")
-    seen = s.own.vision_feature_layer * s.parts["vision"].hidden
+    seen = s.own.vision_feature_layer * s.part("vision").hidden
     projector = block("projector", linear_1=Linear(seen, s.hidden, bias), linear_2=Linear(s.hidden, s.hidden, bias))
     return llava(s, families.base(s), image_tower=tower, video_tower=tower, multi_modal_projector=projector)

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    video = families.tree(s.parts["vision"].replace(head="encoder"))
+    video = families.tree(s.part("vision").replace(head="encoder"))
     return block(video_model=replace(video, component="vision", repeats=0), text_model=families.base(s))
 
 

@@ -51,4 +51,4 @@ def blueprint(s: Spec[VitMatte]) -> Block:
         fusion_blocks=Block(blocks),
         matting_head=block(matting_convs=Block(matte)),
     )
-    return block(backbone=families.tree(s.parts["backbone"]), decoder=decoder)
+    return block(backbone=families.tree(s.part("backbone")), decoder=decoder)

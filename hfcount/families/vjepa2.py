@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Vjepa2]:
 
 
 def blueprint(s: Spec[Vjepa2]) -> Block:
-    d, inner, of, norm = s.hidden, s.parts["predictor"], s.own, layer_norm(s.hidden)
+    d, inner, of, norm = s.hidden, s.part("predictor"), s.own, layer_norm(s.hidden)
     narrow = inner.hidden
     encoder = block(
         embeddings=block(patch_embeddings=block(proj=patch_convolution(s))),

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[VoxtralRealtime]:
 
 
 def blueprint(s: Spec[VoxtralRealtime]) -> Block:
-    wide = s.own.downsample_factor * s.parts["audio"].hidden
+    wide = s.own.downsample_factor * s.part("audio").hidden
     projector = block("projector", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
     return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
 

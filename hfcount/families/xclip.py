@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Xclip]:
 
 
 def blueprint(s: Spec[Xclip]) -> Block:
-    of, out, seen = s.own, s.out or s.hidden, s.parts["vision"].hidden
+    of, out, seen = s.own, s.out or s.hidden, s.part("vision").hidden
     across = of.mit_hidden_size
     layer = Layer(ffn=Dense(width=of.mit_intermediate_size, bias=True))
     layers = Layers(indices=Indices.below(of.mit_num_hidden_layers), layer=layer, letter="N_m")

@@ -116,7 +116,7 @@ def _parts(c: Config) -> tuple[Spec, Spec]:
 
 
 def blueprint(s: Spec[XCodec]) -> Block:
-    d, own, heard, meant = s.hidden, s.own, s.parts["audio"], s.parts["meaning"]
+    d, own, heard, meant = s.hidden, s.own, s.part("audio"), s.part("meaning")
     codec, table = families.tree(heard).children, buffer(own.codebook_size, own.codebook_dim)
     codebook = block(inited=buffer(1), cluster_size=buffer(own.codebook_size), embed=table, embed_avg=table)
     narrow = own.codebook_dim if s.family.startswith("higgs") else 0

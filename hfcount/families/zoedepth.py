@@ -56,7 +56,7 @@ def _two(inputs: int, inner: int, outputs: int) -> Block:
 
 
 def blueprint(s: Spec[ZoeDepth]) -> Block:
-    own, levels, inner = s.own, s.own.neck.levels, s.parts["backbone"]
+    own, levels, inner = s.own, s.own.neck.levels, s.part("backbone")
     d, narrow = levels.fusion_hidden_size, own.bottleneck_features
     bins, relative = own.bin_embedding_dim, own.num_relative_features
     scale = 2 if own.normed else 1

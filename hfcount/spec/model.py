@@ -74,6 +74,56 @@ Head = Literal[
 ]
 
 
+Role = Literal[
+    "action",
+    "adapter",
+    "atoms",
+    "audio",
+    "backbone",
+    "both",
+    "codes",
+    "decoder",
+    "depth",
+    "detector",
+    "diarization",
+    "diffused",
+    "encoder",
+    "esmc",
+    "fov",
+    "high_res_vision",
+    "image",
+    "keypoints",
+    "language",
+    "mask",
+    "meaning",
+    "mels",
+    "msa",
+    "mtp",
+    "multimodal",
+    "patch",
+    "perceiver",
+    "placing",
+    "predictor",
+    "prompt",
+    "protein",
+    "qformer",
+    "queries",
+    "reading",
+    "sam",
+    "speech",
+    "text",
+    "tracker",
+    "tts",
+    "video",
+    "vision",
+    "vocoder",
+    "vq",
+    "waves",
+    "words",
+]
+"""What a part is in the model around it."""
+
+
 class Spec(Frozen, Generic[Own]):
     """A stack of layers and what is around it; a model of several stacks has the others as parts.
 
@@ -170,6 +220,10 @@ class Spec(Frozen, Generic[Own]):
     def having(self, own: Other) -> "Spec[Other]":
         """A copy with what only this architecture has."""
         return cast("Spec[Other]", self.replace(own=own))
+
+    def part(self, role: Role) -> "Spec":
+        """A part that the model is known to have."""
+        return self.parts[role]
 
     def stack(self, part: str) -> tuple[Layers, ...]:
         """The layers of a part; none if the model has no such part."""

@@ -130,7 +130,7 @@ def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
     elif expected:
         from hfcount.verifier.rules.hf207_auxiliary_absent import AuxiliaryAbsent
 
-        key = c.blueprint.spec.parts["mtp"].count_key
+        key = c.blueprint.spec.part("mtp").count_key
         fix = f"Set {key} to 0, or copy the layers from the base model." if key else AuxiliaryAbsent.remedy
         outcome.report(
             AuxiliaryAbsent(
