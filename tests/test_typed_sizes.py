@@ -14,7 +14,7 @@ import hfcount
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.spec import GQA, Layer, Layers, Record, Sizes, Spec, count, flag, optional, part, size, told
+from hfcount.spec import GQA, Layer, Layers, Record, Sizes, Spec, count, derived, flag, optional, part, size
 from hfcount.spec.nesting import keyed, nested
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
@@ -82,7 +82,7 @@ class Outer(Sizes):
     depth: int = count("N_x", absent=3)
     left: int | None = optional("d_l")
     on: bool = flag(absent=True)
-    twice: int = told(lambda c: 2 * c.int("kernel"))
+    twice: int = derived(lambda c: 2 * c.int("kernel"))
     fixed: int = 5
 
 

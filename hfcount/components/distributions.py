@@ -5,7 +5,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.keys import dim
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.detection import perceptron, tied_perceptron
-from hfcount.spec import Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer
 
@@ -20,10 +20,10 @@ class Distributions(Sizes):
     encoder_fused: int
     num_queries: int = size("n_q")
     learned: bool = flag("learn_initial_query", absent=False)
-    denoised: bool = told(denoising)
+    denoised: bool = derived(denoising)
     frozen: bool = flag("freeze_backbone_batch_norms", absent=True)
-    blocks: int = told(lambda c: round(_BLOCKS * c.number("depth_mult", default=1.0)))
-    attended: int = told(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
+    blocks: int = derived(lambda c: round(_BLOCKS * c.number("depth_mult", default=1.0)))
+    attended: int = derived(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
     max_num_bins: int = size("n_b")
     top_prob_values: int = size("n_t")
     lqe_hidden_dim: int = size("d_q")

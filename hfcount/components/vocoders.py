@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 from hfcount.keys import dim
 from hfcount.mapper import Config
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Record, Sizes, size, told
+from hfcount.spec import Record, Sizes, derived, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, Tensor, block
@@ -104,7 +104,7 @@ def _convolutions(c: Config) -> tuple[_Convolution, ...]:
 class VoiceEncoder(Sizes):
     """ECAPA-TDNN, which sums up a voice (arXiv:2005.07143), with C_i channels and kernels of w_i."""
 
-    convolutions: tuple[_Convolution, ...] = told(_convolutions)
+    convolutions: tuple[_Convolution, ...] = derived(_convolutions)
     dim: int = size("d_s", "enc_dim")
     attention_channels: int = size("C_a", "enc_attention_channels")
     se_channels: int = size("C_s", "enc_se_channels")

@@ -91,17 +91,27 @@ def _files() -> dict[str, str]:
 
 
 def _types_in(name: str) -> list[str]:
-    """The types that a file writes down, those of its parts included."""
-    return _written(_TYPES, name)
+    """The types that a file writes down, those of its parts, which stand at its end, included."""
+    file = _written(name)
+    parts = file.find(b"\nPARTS = ")
+    return _texts(_TYPES.search(file), *(_PART.finditer(file, parts) if parts >= 0 else ()))
 
 
-def _written(declared: re.Pattern[bytes], name: str) -> list[str]:
-    """The texts of the tuples that a file writes down."""
-    file = (_HERE / f"{name}.py").read_bytes()
-    return [text.decode() for written in declared.findall(file) for text in _TEXT.findall(written)]
+def _classes_in(name: str) -> list[str]:
+    return _texts(_CLASSES.search(_written(name)))
 
 
-_TYPES = re.compile(rb"(?:^MODEL_TYPES = |\bFamily\(\s*)\(([^)]*)\)", re.MULTILINE)
+def _written(name: str) -> bytes:
+    return (_HERE / f"{name}.py").read_bytes()
+
+
+def _texts(*tuples: re.Match[bytes] | None) -> list[str]:
+    return [text.decode() for found in tuples if found for text in _TEXT.findall(found[1])]
+
+
+# A search for one beginning of a line costs a tenth of one for several.
+_TYPES = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
+_PART = re.compile(rb"\bFamily\(\s*\(([^)]*)\)")
 _CLASSES = re.compile(rb"^CLASSES = \(([^)]*)\)", re.MULTILINE)
 _TEXT = re.compile(rb'"([^"]+)"')
 
@@ -128,7 +138,7 @@ def of_class(name: str) -> str:
 @lru_cache(64)
 def variant(name: str) -> str:
     """The type of the family that has the class among its CLASSES; empty if none has."""
-    return next((_types_in(file)[0] for file in _names() if name in _written(_CLASSES, file)), "")
+    return next((_types_in(file)[0] for file in _names() if name in _classes_in(file)), "")
 
 
 def described(name: str, model_type: str = "") -> bool:

@@ -9,7 +9,7 @@ from hfcount.parts.convolution import batch_norm, transposed
 from hfcount.parts.layers import altered
 from hfcount.parts.segmentation import Heads
 from hfcount.parts.vision import patch_convolution, vit_attention, vit_layer
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("beit", "data2vec-vision")  # transformers 5.23: modeling_beit.py, modeling_data2vec_vision.py
@@ -45,8 +45,8 @@ class Beit(Sizes):
     auxiliary_concat_input: bool = flag(absent=False)
     use_mean_pooling: bool = flag(absent=True)
     use_auxiliary_head: bool = flag(absent=True)
-    scaled: bool = told(lambda c: c.number("layer_scale_init_value", zero=True) > 0)
-    scales: int = told(lambda c: keys.dim("N_p", c.length("pool_scales") or 0))
+    scaled: bool = derived(lambda c: c.number("layer_scale_init_value", zero=True) > 0)
+    scales: int = derived(lambda c: keys.dim("N_p", c.length("pool_scales") or 0))
     auxiliary_channels: int = size("d_a")
     auxiliary_num_convs: int = size("N_a", minimum=0)
     grid: int

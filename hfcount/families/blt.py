@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.spec import Dense, Layer, Sizes, Spec, size, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tied, block
 
@@ -74,7 +74,7 @@ def _crossed(c: Config) -> int:
 class BltLocal(Sizes):
     """What attends to patches: how many layers do, how many vectors a patch is there, and its width outside."""
 
-    crossed: int = told(_crossed)
+    crossed: int = derived(_crossed)
     cross_attn_k: int = size("k", absent=2)
     hidden_size_global: int = size("d_g", absent=2048)
 
@@ -83,7 +83,7 @@ class BltPart(Sizes):
     """What BLT's parts alone have; 0 is no projection of what the encoder gives."""
 
     encoder_cross_output_size: int = size(absent=0, minimum=0)
-    local: BltLocal | None = told(lambda c: BltLocal.read(c) if c.family in _LOCAL else None)
+    local: BltLocal | None = derived(lambda c: BltLocal.read(c) if c.family in _LOCAL else None)
 
 
 def patcher_spec(c: Config) -> Spec[BltPart]:

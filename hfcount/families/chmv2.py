@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import MAX_SIZE, Config
 from hfcount.parts.convolution import conv, transposed
-from hfcount.spec import Record, Sizes, Spec, size, told
+from hfcount.spec import Record, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("chmv2",)  # transformers 5.23: modeling_chmv2.py
@@ -24,7 +24,7 @@ class Level(Record):
 
 class Chmv2(Sizes):
     levels: tuple[Level, ...]
-    projected: bool = told(lambda c: c.str("readout_type", default="project") == "project")
+    projected: bool = derived(lambda c: c.str("readout_type", default="project") == "project")
     head_hidden_size: int = size("d_h")
     number_output_channels: int = size("C_o")
 

@@ -10,7 +10,7 @@ from hfcount.parts.classic import fc
 from hfcount.parts.convolution import frozen, normed
 from hfcount.parts.detection import perceptron, second_names
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Sizes, Spec, told
+from hfcount.spec import Layer, Sizes, Spec, derived
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -33,7 +33,7 @@ class DFine(Sizes):
     lowers: int
     lower: int
     distributions: Distributions
-    levels: int = told(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
+    levels: int = derived(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
 
 
 def spec(c: Config) -> Spec[DFine]:

@@ -9,7 +9,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc
 from hfcount.parts.convolution import frozen
 from hfcount.parts.detection import detr_layer, perceptron, sampling, tied_perceptron
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
@@ -30,7 +30,7 @@ class DeformableDetr(Sizes):
     num_queries: int = size("n_q")
     encoder_n_points: int = size("n_s")
     decoder_n_points: int = size("n_z")
-    learned: bool = told(learned_places)
+    learned: bool = derived(learned_places)
     two_stage: bool = flag(absent=False)
 
 

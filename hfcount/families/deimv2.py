@@ -10,7 +10,7 @@ from hfcount.parts import altered, embedding, layer_norm, rms_norm, stack, swigl
 from hfcount.parts.convolution import frozen, normed
 from hfcount.parts.detection import perceptron, second_names
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
@@ -40,7 +40,7 @@ class Deimv2(Sizes):
     shared: bool = flag("share_bbox_head", absent=False)
     gated: bool = flag("use_gateway", absent=True)
     trailing: bool = flag("encoder_has_trailing_conv", absent=True)
-    lite: bool = told(lambda c: c.str("encoder_type") == "lite")
+    lite: bool = derived(lambda c: c.str("encoder_type") == "lite")
     planes: int = size("n_a", "spatial_tuning_adapter_inplanes")
 
 

@@ -7,7 +7,7 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import vit_layer
-from hfcount.spec import Layer, Record, Sizes, Spec, size, told
+from hfcount.spec import Layer, Record, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dinat",)  # transformers 5.23: modeling_dinat.py
@@ -27,7 +27,7 @@ class Dinat(Sizes):
 
     num_channels: int = size("C")
     kernel_size: int = size("w")
-    scaled: bool = told(lambda c: c.number("layer_scale_init_value", default=0.0, zero=True) > 0)
+    scaled: bool = derived(lambda c: c.number("layer_scale_init_value", default=0.0, zero=True) > 0)
     stem: bool
 
 

@@ -7,7 +7,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head
 from hfcount.parts.convolution import batch_norm, conv
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Record, Sizes, Spec, count, size, told
+from hfcount.spec import Record, Sizes, Spec, count, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
 
@@ -58,7 +58,7 @@ class Emu3Vqgan(Sizes):
     codebook_size: int = size("n")
     embed_dim: int = size("d_c")
     latent_channels: int = size("d_l")
-    double: int = told(lambda c: 2 if c.bool("double_latent", default=False) else 1)
+    double: int = derived(lambda c: 2 if c.bool("double_latent", default=False) else 1)
     times: int
     levels: tuple[Level, ...]
 

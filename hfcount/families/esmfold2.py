@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, fused_swiglu, layer_norm, stack
 from hfcount.parts.folding import aligned_layers, atom_encoder, atom_layers, pair_layers, transition
-from hfcount.spec import Dense, Layer, Sizes, Spec, count, size, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, count, derived, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("esmfold2",)  # transformers 5.23: modeling_esmfold2.py
@@ -48,14 +48,14 @@ class Esmfold2(Sizes):
     pair_transition_intermediate_size: int = size("d_pf")
     max_atoms_per_token: int = size("n_a")
     num_res_types: int = size("n_r")
-    confidence: Confidence = told(lambda c: Confidence.read(c.part("confidence_head")))
-    atom_feature_dim: int = told(_described)
-    relative: int = told(lambda c: 4 * c.int("num_relative_residx_bins") + 2 * c.int("num_relative_chain_bins") + 7)
-    lm_encoder_layers: int = told(lambda c: c.part("lm_encoder").int("num_hidden_layers", maximum=MAX_LAYERS))
+    confidence: Confidence = derived(lambda c: Confidence.read(c.part("confidence_head")))
+    atom_feature_dim: int = derived(_described)
+    relative: int = derived(lambda c: 4 * c.int("num_relative_residx_bins") + 2 * c.int("num_relative_chain_bins") + 7)
+    lm_encoder_layers: int = derived(lambda c: c.part("lm_encoder").int("num_hidden_layers", maximum=MAX_LAYERS))
     parcae_num_coda_layers: int = count()
-    confidence_layers: int = told(lambda c: c.part("confidence_head").int("num_hidden_layers", maximum=MAX_LAYERS))
-    num_distogram_bins: int = told(lambda c: keys.dim("n_g", c.part("structure_head").int("num_distogram_bins")))
-    diffusion: Diffusion = told(lambda c: Diffusion.read(c.part("structure_head").part("diffusion_module")))
+    confidence_layers: int = derived(lambda c: c.part("confidence_head").int("num_hidden_layers", maximum=MAX_LAYERS))
+    num_distogram_bins: int = derived(lambda c: keys.dim("n_g", c.part("structure_head").int("num_distogram_bins")))
+    diffusion: Diffusion = derived(lambda c: Diffusion.read(c.part("structure_head").part("diffusion_module")))
     outer_hidden_size: int | None = None
 
 

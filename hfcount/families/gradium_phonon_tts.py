@@ -7,7 +7,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.composite import renamed
 from hfcount.parts.conversions import qkv
-from hfcount.spec import Layer, Sizes, Spec, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("gradium_phonon_tts",)  # transformers 5.23: modeling_gradium_phonon_tts.py
@@ -58,7 +58,7 @@ _FLOW = {
 
 
 class GradiumPhononTTS(Sizes):
-    flow: FlowHead = told(lambda c: FlowHead.read(c.part("flow_head_config")))
+    flow: FlowHead = derived(lambda c: FlowHead.read(c.part("flow_head_config")))
     latent_dim: int = size("d_z")
     audio_prompt_dim: int = size("d_a")
     num_speakers_vocab_size: int = size("n_s")

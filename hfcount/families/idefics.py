@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, gqa, layer_norm, lm_head, pre_norm, rms_norm, stack, swiglu
-from hfcount.spec import Layer, Sizes, Spec, count, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
@@ -34,7 +34,7 @@ class Idefics(Sizes):
     vector: bool
     qk_layer_norms: bool
     additional_vocab_size: int = size("|V_a|", minimum=0)
-    resampler: Resampler | None = told(_perceiver)
+    resampler: Resampler | None = derived(_perceiver)
 
 
 def spec(c: Config) -> Spec[Idefics]:

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
 from hfcount.parts.classic import classifier, headed
-from hfcount.spec import Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("modernvbert",)  # transformers 5.23: modeling_modernvbert.py
@@ -15,7 +15,7 @@ class Modernvbert(Sizes):
 
     pixel_shuffle_factor: int = size("m", absent=4)
     classifier_bias: bool = flag(absent=False)
-    norm_bias: bool = told(lambda c: c.part("text_config").bool("norm_bias", default=False))
+    norm_bias: bool = derived(lambda c: c.part("text_config").bool("norm_bias", default=False))
 
 
 def spec(c: Config) -> Spec[Modernvbert]:

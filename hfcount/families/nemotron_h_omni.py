@@ -5,7 +5,7 @@ from hfcount.families.radio import Radio
 from hfcount.mapper import Config
 from hfcount.parts import altered, rms_norm
 from hfcount.parts.composite import rebased
-from hfcount.spec import Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("nemotron_h_omni",)  # transformers 5.23: modeling_nemotron_h_omni.py
@@ -38,10 +38,10 @@ class Sound(Sizes):
 class NemotronHOmni(Sizes):
     """What Nemotron 3 Omni alone has; patches are joined `downsample_ratio` times along each side."""
 
-    downsample_ratio: int = told(lambda c: keys.inverse(c, "m", "downsample_ratio", default=0.5))
+    downsample_ratio: int = derived(lambda c: keys.inverse(c, "m", "downsample_ratio", default=0.5))
     projector_hidden_size: int = size("d_p")
     vision_hidden_size: int
-    vision_final_layernorm: bool = told(_predicts)
+    vision_final_layernorm: bool = derived(_predicts)
     sound: Sound | None = None
 
 

@@ -7,7 +7,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.detection import detr_layer, named_attention, perceptron, sampling
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -34,8 +34,8 @@ class OmDetTurbo(Sizes):
     task_encoder_hidden_dim: int = size("d_t")
     text_projection_in_dim: int = size("d_i")
     text_projection_out_dim: int = size("d_p")
-    encoder_fused: int = told(lambda c: keys.dim("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"))))
-    attended: int = told(lambda c: len(c.ints("encoder_projection_indices")))
+    encoder_fused: int = derived(lambda c: keys.dim("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"))))
+    attended: int = derived(lambda c: len(c.ints("encoder_projection_indices")))
 
 
 def _window(c: Config) -> int | None:

@@ -11,7 +11,7 @@ from hfcount.parts.conversions import HYBRID
 from hfcount.parts.convolution import conv, normed
 from hfcount.parts.detection import perceptron, tied_perceptron
 from hfcount.parts.layers import altered
-from hfcount.spec import Record, Sizes, Spec, flag, size, told
+from hfcount.spec import Record, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tied, block
 
@@ -29,7 +29,7 @@ class Masks(Sizes):
     inner: int
     outer: int
     learned: bool = flag("learn_initial_query", absent=False)
-    denoised: bool = told(denoising)
+    denoised: bool = derived(denoising)
     x4_feat_dim: int = size("C_x")
     num_prototypes: int = size("n_p")
     global_pointer_head_size: int = size("d_g")

@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv, depthwise
 from hfcount.parts.ocr import scoring, squeezing
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, block
 
 # transformers 5.23: modeling_pp_ocrv5_mobile_det.py, modeling_pp_ocrv6_small_det.py
@@ -23,11 +23,11 @@ class PpOcrMobileDet(Sizes):
     """
 
     reduction: int = size("r")
-    dilated: int | None = told(
+    dilated: int | None = derived(
         lambda c: None if c.family == "pp_ocrv5_mobile_det" else keys.dim("w", c.int("dilated_kernel_size"))
     )
-    widths: tuple[int, ...] = told(lambda c: tuple(keys.each(c, _LEVELS, len(c.ints(_LEVELS)), "C")))
-    kernels: tuple[int, ...] = told(lambda c: tuple(keys.each(c, "kernel_list", 3)))
+    widths: tuple[int, ...] = derived(lambda c: tuple(keys.each(c, _LEVELS, len(c.ints(_LEVELS)), "C")))
+    kernels: tuple[int, ...] = derived(lambda c: tuple(keys.each(c, "kernel_list", 3)))
     taken: tuple[int, ...] = ()
 
 

@@ -8,7 +8,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.sam import frequencies
 from hfcount.parts.vision import convolution
-from hfcount.spec import Dense, Layer, Layers, Record, Sizes, Spec, size, told
+from hfcount.spec import Dense, Layer, Layers, Record, Sizes, Spec, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -107,10 +107,10 @@ class Sam2HieraDetLayer(Record):
 class Sam2HieraDetModel(Sizes):
     """What this Hiera alone has: sides of its table of positions, of a patch, and of the first windows."""
 
-    background: tuple[int, ...] = told(
+    background: tuple[int, ...] = derived(
         lambda c: _sides(c, "window_positional_embedding_background_size", ("h_b", "w_b"))
     )
-    patch: tuple[int, ...] = told(lambda c: _sides(c, "patch_kernel_size", ("P_h", "P_w")))
+    patch: tuple[int, ...] = derived(lambda c: _sides(c, "patch_kernel_size", ("P_h", "P_w")))
     num_channels: int = size("C")
     window: int
 

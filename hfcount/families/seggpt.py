@@ -7,7 +7,7 @@ from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, derived, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("seggpt",)  # transformers 5.23: modeling_seggpt.py
@@ -24,7 +24,7 @@ class Seggpt(Sizes):
     high: int
     wide: int
     relative: bool = flag("use_relative_position_embeddings", absent=True)
-    joined: int = told(lambda c: keys.dim("n_h", c.length("intermediate_hidden_state_indices") or 0))
+    joined: int = derived(lambda c: keys.dim("n_h", c.length("intermediate_hidden_state_indices") or 0))
 
 
 def spec(c: Config) -> Spec[Seggpt]:

@@ -7,7 +7,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("textnet",)  # transformers 5.23: modeling_textnet.py
@@ -57,7 +57,7 @@ class TextNet(Sizes):
     stem_num_channels: int = size("C")
     stem_out_channels: int = size("d0")
     stem_kernel_size: int = size("w")
-    stages: tuple[tuple[Kernel, ...], ...] = told(_stages)
+    stages: tuple[tuple[Kernel, ...], ...] = derived(_stages)
     widths: tuple[int, ...]
 
 

@@ -5,7 +5,7 @@ from hfcount.components.t5 import t5_layer, t5_layers
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import GQA, Dense, Layers, Sizes, Spec, size, told
+from hfcount.spec import GQA, Dense, Layers, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Node, Tensor, Tied, block, obsolete
 
 MODEL_TYPES = ("udop",)  # transformers 5.23: modeling_udop.py
@@ -18,7 +18,7 @@ _KINDS = {"1d", "horizontal", "vertical"}
 class Udop(Sizes):
     """What UDOP alone has; `places` are those on a page, and `biases` how many tables of distances there are."""
 
-    gated: bool = told(lambda c: c.bool("is_gated_act", default=_activation(c).split("-")[0] == "gated"))
+    gated: bool = derived(lambda c: c.bool("is_gated_act", default=_activation(c).split("-")[0] == "gated"))
     places: int = size("n_2", "max_2d_position_embeddings")
     heads: int
     buckets: int

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Record, Sizes, Spec, count, told
+from hfcount.spec import Record, Sizes, Spec, count, derived
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -41,7 +41,7 @@ class Univnet(Sizes):
     kernel_predictor_num_blocks: int = count("N_k")
     kernel_predictor_hidden_channels: int = count("C_k")
     kernel_predictor_conv_size: int = count("w_k")
-    residuals: tuple[Residual, ...] = told(_residuals)
+    residuals: tuple[Residual, ...] = derived(_residuals)
 
 
 def spec(c: Config) -> Spec[Univnet]:

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.keys.detection import channels, chosen
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv
-from hfcount.spec import Sizes, Spec, count, flag, size, told
+from hfcount.spec import Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -30,7 +30,7 @@ class UperNet(Sizes):
     widths: tuple[int, ...]
     has_auxiliary: bool
     auxiliary: Auxiliary
-    scales: int = told(lambda c: len(c.ints("pool_scales", default=(1, 2, 3, 6))))
+    scales: int = derived(lambda c: len(c.ints("pool_scales", default=(1, 2, 3, 6))))
 
 
 def spec(c: Config) -> Spec[UperNet]:

@@ -6,7 +6,7 @@ from typing import Any
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.spec import Record, Sizes, Spec, size, told
+from hfcount.spec import Record, Sizes, Spec, derived, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -30,11 +30,11 @@ class UvdocBackbone(Sizes):
     """What UVDoc's backbone alone has; `bridges` are the channels of each of their convolutions."""
 
     kernel_size: int = size("w")
-    head: tuple[Convolution, ...] = told(lambda c: _listed(c, "resnet_head", 2, [c.entries("resnet_head")])[0])
-    stages: tuple[tuple[Convolution, ...], ...] = told(
+    head: tuple[Convolution, ...] = derived(lambda c: _listed(c, "resnet_head", 2, [c.entries("resnet_head")])[0])
+    stages: tuple[tuple[Convolution, ...], ...] = derived(
         lambda c: _listed(c, "resnet_configs", 4, c.entries("resnet_configs"))
     )
-    bridges: tuple[tuple[Convolution, ...], ...] = told(
+    bridges: tuple[tuple[Convolution, ...], ...] = derived(
         lambda c: _listed(c, "stage_configs", 2, c.entries("stage_configs"))
     )
 

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, rms_norm, stack, with_head
-from hfcount.spec import MLSTM, Dense, Layer, Sizes, Spec, told
+from hfcount.spec import MLSTM, Dense, Layer, Sizes, Spec, derived
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -21,7 +21,7 @@ class XLstm(Sizes):
     """What xLSTM alone has; `fused` says whether projections of the same input are one."""
 
     embedding_dim: int
-    fused: bool = told(_fused)
+    fused: bool = derived(_fused)
 
 
 def spec(c: Config) -> Spec[XLstm]:

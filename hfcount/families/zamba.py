@@ -5,7 +5,7 @@ from hfcount.components.shared import SharedBlock, hybrid, owned, shared_block
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
 from hfcount.parts.mixers import conv1d
-from hfcount.spec import SSM, Layer, Sizes, Spec, told
+from hfcount.spec import SSM, Layer, Sizes, Spec, derived
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
@@ -15,7 +15,7 @@ MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 class Zamba(Sizes):
     """What Zamba alone has: the width of states and embeddings together, which its attention reads."""
 
-    attention_hidden_size: int = told(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
+    attention_hidden_size: int = derived(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
 
 
 def spec(c: Config) -> Spec[Zamba]:

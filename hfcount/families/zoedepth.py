@@ -5,7 +5,7 @@ from hfcount.components.depth import Neck, shrinking
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.spec import Sizes, Spec, flag, part, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, part, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("zoedepth",)  # transformers 5.23: modeling_zoedepth.py
@@ -21,7 +21,7 @@ class ZoeDepth(Sizes):
     normed: bool
     attractors: tuple[int, ...]
     neck: Neck = part(Neck)
-    readout: bool = told(lambda c: c.str("readout_type", default="project") == "project")
+    readout: bool = derived(lambda c: c.str("readout_type", default="project") == "project")
     add_projection: bool = flag(absent=False)
     num_relative_features: int = size("d_r")
     bottleneck_features: int = size("d_n")

@@ -7,4 +7,4 @@ from hfcount.spec.components import (
 from hfcount.spec.layers import Lacking, Layer, Layers, Window
 from hfcount.spec.model import Head, Spec
 from hfcount.spec.record import Record
-from hfcount.spec.sizes import Sizes, count, flag, optional, part, size, told
+from hfcount.spec.sizes import Sizes, count, flag, optional, part, size, derived
