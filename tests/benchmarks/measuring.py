@@ -11,6 +11,9 @@ from time import perf_counter
 
 MB = 1_000_000
 
+APART = ("sh", "-c", '"$@"; exit $?', "sh")
+"""What stands before a command that tells its own peak, so that it is not that of who starts it."""
+
 # hf-mem has the Hub's address written into it.
 HF_MEM = """
 import os, runpy, sys

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from measuring import MB, Row
+from measuring import APART, MB, Row
 
 # The driver's peak is told in two halves, so that growth shows.
 _SWEEP = """
@@ -104,7 +104,7 @@ def measured(fixtures: Path, scratch: Path, count: int) -> Iterator[Row]:
 
 def resumed(scratch: Path, count: int) -> Row:
     """What it takes to open a folder of so many rows, by a process of its own."""
-    line = [sys.executable, "-c", _RESUME, str(scratch / "store"), str(count)]
+    line = [*APART, sys.executable, "-c", _RESUME, str(scratch / "store"), str(count)]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     subprocess.run([*line, "fill"], env=environment, check=True)
     done = subprocess.run(line, env=environment, capture_output=True, text=True, check=True)
@@ -117,7 +117,7 @@ def _run(tree: Path, workers: int, count: int) -> list[float]:
     with tempfile.TemporaryDirectory() as out:
         script = Path(out) / "sweep.py"
         script.write_text(_SWEEP)
-        line = [sys.executable, str(script), str(tree), f"{out}/rows", str(workers), str(count)]
+        line = [*APART, sys.executable, str(script), str(tree), f"{out}/rows", str(workers), str(count)]
         environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
         done = subprocess.run(line, env=environment, capture_output=True, text=True)
         if done.returncode:
