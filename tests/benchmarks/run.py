@@ -3,7 +3,7 @@
 Each compares hfcount with a peer that does a comparable thing on the same machine in the same run, by turns, and prints
 the ratio of the medians; nothing fails by the clock. WORD picks the measures whose name contains one. `--oracle` is an
 interpreter with torch and transformers, when this one has none; `--base` a checkout of another commit to compare with,
-`--recorded` one more tree of recorded checkpoints to read. `--page` writes all of it to .github/docs/speed.md, with the
+`--recorded` one more tree of recorded checkpoints to read. `--page` writes all of it to hfcount/docs/speed.md, with the
 date and the machine.
 """
 
@@ -394,7 +394,7 @@ def main() -> None:
     parser.add_argument("--oracle", metavar="PYTHON", default=sys.executable, help="has torch, transformers and hf-mem")
     parser.add_argument("--base", metavar="PATH", help="a checkout of the commit to compare with")
     parser.add_argument("--recorded", metavar="DIR", action="append", default=[], help="a further tree of checkpoints")
-    parser.add_argument("--page", action="store_true", help="write everything to .github/docs/speed.md")
+    parser.add_argument("--page", action="store_true", help="write everything to hfcount/docs/speed.md")
     options = parser.parse_args()
     if options.page and options.words:
         parser.error("--page is of all measures: leave out WORD")
