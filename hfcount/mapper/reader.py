@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -82,6 +82,15 @@ class Config(Tracked):
             )
             value = 0
         return Dim.named(name, value, self.source(name))
+
+    def choice(self, name: Str, known: Collection[Str], default: Any = REQUIRED) -> Str:
+        """A word, which is one of those that are known."""
+        word = self.str(name, default=default)
+        if word not in known:
+            *some, last = known
+            needed = f"{', '.join(some)} or {last}"
+            raise self.error("unknown-kind", f"{name} is {shown(word)}, and must be {needed}.", name, observed=word)
+        return word
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
         """A fraction, above 0 and at most 1."""
