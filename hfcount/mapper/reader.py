@@ -74,12 +74,9 @@ class Config(Tracked):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=built)
             if self._is_never_built(name, value):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
-            said = (
-                f"{name} is {shown(value)}: a model may be built and loaded all the same, with this part of it empty."
-            )
-            self._note(
-                self.error("out-of-range", said, name, "Correct it if that is not meant.", observed=value, built=True)
-            )
+            said = f"{name} is {shown(value)}: a model may be built and loaded anyway, with this part of it empty."
+            fix = "Correct it if that is not meant."
+            self._note(self.error("out-of-range", said, name, fix, observed=value, built=True))
             value = 0
         return Dim.named(name, value, self.source(name))
 
