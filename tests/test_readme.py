@@ -47,7 +47,7 @@ def test_the_readme_is_short_and_shows_a_failure_first() -> None:
 def test_every_rule_has_a_section(code: str) -> None:
     text = (DOCS / "findings.md").read_text()
     section = text.partition(f"## {code} {RULES[code].name}\n")[2].partition("\n## ")[0]
-    assert [part for part in ("**What**", "**Why**", "**Example**", "\n> ", "**Cure**") if part not in section] == []
+    assert [part for part in ("**What**", "**Why**", "**Example**", "\n> ", "**Fix**") if part not in section] == []
 
 
 @pytest.mark.parametrize("option", [option for option in main.params if isinstance(option, click.Option)])

@@ -73,10 +73,8 @@ def rules(context: click.Context, _option: click.Parameter, name: str | None) ->
     from hfcount.verifier.rules import RULES
 
     for rule in RULES.values() if name == "" else [RULES[code] for code in codes(context, _option, [name])]:
-        variants = "".join(f"  {name}: {what}\n" for name, what in rule.variants.items())
-        click.echo(
-            f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.remedy}\n{variants}"
-        )
+        click.echo(f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n  Why: {rule.why}\n  Fix: {rule.remedy}")
+        click.echo("".join(f"  {name}: {what}\n" for name, what in rule.variants.items()))
     context.exit()
 
 

@@ -9,10 +9,7 @@ from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
 
 def _times(c: Config) -> int:
-    kind = c.str("flow_type", default="lsd")
-    if kind not in ("lsd", "drifting"):
-        raise c.error("unknown-kind", "flow_type must be lsd or drifting.", "flow_type", observed=kind)
-    return 2 if kind == "lsd" else 0
+    return 2 if c.choice("flow_type", ("lsd", "drifting"), "lsd") == "lsd" else 0
 
 
 class FlowHead(Sizes):

@@ -32,11 +32,7 @@ class Bridgetower(Sizes):
 
 def spec(c: Config) -> Spec[Bridgetower]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    kind = c.str("link_tower_type", default="add")
-    if kind not in _SCALES:
-        raise c.error(
-            "unknown-kind", f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type"
-        )
+    kind = c.choice("link_tower_type", _SCALES, "add")
     own = Bridgetower.read(c, link_tower_type=kind)
     whole = keys.composite(c, text, towers, heads=_HEADS)
     if whole.head == "contrastive":

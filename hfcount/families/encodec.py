@@ -34,9 +34,7 @@ def spec(c: Config) -> Spec[Encodec]:
     d, words, coder = c.int("hidden_size"), c.int("codebook_size"), Seanet.by_rates(c)
     if words & (words - 1):
         raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
-    norm = c.str("norm_type")
-    if norm not in ("weight_norm", "time_group_norm"):
-        raise c.error("unknown-kind", "norm_type must be weight_norm or time_group_norm.", "norm_type", observed=norm)
+    norm = c.choice("norm_type", ("weight_norm", "time_group_norm"))
     rates = c.entries("target_bandwidths")
     if not rates or not isinstance(rates[-1], int | float):
         raise c.malformed("target_bandwidths must list numbers.", "target_bandwidths")

@@ -41,11 +41,8 @@ def spec(c: Config) -> Spec[Idefics]:
     d, depth = c.int("hidden_size"), keys.layer_count(c)
     normed = c.bool("qk_layer_norms", default=False)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads"), bias=False), ffn=keys.dense(c))
-    kind, between = c.str("alpha_type", default="float"), c.int("cross_layer_interval", maximum=MAX_LAYERS)
-    if kind not in ("float", "vector"):
-        raise c.error(
-            "unknown-kind", f"alpha_type is {kind!r}, and must be float or vector.", "alpha_type", observed=kind
-        )
+    kind = c.choice("alpha_type", ("float", "vector"), "float")
+    between = c.int("cross_layer_interval", maximum=MAX_LAYERS)
     if not between:
         raise c.error("out-of-range", "cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
     crossing = keys.dim("N_x", depth // between)

@@ -62,10 +62,7 @@ def encoder_spec(c: Config) -> Spec[MoonshineStreamingEncoder]:
         c, frame=keys.derived_dim(c, "t_f", frame, "{sample_rate} · {frame_ms} / 1000, rounded")
     )
     if (windows := c.length("sliding_windows")) is not None and windows < count:
-        said = f"sliding_windows has {windows:,} entries and num_hidden_layers is {count:,}."
-        raise c.error(
-            "list-length", said, "sliding_windows", "Correct one.", expected=int(count), observed=int(windows)
-        )
+        raise c.unequal("sliding_windows", windows, "num_hidden_layers", count)
     return keys.encoding(c, keys.uniform(layer, count), hidden=c.int("hidden_size")).having(own)
 
 

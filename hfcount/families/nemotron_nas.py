@@ -58,8 +58,7 @@ def _grouped(c: Config) -> list[Layers]:
 def _blocks(c: Config, given: list[object]) -> list[Layers]:
     count, hidden = keys.layer_count(c), c.int("hidden_size")
     if len(given) != count:
-        said = f"block_configs has {len(given):,} entries and num_hidden_layers is {count:,}."
-        raise c.error("list-length", said, "block_configs", "Correct one.", expected=int(count), observed=len(given))
+        raise c.unequal("block_configs", len(given), "num_hidden_layers", count)
     shapes: dict[_Shape, list[int]] = {}
     for place, one in enumerate(given):
         shapes.setdefault(_shape(c, one, place, hidden), []).append(place)

@@ -23,8 +23,7 @@ def spec(c: Config) -> Spec[Openelm]:
     queries, shared, factors = c.ints("num_query_heads"), c.ints("num_kv_heads"), c.entries("ffn_multipliers")
     for key, given in (("num_query_heads", queries), ("num_kv_heads", shared), ("ffn_multipliers", factors)):
         if len(given) != count:
-            said = f"{key} has {len(given):,} entries and num_transformer_layers is {count:,}."
-            raise c.error("list-length", said, key, "Correct one.", expected=int(count), observed=len(given))
+            raise c.unequal(key, len(given), "num_transformer_layers", count)
         if any(isinstance(one, bool) or not isinstance(one, int | float) or not 0 < one < 2**20 for one in given):
             raise c.error("out-of-range", f"{key} must name a number above 0 for each layer.", key)
     gated, normed = c.bool("ffn_with_glu", default=True), c.bool("normalize_qk_projections", default=False)

@@ -40,10 +40,8 @@ def spec(c: Config) -> Spec[Patchtst]:
     d, bias, norm = (
         c.int("d_model", "hidden_size"),
         c.bool("bias", default=True),
-        c.str("norm_type", default="batchnorm"),
+        c.choice("norm_type", _NORMS, "batchnorm"),
     )
-    if norm not in _NORMS:
-        raise c.error("unknown-kind", f"norm_type must be one of {', '.join(_NORMS)}.", "norm_type")
     side = keys.dim("P", c.int("patch_length", default=1))
     own = Patchtst.read(
         c,

@@ -20,11 +20,7 @@ class RtDetrResnet(Sizes):
 
 
 def spec(c: Config) -> Spec[RtDetrResnet]:
-    kind = c.str("layer_type", default="bottleneck")
-    if kind not in ("basic", "bottleneck"):
-        raise c.error(
-            "unknown-kind", f"layer_type is {kind!r}, and must be basic or bottleneck.", "layer_type", observed=kind
-        )
+    kind = c.choice("layer_type", ("basic", "bottleneck"), "bottleneck")
     widths = c.ints("hidden_sizes")
     layers = keys.stages(c, widths[: c.length("depths")])
     own = RtDetrResnet.read(c, bottleneck=kind == "bottleneck")

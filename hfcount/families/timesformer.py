@@ -22,11 +22,7 @@ class Timesformer(Sizes):
 
 
 def spec(c: Config) -> Spec[Timesformer]:
-    d, kind = c.int("hidden_size"), c.str("attention_type", default=_KINDS[0])
-    if kind not in _KINDS:
-        raise c.error(
-            "unknown-kind", f"attention_type must be one of {', '.join(_KINDS)}.", "attention_type", observed=kind
-        )
+    d, kind = c.int("hidden_size"), c.choice("attention_type", _KINDS, _KINDS[0])
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     own = Timesformer.read(c, divided=kind == _KINDS[0], timed=kind != _KINDS[1])

@@ -27,10 +27,7 @@ class Tvp(Sizes):
 
 def spec(c: Config) -> Spec[Tvp]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
-    kind = c.str("visual_prompter_type", default="framepad")
-    if kind not in ("framepad", "framedownpad"):
-        said = f"visual_prompter_type is {kind!r}, and must be framepad or framedownpad."
-        raise c.error("unknown-kind", said, "visual_prompter_type", observed=kind)
+    kind = c.choice("visual_prompter_type", ("framepad", "framedownpad"), "framepad")
     own = Tvp.read(
         c,
         frames=keys.dim("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),

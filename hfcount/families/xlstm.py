@@ -11,10 +11,7 @@ MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 
 
 def _fused(c: Config) -> bool:
-    mode = c.str("weight_mode", default="single")
-    if mode not in ("single", "fused"):
-        raise c.error("unknown-kind", "weight_mode must be single or fused.", "weight_mode")
-    return mode == "fused"
+    return c.choice("weight_mode", ("single", "fused"), "single") == "fused"
 
 
 class XLstm(Sizes):

@@ -55,8 +55,7 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
     """
     count = layer_count(c, "num_hidden_layers")
     if len(given) != count:
-        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
-        raise c.error("list-length", said, key, "Correct one.", expected=int(count), observed=len(given))
+        raise c.unequal(key, len(given), "num_hidden_layers", count)
     if otherwise is not None:
         given = [kind if kind in kinds else otherwise for kind in given]
     for kind in set(given) - set(kinds):
@@ -113,8 +112,7 @@ def by_kind(
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
-        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
-        raise c.error("list-length", said, key, "Correct one.", expected=int(count), observed=len(given))
+        raise c.unequal(key, len(given), "num_hidden_layers", count)
     places: dict[str, list[int]] = {}
     for place, kind in enumerate(given):
         places.setdefault(kind if kind in kinds else otherwise or kind, []).append(place)

@@ -8,12 +8,7 @@ _PARAMETERS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
 
 def distribution(c: Config) -> int:
     """How many parameters the distribution has whose values a model predicts."""
-    name = c.str("distribution_output", default="student_t")
-    if name not in _PARAMETERS:
-        raise c.error(
-            "unknown-kind", f"distribution_output must be one of {', '.join(_PARAMETERS)}.", "distribution_output"
-        )
-    return _PARAMETERS[name]
+    return _PARAMETERS[c.choice("distribution_output", _PARAMETERS, "student_t")]
 
 
 def forecast(c: Config) -> int:

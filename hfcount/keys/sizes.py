@@ -50,8 +50,7 @@ def layer_count(c: Config, *names: str) -> int:
         if length is None:
             break
         if length != count:
-            said = f"{key} has {length:,} entries and num_hidden_layers is {count:,}."
-            raise c.error("list-length", said, key, "Correct one of them.", expected=int(count), observed=int(length))
+            raise c.unequal(key, length, "num_hidden_layers", count)
     c.layer_count = count
     return count
 

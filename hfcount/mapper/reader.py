@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -74,14 +74,20 @@ class Config(Tracked):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=built)
             if self._is_never_built(name, value):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
-            said = (
-                f"{name} is {shown(value)}: a model may be built and loaded all the same, with this part of it empty."
-            )
-            self._note(
-                self.error("out-of-range", said, name, "Correct it if that is not meant.", observed=value, built=True)
-            )
+            said = f"{name} is {shown(value)}: a model may be built and loaded anyway, with this part of it empty."
+            fix = "Correct it if that is not meant."
+            self._note(self.error("out-of-range", said, name, fix, observed=value, built=True))
             value = 0
         return Dim.named(name, value, self.source(name))
+
+    def choice(self, name: Str, known: Collection[Str], default: Any = REQUIRED) -> Str:
+        """A word, which is one of those that are known."""
+        word = self.str(name, default=default)
+        if word not in known:
+            *some, last = known
+            needed = f"{', '.join(some)} or {last}"
+            raise self.error("unknown-kind", f"{name} is {shown(word)}, and must be {needed}.", name, observed=word)
+        return word
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
         """A fraction, above 0 and at most 1."""

@@ -155,6 +155,11 @@ class Tracked:
         """HF103 at `key` of this document: a variant of it, in a sentence; `values` are arguments of ConfigError."""
         return ConfigError(f"{self.where}: {text}", variant=variant, key=self.path(key), fix=fix, **values)
 
+    def unequal(self, key: str, entries: int, other: str, count: int) -> ConfigError:
+        """HF103, a list that has another number of entries than `other` says."""
+        text, values = f"{key} has {entries:,} entries and {other} is {count:,}.", (int(count), int(entries))
+        return self.error("list-length", text, key, "Correct one of them.", expected=values[0], observed=values[1])
+
     def malformed(self, text: str, key: str, code: str = "HF001", **values: Any) -> ConfigError:
         """What `key` of this document holds has not the form that it needs: HF001, or another rule."""
         return ConfigError(f"{self.where}: {text}", code, key=self.path(key), **values)

@@ -104,11 +104,12 @@ def _findings() -> str:
 
 
 def _finding(rule: type[Finding]) -> str:
-    lines = [f"## {rule.code} {rule.name}", f"**What** ({rule.level}): {rule.what}", f"**Why**: {rule.why}"]
+    level = f"{rule.level}, informational" if rule.informational else rule.level
+    lines = [f"## {rule.code} {rule.name}", f"**What** ({level}): {rule.what}", f"**Why**: {rule.why}"]
     if rule.variants:
         rows = [f"- `{name}`: {what}" for name, what in rule.variants.items()]
         lines += ["**Variants**, which the JSON names:", "\n".join(rows)]
-    lines += [*_example(rule.code), f"**Cure**: {rule.remedy}"]
+    lines += [*_example(rule.code), f"**Fix**: {rule.remedy}"]
     return "\n\n".join(lines)
 
 
