@@ -16,7 +16,7 @@ page.write([("On disk", rows), ("Very many", [])], page.machine(), int(sys.argv[
 
 
 def test_the_table_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
-    page = (BENCHMARKS / "page.py").parents[2] / ".github" / "docs" / "speed.md"
+    page = (BENCHMARKS / "page.py").parents[2] / "hfcount" / "docs" / "speed.md"
     (copy := tmp_path / "speed.md").write_text(page.read_text())
     for rounds in ("3", "5"):
         line = [sys.executable, "-c", _WRITE, str(copy), rounds]

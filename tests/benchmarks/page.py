@@ -13,7 +13,7 @@ from measuring import Row
 
 import hfcount
 
-PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "speed.md"
+PAGE = Path(__file__).resolve().parents[2] / "hfcount" / "docs" / "speed.md"
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 PEERS = ("huggingface_hub", "hf-mem", "transformers")
 
