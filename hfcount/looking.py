@@ -60,7 +60,7 @@ class _Files(NamedTuple):
             raise
         found = weights(self.documents, index)
         outcome = verify(self.blueprint, index, announced=self.announced, weights=found)
-        outcome.findings = [replace(one, file=BIN_INDEX) if one.file == INDEX else one for one in outcome.findings]
+        outcome.findings = [one.replace(file=BIN_INDEX) if one.file == INDEX else one for one in outcome.findings]
         unseen = Failure(kind="NoHeaders", message=pickled(self.documents))
         return Evidence(index=index, weights=found, depth="index", unseen=unseen), outcome
 

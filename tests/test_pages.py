@@ -122,7 +122,7 @@ def test_others_run_what_is_left_to_them(page: Path) -> None:
 
 def test_the_family_step_by_step_is_one() -> None:
     (page,) = (one for one in PAGES if one.name == "CONTRIBUTING.md")
-    code, sized = blocks(page, "python")
+    code, sized, *_ = blocks(page, "python")
     family: dict[str, Any] = {}
     exec(compile(code, page.name, "exec"), family)
     values = TINY["llama"] | {"model_type": "tandem", "qkv_bias": True}

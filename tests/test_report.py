@@ -29,7 +29,9 @@ INNER = {
     "auxiliary": "mtp",
     "evidence": "total_size total_parameters tensors shards dtypes unlisted files",
     "checks": "name expected observed agrees text",
-    "findings": "code name severity message tensors count parameters bytes expected observed key file fix parts also",
+    "findings": (
+        "code name severity message tensors count parameters bytes expected observed key file fix parts also variant"
+    ),
     "allowed": "code name count",
     "tensors": "name count shape component kind elements",
     "memory": (

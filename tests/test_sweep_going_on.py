@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from build import TINY, save_tiny
-from hfcount.report.inspection import Options
 
 import hfcount
 from hfcount.formats.recent import RecentIndexes
+from hfcount.inspection import Options
 from hfcount.pipeline import inspect
 from hfcount.recent import RecentBlueprints
 from hfcount.sweeping.again import PASSING, possible, reasons

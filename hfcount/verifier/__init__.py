@@ -18,6 +18,10 @@ from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
 
+def _check_class(c: Comparison, outcome: Outcome) -> None:
+    class_names.check_class(c, outcome, verify)
+
+
 def _check_modules(c: Comparison, outcome: Outcome) -> None:
     from hfcount.verifier import quantised  # most checkpoints are not quantised
 
@@ -65,7 +69,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (checks.check_total_parameters, {"names"}),
     (readers.check_moved, set()),
     (class_names.check_model_type, set()),
-    (class_names.check_class, set()),
+    (_check_class, set()),
     (checks.check_config, set()),
     (token_ids.check_token_ids, set()),
     (token_ids.check_tokenizer, {"listing"}),

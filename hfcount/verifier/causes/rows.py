@@ -49,10 +49,8 @@ def contradicting(case: Case) -> Iterator[Cause]:
     seen = sights(case.blueprint, difference, case.stored)
     apart = {key: values for key, values in seen.keys.items() if len(values) > 1}
     everywhere = [sight for values in apart.values() for sight in chain(*values.values())]
-    covered = {id(sight.leaf) for sight in everywhere if not sight.stack}
     parts = [_contradiction(case, key, values, seen.read[key][0]) for key, values in apart.items()]
-    odd = {id(leaf) for leaf, _ in difference.misshapen} - covered
-    further = [(leaf, rows) for leaf, rows in difference.found if id(leaf) in odd]
+    further = _further(difference, {id(sight.leaf) for sight in everywhere if not sight.stack})
     if any(len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1 for leaf, rows in further):
         return  # alike in all layers, so it is not the layers that differ
     parts += [(_leaf(leaf, rows), None) for leaf, rows in further]
@@ -60,6 +58,12 @@ def contradicting(case: Case) -> Iterator[Cause]:
     if parts and codes:
         fix = parts[0][1] if len(parts) == 1 else None
         yield Cause(codes, sentence("; ".join(text for text, _ in parts)), fix, key=next(iter(apart), None))
+
+
+def _further(difference: Difference, covered: Collection[int]) -> list[tuple[Leaf, Sequence[Row]]]:
+    """Misshapen leaves beyond those that are covered, each with the rows that were found."""
+    odd = {id(leaf) for leaf, _ in difference.misshapen}.difference(covered)
+    return [(leaf, rows) for leaf, rows in difference.found if id(leaf) in odd]
 
 
 def _contradiction(case: Case, key: str, values: Values, read: int) -> tuple[str, str | None]:
