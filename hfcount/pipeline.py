@@ -134,7 +134,7 @@ def _look(run: Inspection) -> None:
         look_at(run, run.blueprint)
         _doubt_code(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
-            explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced, run.until)
+            explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced, until=run.until)
         if endless:
             from hfcount.verifier.rules.hf111_number_not_json import NumberNotJson
 

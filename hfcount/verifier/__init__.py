@@ -121,6 +121,7 @@ def explain(
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
+    *,
     until: float | None = None,
 ) -> None:
     """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
