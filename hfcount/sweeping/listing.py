@@ -137,15 +137,11 @@ class Hub:
         if kept:
             for page in kept.pages():
                 yield from page["entries"]
-                latest, following = max(latest or "", page["latest"]) or None, page["next"]
+                latest, following = _later(latest, page["latest"]), page["next"]
         while following is not None:
-            entries, link = self._page(following)
-            if mark and _descending(entries):  # from the latest change back to those that were seen
-                fresh = [one for one in entries if str(one.get("lastModified") or "~") > mark]
-                link = link if len(fresh) == len(entries) else None
-                entries = fresh
+            entries, following = _since(mark, *self._page(following))
             changed = max((str(one.get("lastModified") or "") for one in entries), default="")
-            latest, following = max(latest or "", changed) or None, link
+            latest = _later(latest, changed)
             if kept:
                 kept.keep({"entries": entries, "latest": changed, "next": following})
             yield from entries
@@ -222,6 +218,21 @@ class _Kept:
             write(self._mark, json.dumps(self.ended).encode())
         for path in self._folder.glob("*.json.gz"):
             path.unlink()
+
+
+def _later(one: str | None, other: str) -> str | None:
+    """The later of two times; None if there is none."""
+    return max(one or "", other) or None
+
+
+def _since(
+    mark: str | None, entries: list[dict[str, Any]], link: str | None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """The entries of a page that have changed since `mark`, and the next page unless all further ones were seen."""
+    if not mark or not _descending(entries):
+        return entries, link
+    fresh = [entry for entry in entries if str(entry.get("lastModified") or "~") > mark]
+    return fresh, link if len(fresh) == len(entries) else None
 
 
 def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:

@@ -51,19 +51,22 @@ def contradicting(case: Case) -> Iterator[Cause]:
     everywhere = [sight for values in apart.values() for sight in chain(*values.values())]
     parts = [_contradiction(case, key, values, seen.read[key][0]) for key, values in apart.items()]
     further = _further(difference, {id(sight.leaf) for sight in everywhere if not sight.stack})
-    if any(len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1 for leaf, rows in further):
-        return  # alike in all layers, so it is not the layers that differ
-    parts += [(_leaf(leaf, rows), None) for leaf, rows in further]
+    if further is None:
+        return
+    parts += [(text, None) for text in further]
     codes = _codes(difference, {sight.stack for sight in everywhere if sight.stack})
     if parts and codes:
         fix = parts[0][1] if len(parts) == 1 else None
         yield Cause(codes, sentence("; ".join(text for text, _ in parts)), fix, key=next(iter(apart), None))
 
 
-def _further(difference: Difference, covered: Collection[int]) -> list[tuple[Leaf, Sequence[Row]]]:
-    """Misshapen leaves beyond those that are covered, each with the rows that were found."""
+def _further(difference: Difference, covered: Collection[int]) -> list[str] | None:
+    """Which other leaves differ from layer to layer; None if one is alike in all, so that it is not the layers."""
     odd = {id(leaf) for leaf, _ in difference.misshapen}.difference(covered)
-    return [(leaf, rows) for leaf, rows in difference.found if id(leaf) in odd]
+    found = [(leaf, rows) for leaf, rows in difference.found if id(leaf) in odd]
+    if any(len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1 for leaf, rows in found):
+        return None
+    return [_leaf(leaf, rows) for leaf, rows in found]
 
 
 def _contradiction(case: Case, key: str, values: Values, read: int) -> tuple[str, str | None]:
