@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 EPILOG = """
 \b
-Exit codes: 0 nothing is to be repaired, or all of it is and the folder was
-verified afterwards; 1 something differs: repairs that --write would make, or
-what is left, such as repairs that are done only on --only or --set; 2 wrong
-usage; 3 it could not look or not write.
+Exit codes: 0 nothing to repair, or everything was repaired and verified;
+1 something differs: repairs that --write would make, or that need --only or
+--set; 2 wrong usage; 3 the folder could not be read or written.
 """
 
 
@@ -33,7 +32,7 @@ usage; 3 it could not look or not write.
     multiple=True,
     metavar="CODE",
     callback=codes,
-    help="Repair this finding alone, by code or name (repeatable), even if something is given up by it.",
+    help="Repair only this finding, by code or name (repeatable), even if that gives something up.",
 )
 @click.option(
     "--set",
@@ -43,14 +42,14 @@ usage; 3 it could not look or not write.
     callback=settings,
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
-@click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
+@click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
 def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", debug: bool) -> int:
-    """Repair what is proven to be wrong in the local folder PATH.
+    """Repair a checkpoint in the local folder PATH if the fix is proven.
 
-    A repair is made where nobody can load the checkpoint as it is, exactly one config, index or renaming fits all that
-    is stored, and nothing that is stored or announced is given up. Other repairs are shown with what they give up, and
-    made on --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight;
-    whatever is changed stays beside under its name with .bak. Without --write nothing is changed.
+    A repair is made if no loader loads the checkpoint as it is, exactly one config, index or renaming fits all that is
+    stored, and no stored or announced tensor is given up. Other repairs are shown with what they give up, and made
+    with --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight; the
+    old version of each file is kept as NAME.bak. Without --write nothing is changed.
     """
     del debug  # whoever reports a crash looks for it
     if len(chosen) > 1:

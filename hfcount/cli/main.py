@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR.")
 @click.option(
-    "--recursive", type=click.Path(path_type=Path), metavar="DIR", help="Every checkpoint in a local folder of them."
+    "--recursive", type=click.Path(path_type=Path), metavar="DIR", help="Every checkpoint below a local folder."
 )
 @click.option(
     "--list",
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     metavar="FILE",
     shell_complete=read.some_file,
     callback=read.listed,
-    help="Every model that a file names, one a line; - is standard input.",
+    help="Models from a file, one per line; - is standard input.",
 )
-@click.option("--offline", is_flag=True, help="The Hugging Face cache only.")
+@click.option("--offline", is_flag=True, help="Use the Hugging Face cache only.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0, LONGEST, min_open=True),
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     metavar="S",
     help="Time limit in seconds for all requests of one MODEL, and for the search for causes.",
 )
-@click.option("--no-cache", is_flag=True, help="Neither use nor keep what was read of the Hub.")
+@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
 @click.option(
     "--depth",
     type=click.Choice(get_args(AskedDepth)),
@@ -76,22 +76,24 @@ if TYPE_CHECKING:
     show_default=True,
     help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
 )
-@click.option("-q", "--quiet", is_flag=True, help="One line a model: its verdict.")
+@click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict.")
 @click.option(
     "--derive-with",
     type=click.Choice(get_args(DerivedWith)),
     callback=read.installed,
-    help="What names and shapes are taken from for a type that no family describes.",
+    help="Library to ask for model types that hfcount does not describe.",
 )
-@click.option("--formula", is_flag=True, help="The closed form: by component, by kind of layer, and in all.")
-@click.option("--tensors", is_flag=True, help="Every tensor the config describes, folded into rows.")
+@click.option(
+    "--formula", is_flag=True, help="Print the parameter formula by component, by kind of layer and in total."
+)
+@click.option("--tensors", is_flag=True, help="List every tensor that the config describes, folded into rows.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
     callback=read.settings,
-    help="Also count the config with this value set (repeatable; a KEY given twice makes two what-ifs).",
+    help="Also count the model with this config value (repeatable; a KEY given twice makes two what-ifs).",
 )
 @click.option(
     "--quantize",
@@ -99,7 +101,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="SCHEME",
     callback=read.schemes,
-    help="Also count what it would take quantised: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
+    help="Also count its size in this quantisation: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
 )
 @serving
 @click.option(
@@ -125,22 +127,22 @@ if TYPE_CHECKING:
     metavar="FILE",
     callback=files.page,
     shell_complete=read.some_file,
-    help="Write everything as one self-contained page.",
+    help="Write a self-contained HTML page.",
 )
-@click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what is read, for --fixtures.")
 @click.option(
     "--allow",
     multiple=True,
     metavar="CODE",
     callback=read.codes,
     shell_complete=read.some_rule,
-    help="Let an error through, and say so (repeatable).",
+    help="Waive an error; the report still lists it (repeatable).",
 )
 @click.option(
     "--strict", is_flag=True, cls=read.NamingRules, help="Upgrade every note but {informational} to an error."
 )
-@click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
-@read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
+@click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
+@read.printing("--clear-cache", read.cleared, "Empty hfcount's cache.")
 @click.option(
     "--families",
     is_flag=False,
@@ -150,7 +152,7 @@ if TYPE_CHECKING:
     metavar="[TYPE]",
     shell_complete=read.some_type,
     callback=read.families,
-    help="List the architectures, or explain that of one model_type or class.",
+    help="List the architectures, or describe one by model_type or class.",
 )
 @click.option(
     "--rules",
@@ -161,7 +163,7 @@ if TYPE_CHECKING:
     metavar="[CODE]",
     shell_complete=read.some_rule,
     callback=read.rules,
-    help="Explain every finding, or the one of a code.",
+    help="Explain all findings, or one by its code.",
 )
 @read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")
 @click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s")

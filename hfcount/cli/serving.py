@@ -42,7 +42,9 @@ class _CacheDtype(click.Choice[str]):
 
 
 _OPTIONS = (
-    click.option("--context", type=COUNT, metavar="TOKENS", help="Cache and multiply-adds at this context length."),
+    click.option(
+        "--context", type=COUNT, metavar="TOKENS", help="Count cache and multiply-adds at this context length."
+    ),
     click.option("--batch", type=COUNT, default=1, metavar="N", help="Number of sequences of --context tokens."),
     click.option(
         "--kv-dtype",
@@ -56,7 +58,7 @@ _OPTIONS = (
         callback=_ranks,
         multiple=True,
         metavar="N,...",
-        help="Whether N ranks of tensor parallelism can share it, and what each holds (several: 2,4,8).",
+        help="Can N tensor-parallel ranks share it, and what does each hold? (several: 2,4,8)",
     ),
     click.option(
         "--memory",

@@ -39,8 +39,8 @@ Examples:
   hfcount sweep OUT --summary                  what was found
 
 \b
-A sweep that was stopped goes on where it was when the same command is run
-again. Exit codes: 0 done, 1 with --check, 2 wrong usage, 3 it could not go on.
+To resume a sweep that was stopped, run the same command again. Exit codes: 0
+done, 1 with --check, 2 wrong usage, 3 the sweep could not go on.
 """
 
 _ALL = "all"
@@ -64,32 +64,36 @@ def _shard(_context: click.Context, _option: click.Parameter, text: str | None) 
     multiple=True,
     metavar="FILE",
     callback=read.listed,
-    help="Every model that a file names, one a line; - is standard input.",
+    help="Models from a file, one per line; - is standard input.",
 )
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="All models of a user or an organisation.")
 @click.option("--collection", "collections", multiple=True, metavar="SLUG", help="The models of a collection.")
-@click.option("--hub", is_flag=True, help="All models on the Hub, or those that the next four options leave.")
+@click.option("--hub", is_flag=True, help="All models on the Hub, filtered by the next four options.")
 @click.option("--library", metavar="NAME", help="With --hub or --author: of this library, such as transformers.")
 @click.option("--task", metavar="NAME", help="With --hub or --author: for this task, such as text-generation.")
 @click.option("--sort", metavar="KEY", help="With --hub or --author: from the most downloads, likes or trendingScore.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="With --hub or --author: so many at most.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="With --hub or --author: at most this many.")
 @click.option(
     "--tree",
     "trees",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     multiple=True,
     metavar="DIR",
-    help="Every checkpoint in a folder, recorded ones (--save) as well.",
+    help="Every checkpoint below a folder, including recorded ones (--save).",
 )
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes (default: one for each processor).")
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Number of processes (default: one per processor)."
+)
 @click.option(
     "--engine",
     type=click.Choice(["processes", "dask"]),
     default="processes",
     show_default=True,
-    help="What runs the work: processes of its own, or Dask (extra dask).",
+    help="Run in processes of this machine, or on Dask (extra dask).",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="With --engine dask: where its scheduler is (default: here).")
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="With --engine dask: address of its scheduler (default: this machine)."
+)
 @click.option(
     "--deadline",
     "--timeout",
@@ -97,7 +101,7 @@ def _shard(_context: click.Context, _option: click.Parameter, text: str | None) 
     default=300,
     show_default=True,
     metavar="S",
-    help="Seconds that a checkpoint may take.",
+    help="Time limit in seconds for each checkpoint.",
 )
 @click.option(
     "--retry",
@@ -105,22 +109,31 @@ def _shard(_context: click.Context, _option: click.Parameter, text: str | None) 
     flag_value=_ALL,
     multiple=True,
     metavar="[REASON]",
-    help="Look again at those whose reason it is; without one, at those that could not be read or ended their worker.",
+    help="Look again at rows with this reason; without REASON, at those not read or that ended their worker.",
 )
-@click.option("--again", is_flag=True, help="Look again at those whose row is of another version of hfcount.")
-@click.option("--shard", metavar="I/N", callback=_shard, help="A share of it, such as 2/5: for several accounts.")
+@click.option("--again", is_flag=True, help="Look again at rows written by another version of hfcount.")
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=_shard,
+    help="Do only share I of N, such as 2/5, to split a sweep over several accounts.",
+)
 @click.option(
     "--log",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Append what happens to a file, a JSON object a line.",
+    help="Append events to a file, one JSON object per line.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Do not say on standard error how far it is.")
-@click.option("--dry-run", is_flag=True, help="Say how many requests, hours and bytes it would take.")
-@click.option("--tier", type=click.Choice(list(TIERS)), help="With --dry-run: whose limits (default: all).")
-@click.option("--summary", is_flag=True, help="Print what the rows say, and write it beside them as pages and charts.")
-@click.option("--check", is_flag=True, help="Exit with 1 if a checkpoint in OUT contradicts its config, and name it.")
-@click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error.")
+@click.option("--dry-run", is_flag=True, help="Print how many requests, hours and bytes the sweep would take.")
+@click.option(
+    "--tier", type=click.Choice(list(TIERS)), help="With --dry-run: the account's rate limits (default: all tiers)."
+)
+@click.option("--summary", is_flag=True, help="Print a summary of the rows, and write it to OUT as pages and charts.")
+@click.option(
+    "--check", is_flag=True, help="Exit with 1 if a checkpoint in OUT does not match its config, and name it."
+)
+@click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
 def command(
     out: Path,
     models: tuple[str, ...],
@@ -149,10 +162,10 @@ def command(
     check: bool,
     debug: bool,
 ) -> int:
-    """Verify many checkpoints, and keep one row of each in the folder OUT.
+    """Verify many checkpoints and keep one row per checkpoint in the folder OUT.
 
-    Rows are Parquet files where pyarrow is installed (extra sweep), and JSON Lines elsewhere. A checkpoint that has a
-    row, by its commit, is not looked at again; OUT is a dataset that can be uploaded as it is.
+    Rows are Parquet files if pyarrow is installed (extra sweep), else JSON Lines. A commit that already has a row is
+    not read again. OUT is a dataset that can be uploaded to the Hub as it is.
     """
     del debug  # whoever reports a crash looks for it
     listings = (hub, authors, library, task, sort, limit)
