@@ -377,8 +377,8 @@ Measure = Callable[[argparse.Namespace, Path], Iterator[Row]]
 SECTIONS: dict[str, tuple[Measure, ...]] = {
     "On disk": (against_safetensors_metadata, against_meta_device, half_a_million, peak_memory),
     "In a process": (config_to_totals, every_architecture, index_against_json, many_in_a_loop),
-    "From a Hub next door": (headers_from_a_hub,),
-    "From a Hub far away": (behind_a_delay, far_away),
+    "Near: a Hub on this machine": (headers_from_a_hub,),
+    "Far: with a delay, TLS and redirects": (behind_a_delay, far_away),
     "Checkpoints that differ": (that_differ, unrelated_names),
     "Very many": (sweep_of_many,),
 }
