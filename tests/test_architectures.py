@@ -72,7 +72,7 @@ def test_sizes_are_made_distinct_as_far_as_nobody_refuses() -> None:
     assert told["vocab_size"] == "nothing may change"
 
 
-@over("name", RECORDED, every=40)
+@over("name", RECORDED, every=80)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_config_makes_a_family_raise_anything_else(name: str, data: st.DataObject) -> None:

@@ -278,7 +278,13 @@ def restored(folder: Path, before: Files, spoiled: Files) -> None:
     assert {*kept} == {name for name in spoiled if spoiled[name] != after.get(name)}
 
 
-@pytest.mark.parametrize(("given", "spoil", "options"), ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(
+    ("given", "spoil", "options"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.long] * (number % 2))
+        for number, (name, case) in enumerate(ASKED.items())
+    ],
+)
 def test_what_may_be_lost_or_loads_is_done_only_if_it_is_asked_for(
     given: Json, spoil: Spoil, options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -489,7 +495,10 @@ def with_adapter(checkpoint: Checkpoint) -> Checkpoint:
 
 
 LARGE = "a file is lost"  # with half of the layers, which is searched for longest: of the others each lacks less
-MAKES = [pytest.param(make, id=name, marks=[pytest.mark.long] * (name == LARGE)) for name, make in OPEN.items()]
+MAKES = [
+    pytest.param(make, id=name, marks=[pytest.mark.long] * (name == LARGE or number % 2))
+    for number, (name, make) in enumerate(OPEN.items())
+]
 
 
 @pytest.mark.parametrize("make", MAKES)

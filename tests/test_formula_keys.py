@@ -189,7 +189,7 @@ def _keys(values: Json) -> Mapping[str, str]:
     return build(Config(values)).formula().keys
 
 
-@over("values", RECORDED.values(), ids=RECORDED, every=40)
+@over("values", RECORDED.values(), ids=RECORDED, every=80)
 def test_the_formula_holds_with_any_key_doubled(values: Json) -> None:
     config = Config(values)
     blueprint = build(config)

@@ -210,7 +210,13 @@ RENAMED: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("rename", RENAMED.values(), ids=list(RENAMED))
+@pytest.mark.parametrize(
+    "rename",
+    [
+        pytest.param(rename, id=name, marks=[pytest.mark.long] * (number % 2))
+        for number, (name, rename) in enumerate(RENAMED.items())
+    ],
+)
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [("MLX with packed routers", "mismatch"), ("ModelOpt FP8 of stacks", "mismatch"), ("FP8 for servers", "explained")],

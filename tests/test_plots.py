@@ -100,7 +100,13 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
 DRAWINGS = "one|one of experts|three|twelve|extremes|every component|unfinished|hostile|absurd".split("|")
 
 
-@pytest.fixture(scope="module", params=DRAWINGS)
+MOST = {"one of experts", "extremes", "unfinished", "absurd"}
+"""Drawings of a long run."""
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(one, marks=[pytest.mark.long] * (one in MOST)) for one in DRAWINGS]
+)
 def drawing(request: pytest.FixtureRequest, real: dict[str, Report]) -> tuple[list[Report], Figure]:
     models = list(real.values())
     reports = {

@@ -149,6 +149,7 @@ def test_reasons_are_those_of_all_errors() -> None:
     assert {"NotCached", "UnknownArchitecture", "ConfigError", "UnmodelledStorage", "OutOfMemory"} <= possible()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_driver_that_dies_while_it_replaces_and_joins_loses_and_doubles_nothing(tmp_path: Path) -> None:
     program = Path(__file__).with_name("stopped.py")
@@ -386,7 +387,7 @@ def test_a_terminal_is_left_as_it_was() -> None:
 
 def test_rows_are_the_same_whether_a_worker_has_seen_the_config_or_not(tree: Path, tmp_path: Path) -> None:
     """Several types, sound and spoiled checkpoints, each three times under other names."""
-    recorded = sorted((Path(__file__).parents[1] / "fixtures" / "architectures").glob("*.json"))[::40]
+    recorded = sorted((Path(__file__).parents[1] / "fixtures" / "architectures").glob("*.json"))[::160]
     sources = [(path.stem, json.loads(path.read_bytes())["config"], None) for path in recorded]
     for folder in sorted(tree.iterdir())[:3]:
         config, index = (json.loads((folder / name).read_bytes()) for name in ("config.json", INDEX))

@@ -155,6 +155,7 @@ def test_a_dry_run_lists_what_an_author_has_and_asks_for_nothing_else(many: Loop
     assert (many.hub.api.made, many.hub.files.made) == (4 + 4 + 12, 48)
 
 
+@pytest.mark.long
 def test_shards_of_a_hub_ask_for_no_repo_twice(many: Loopback) -> None:
     rows = [many.sweep("--hub", "--shard", f"{number}/3") for number in (2, 3, 1)]
     assert sum(int(said.partition(": ")[2].split()[0]) for said in rows) == COUNT

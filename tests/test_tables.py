@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,14 +22,18 @@ def test_pair(left, right):
 """
 
 
+def _whole(chosen: list[str], *said: str) -> Any:
+    return pytest.param(chosen, [*said], marks=pytest.mark.long)
+
+
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        ([], ["2 of 3 rows failed: one, three", "row 'three'", "1 of 1 rows failed: other", "2 failed, 1 passed"]),
+        _whole([], "2 of 3 rows failed: one, three", "row 'three'", "1 of 1 rows failed: other", "2 failed, 1 passed"),
         (["-m", "not long"], ["2 of 3 rows failed: one, three", "1 failed, 1 passed, 1 deselected"]),
-        (["-k", "two or same"], ["2 passed, 3 deselected"]),
+        _whole(["-k", "two or same"], "2 passed, 3 deselected"),
         (["test_some.py::test_word[one]", "test_some.py::test_word[two]"], ["1 failed, 1 passed"]),
-        (["test_some.py::test_word[3-from-one]"], ["2 of 3 rows failed: one, three"]),
+        _whole(["test_some.py::test_word[3-from-one]"], "2 of 3 rows failed: one, three"),
     ],
     ids=["all", "short", "rows by -k", "rows by id", "a test by id"],
 )
