@@ -110,7 +110,7 @@ def test_what_a_rule_says_holds_unless_a_finding_says_otherwise() -> None:
     error = note.replace(severity="error", fix="Do it.")
     assert (error.severity, error.fix, error.blocks, note.severity) == ("error", "Do it.", True, "note")
     with pytest.raises(TypeError, match="has no colour"):
-        BufferStored(parameters=1, colour="red")  # type: ignore[call-arg]
+        BufferStored(parameters=1, colour="red")  # type: ignore[call-arg] - as a misspelt fact
 
 
 @pytest.mark.parametrize("code", RULES)

@@ -27,6 +27,17 @@ def test_gate(gate: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+TOP = {"pyproject.toml", "README.md", "LICENSE", "hfcount", "tests", "fixtures"}
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    """What tools leave there, such as downloaded wheels, is not to be committed; names with a dot are settings."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no clone of the repository, which git could list")
+    assert {line.partition("/")[0] for line in listed.stdout.splitlines() if not line.startswith(".")} == TOP
+
+
 PACKAGE = ROOT / "hfcount"
 REGISTRIES = (
     "__init__",

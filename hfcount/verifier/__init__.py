@@ -11,7 +11,19 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
-from hfcount.verifier import accepted, checks, class_names, headers, presence, readers, rules, ties, token_ids, unlisted
+from hfcount.verifier import (
+    accepted,
+    checks,
+    class_names,
+    headers,
+    presence,
+    readers,
+    rules,
+    ties,
+    token_ids,
+    totals,
+    unlisted,
+)
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
@@ -59,14 +71,14 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (checks.check_auxiliary, {"names"}),
     (checks.check_towers, {"names"}),
     (_check_modules, {"packed"}),
-    (checks.check_total_size, {"dense", "names", "index alone"}),
+    (totals.check_total_size, {"dense", "names", "index alone"}),
     (_check_packed_size, {"packed", "index alone"}),
     (presence.check_sizes, {"listing", "names", "index alone"}),
     (unlisted.check_beside, {"listing", "index alone"}),
     (headers.check_tensors, {"names", "headers"}),
     (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
-    (checks.check_total_parameters, {"names"}),
+    (totals.check_total_parameters, {"names"}),
     (readers.check_moved, set()),
     (class_names.check_model_type, set()),
     (_check_class, set()),

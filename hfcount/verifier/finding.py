@@ -94,7 +94,7 @@ class Finding(Record):
     @property
     def text(self) -> str:
         """What differs, where, and both values, in sentences."""
-        raise NotImplementedError
+        raise NotImplementedError  # each rule has a text of its own
 
     @property
     def message(self) -> str:

@@ -11,12 +11,12 @@ from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
-from hfcount.verifier.checks import report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome, Stored
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.retyping import Retyped, report_dtypes
+from hfcount.verifier.totals import report_no_total_size, report_total_size
 
 _Misshapen = tuple[Leaf, str, tuple[int, ...]]
 """A leaf, the name of one of its tensors, and the shape that it is stored in."""

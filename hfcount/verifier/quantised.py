@@ -15,11 +15,11 @@ from hfcount.storage.dtypes import width
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier import packed_findings as told
-from hfcount.verifier.checks import report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.names import Match
+from hfcount.verifier.totals import report_no_total_size, report_total_size
 
 _CACHE = "they are scales of an 8-bit cache of keys and values, for servers that keep one (kv-cache-dtype fp8)"
 _LATER = "the prediction layers are dense as a whole, as they are where they were added afterwards"
