@@ -19,7 +19,7 @@ from requests import PreparedRequest
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client
-from hfcount.fetcher.ranges import PREFETCH, read_headers
+from hfcount.fetcher.ranges import PREFETCH, Headers
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.safetensors import Shard
 
@@ -113,7 +113,7 @@ class Reader:
 
     def read(self, urls: Mapping[str, str], done: Callable[[], None]) -> Mapping[str, Shard]:
         with closing(self.client) as client:
-            return read_headers(client, urls, done)
+            return Headers(client, urls).collect(urls, done)
 
 
 class Hasty(Deadline):

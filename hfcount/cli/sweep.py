@@ -186,12 +186,12 @@ def command(
             click.echo(line)
         return 0
     if wanted:
-        from hfcount.sweeping.run import Course as How
+        from hfcount.sweeping import run
 
         with ExitStack() as stack:
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))
-            _sweep(wanted, out, (executor, count), How(deadline, what, shard, watcher))
+            _sweep(wanted, out, (executor, count), run.Course(deadline, what, shard, watcher))
     return _told(out, summary, check)
 
 
