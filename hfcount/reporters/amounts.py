@@ -1,4 +1,4 @@
-"""Bytes in a unit that suits them."""
+"""Numbers and bytes in a unit that suits them."""
 
 
 def binary(size: int) -> str:
@@ -14,3 +14,13 @@ def binary(size: int) -> str:
 def rounded(size: int) -> str:
     """The same without a fraction that is zero: `80 GiB`."""
     return binary(size).replace(".00 ", " ")
+
+
+def short(count: int) -> str:
+    """A count to one decimal in thousands, millions, billions or trillions: `32.8 B`."""
+    amount, unit = float(count), ""
+    for larger in ("K", "M", "B", "T"):
+        if amount < 999.95:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:,.1f} {unit}" if unit else f"{count:,}"
