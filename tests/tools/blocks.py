@@ -36,10 +36,18 @@ def _run(*args: str) -> str:
 
 def _pages() -> str:
     """The pages, by their titles."""
-    titles = {
-        path: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for path in DOCS.glob("*.md")
-    }
-    return "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in sorted(titles))
+    return "\n".join(map(_link, sorted(DOCS.glob("*.md"))))
+
+
+def _tutorials() -> str:
+    return "\n".join(
+        _link(page).replace("[Tutorial: ", f"[{page.stem}: ") for page in sorted(DOCS.glob("tutorials/*.md"))
+    )
+
+
+def _link(page: Path) -> str:
+    title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return f"- [{title}]({page.relative_to(ROOT).as_posix()})"
 
 
 def _help() -> str:
@@ -245,5 +253,6 @@ BLOCKS = {
     "rules": _rules,
     "stored": _stored,
     "told": _told,
+    "tutorials": _tutorials,
 }
 """How each named block is made; `console` is made of its own commands."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from blocks import BLOCKS, DOCS, ROOT
 
 README = ROOT / "README.md"
-PAGES = [README, *sorted(ROOT.glob(".github/*.md")), *sorted(DOCS.glob("*.md"))]
+PAGES = [README, *sorted(ROOT.glob(".github/*.md")), *sorted(DOCS.rglob("*.md"))]
 
 
 def generated(text: str, shown_by: Callable[[str], str] | None = None) -> str:
