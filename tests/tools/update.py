@@ -52,7 +52,7 @@ def _texts() -> dict[Path, bytes]:
         "fixtures/*.json",
         "tests/*.json",
     )
-    pages = ("*.md", ".github/*.md", "hfcount/docs/**/*.md", "hfcount/docs/*.svg")
+    pages = ("*.md", ".github/*.md", "hfcount/docs/**/*.md", "hfcount/docs/*.svg", "hfcount/docs/*.txt")
     return {path: path.read_bytes() for pattern in (*folders, *pages) for path in ROOT.glob(pattern)}
 
 
