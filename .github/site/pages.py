@@ -21,7 +21,9 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Turns links as the repository has them into those of the site, or to the repository."""
     path = "README.md" if page.file.src_uri == "index.md" else PAGES + page.file.src_uri
-    return LINK.sub(lambda link: f"]({_target(link[1], path, page.file.src_uri, config.repo_url)}{link[2] or ''})", markdown)
+    return LINK.sub(
+        lambda link: f"]({_target(link[1], path, page.file.src_uri, config.repo_url)}{link[2] or ''})", markdown
+    )
 
 
 def _target(link: str, path: str, page: str, repository: str) -> str:
