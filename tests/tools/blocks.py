@@ -148,7 +148,10 @@ def _defective(name: str) -> hfcount.Report:
             os.chdir(here)
 
 
-_ASKED = {"HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6")}
+_ASKED = {
+    "HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6"),
+    "HF602": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--memory", "24GiB"),
+}
 """The command that a finding answers, where it is found only if it is asked for."""
 
 _SHOWN = {
