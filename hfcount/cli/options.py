@@ -74,7 +74,7 @@ def rules(context: click.Context, _option: click.Parameter, name: str | None) ->
 
     for rule in RULES.values() if name == "" else [RULES[code] for code in codes(context, _option, [name])]:
         click.echo(f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n  Why: {rule.why}\n  Fix: {rule.remedy}")
-        click.echo("".join(f"  {name}: {what}\n" for name, what in rule.variants.items()))
+        click.echo("".join(f"  {name}: {what}\n" for name, what in rule.variants.items()) + f"  {rule.url}\n")
     context.exit()
 
 

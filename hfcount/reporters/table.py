@@ -107,6 +107,7 @@ def _finding(finding: ReportedFinding) -> Iterator[RenderableType]:
         rows.append(f"... and {plural(len(finding.rows) - _ROWS, 'more row')} (--format json lists them)")
     for row in rows:
         yield Padding(Text(row, "dim"), (0, 0, 0, 4))
+    yield Padding(Text(finding.rule.url, "dim"), (0, 0, 0, 2))
 
 
 def summary(reports: Sequence[Report], width: int = 80) -> RenderableType:

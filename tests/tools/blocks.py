@@ -101,8 +101,7 @@ def _type(schema: dict[str, Any]) -> str:
 
 def _rules() -> str:
     rows = [
-        f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | {rule.name} | {rule.level} | {rule.what} |"
-        for rule in RULES.values()
+        f"| [{rule.code}](#{rule.code.lower()}) | {rule.name} | {rule.level} | {rule.what} |" for rule in RULES.values()
     ]
     return "\n".join(["| code | name | severity | when |", "|---|---|---|---|", *rows])
 
@@ -113,7 +112,8 @@ def _findings() -> str:
 
 def _finding(rule: type[Finding]) -> str:
     level = f"{rule.level}, informational" if rule.informational else rule.level
-    lines = [f"## {rule.code} {rule.name}", f"**What** ({level}): {rule.what}", f"**Why**: {rule.why}"]
+    anchor = f'<a id="{rule.code.lower()}"></a>'  # its address, which is printed with a finding, holds no name
+    lines = [anchor, f"## {rule.code} {rule.name}", f"**What** ({level}): {rule.what}", f"**Why**: {rule.why}"]
     if rule.variants:
         rows = [f"- `{name}`: {what}" for name, what in rule.variants.items()]
         lines += ["**Variants**, which the JSON names:", "\n".join(rows)]
