@@ -22,6 +22,7 @@ from hfcount.reporters import FORMATS, OUTPUTS, Format
 from hfcount.reporters.progress import Bar
 
 _BRIEF = Format("brief", "for --quiet")
+_DETAILED = Format("detailed", "for --details")
 
 if TYPE_CHECKING:
     from hfcount.cli.files import Wanted
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict.")
+@click.option("--details", is_flag=True, help="Print everything about every model, failing or not.")
 @click.option(
     "--derive-with",
     type=click.Choice(get_args(DerivedWith)),
@@ -182,6 +184,7 @@ def main(
     depth: AskedDepth,
     style: str,
     quiet: bool,
+    details: bool,
     derive_with: DerivedWith | None,
     formula: bool,
     tensors: bool,
@@ -205,7 +208,7 @@ def main(
     it, the headers of the safetensors files are read, too. No weights are downloaded.
     """
     del debug  # whoever reports a crash looks for it
-    format = _format(style, quiet)
+    format = _format(style, quiet, details)
     try:
         models = asked.models((*models, *listed), recursive, fixtures, everything, bool(revision or subfolder))
     except HfcountError as error:
@@ -245,10 +248,10 @@ def main(
     return worst([report.exit_code for report in shown.reports])
 
 
-def _format(style: str, quiet: bool) -> Format:
-    if quiet and style != "table":
-        raise click.UsageError("--quiet is a format of its own, and goes without --format.")
-    return _BRIEF if quiet else FORMATS[style]
+def _format(style: str, quiet: bool, details: bool) -> Format:
+    if (quiet or details) and (style != "table" or quiet is details):
+        raise click.UsageError("--quiet and --details are formats of their own: give one of them, without --format.")
+    return _BRIEF if quiet else _DETAILED if details else FORMATS[style]
 
 
 def _look(

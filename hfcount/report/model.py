@@ -220,10 +220,10 @@ class Report(Part):
         """This report, if it is `ok`.
 
         Raises:
-            NotVerified: the verdict and why, with the report.
+            NotVerified: the verdict and the findings that it is about, with the report.
         """
         if not self.ok:
-            raise NotVerified(f"{self.label}: {RENDERINGS['verdict'](self)}", self)
+            raise NotVerified(RENDERINGS["reasons"](self), self)
         return self
 
     def to_markdown(self) -> str:
@@ -238,12 +238,19 @@ class Report(Part):
         codes = "".join(f" {finding.code}" for finding in self.findings)
         return f"<Report {self.label}: {self.verdict}{codes}>"
 
+    def __str__(self) -> str:
+        """The report as the terminal shows it."""
+        return RENDERINGS["text"](self)
+
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the table of the terminal."""
-        return RENDERINGS["notebook"](self)
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: the parts of the page; without the extra `html`, they show the Markdown."""
+        try:
+            return RENDERINGS["notebook"](self)
+        except ImportError:
+            return None
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
