@@ -35,8 +35,9 @@ def _run(*args: str) -> str:
 
 
 def _pages() -> str:
-    """The pages, by their titles."""
-    return "\n".join(map(_link, sorted(DOCS.glob("*.md"))))
+    """The pages, in one paragraph."""
+    links = (f"[{page.stem}]({page.relative_to(ROOT).as_posix()})" for page in sorted(DOCS.glob("*.md")))
+    return "\n".join(f"{link}," for link in links).rstrip(",") + "."
 
 
 def _tutorials() -> str:
