@@ -188,8 +188,8 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
             "text_config.", 77, "text_config.max_position_embeddings",
         ),
         (
-            {"model_type": "gemma3_text", "max_position_embeddings": 99, "rope_scaling": {"type": "linear", "factor": 8}},
-            "", 99, "max_position_embeddings",
+            {"model_type": "gemma3_text", "seq_length": 99, "rope_scaling": {"type": "linear", "factor": 8}},
+            "", 99, "seq_length",
         ),
         ({"max_position_embeddings": 10**5000}, "", None, None),
         ({"max_position_embeddings": -1, "model_type": []}, "", None, None),
