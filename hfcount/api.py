@@ -167,9 +167,9 @@ def verify_tensors(
     >>> verify_tensors(config, tensors).ok
     True
     >>> tensors["model.embed_tokens.weight"] = (52, 8), "BF16"
-    >>> verify_tensors(config, tensors).raise_for_verdict()
+    >>> verify_tensors(config, tensors).raise_for_verdict()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hfcount.errors.NotVerified: tensors in memory: mismatch: 1 error (HF301 shape-differs)
+    hfcount.errors.NotVerified: tensors in memory: mismatch: 1 error (HF301 shape-differs): ... Set vocab_size to 52.
 
     Args:
         config: what config.json is to hold.

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from blocks import ROOT
 from forking import Forks
-from readme import DESK, DOCS, PAGES, PICTURES, README, checked, generated, picture, shell
+from readme import DESK, DOCS, INDEX, PAGES, PICTURES, README, checked, generated, index, picture, shell
 from tables import over
 
 from hfcount.cli.main import main
@@ -34,6 +34,10 @@ def test_generated_parts_are_current(page: Path, _forks: Forks) -> None:
 
     text = page.read_text()
     assert generated(text, shown) == text, "run `python tests/tools/update.py`"
+
+
+def test_language_models_find_every_page() -> None:
+    assert INDEX.read_text() == index(), "run `python tests/tools/update.py`"
 
 
 def test_the_readme_is_short_and_shows_a_failure_first() -> None:

@@ -35,7 +35,7 @@ class _NotWritten(click.ClickException):
 def show(format: Format, reports: "Sequence[Report]") -> bool:
     """Prints the reports; whether anybody still reads them."""
     try:
-        click.echo(format.render(reports))
+        click.echo(format.render(reports), color=True)  # which the format has decided
     except BrokenPipeError:
         return False
     except OSError as error:

@@ -57,25 +57,6 @@ def local_path(model: str) -> Path:
     return Path(os.path.expanduser(model))
 
 
-def checkpoints_below(root: Path) -> list[str]:
-    """Every folder from `root` down that holds a config.json beside weights or an index, and each that cannot be read.
-
-    Raises:
-        FetchError: NoSuchFolder or NoConfig.
-    """
-    if not root.is_dir():
-        raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --recursive.")
-    found: list[str] = []
-    for folder, _, names in os.walk(root, onerror=lambda error: found.append(str(error.filename))):
-        if CONFIG in names and any(name == INDEX or name.endswith((".safetensors", ".bin")) for name in names):
-            found.append(folder)
-    if not found:
-        raise FetchError(
-            "NoConfig", f"no {CONFIG} with weights or an index beside it, from {printable(str(root))} down."
-        )
-    return sorted(found)
-
-
 def read_folder(
     folder: Path, model: str, source: SourceName, revision: str | None = None, label: str | None = None
 ) -> Documents:

@@ -98,20 +98,21 @@ def _quantised(stored: Storage) -> _Row:
 
 
 def _limits(memory: Memory) -> str:
-    """` (52 GQA: 1,024 at most)`: which layers attend to a limited number of tokens."""
+    """` (52 GQA layers: 1,024 tokens at most)`: which layers attend to a limited number of tokens."""
     near = {
         part: min(size for size in (part.window, part.picked) if size)
         for part in memory.parts
         if part.window or part.picked
     }
-    said = [f"{part.layers:,} {part.kind}: {limit:,} at most" for part, limit in near.items()]
+    said = [f"{plural(part.layers, f'{part.kind} layer')}: {limit:,} tokens at most" for part, limit in near.items()]
     return f" ({'; '.join(said)})" if said else ""
 
 
 def _kept(memory: Memory, states: bool = False) -> str:
-    """` (48 GQA × 4,096)`: how many layers of which kind store how many bytes each."""
+    """` (48 GQA layers of 4,096 bytes)`: how many layers of which kind store how many bytes each."""
     parts = [
-        f"{part.layers:,} {part.kind} × {size:,}" + (f", {part.window:,} tokens at most" if part.window else "")
+        f"{plural(part.layers, f'{part.kind} layer')} of {size:,} bytes"
+        + (f", {part.window:,} tokens at most" if part.window else "")
         for part in memory.parts
         if (size := part.state_bytes if states else part.bytes_per_token)
     ]
@@ -142,7 +143,7 @@ def origin(report: Report) -> str:
         report.source,
         f"commit {report.revision[:12]}" if report.revision else None,
     )
-    return " · ".join(part for part in parts if part)
+    return ", ".join(part for part in parts if part)
 
 
 def looked(report: Report) -> str:
