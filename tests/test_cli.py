@@ -526,7 +526,7 @@ def test_weights_that_are_quantised_are_not_guessed(command: Command, tmp_path: 
         (["./fix"], "file,./fix"),
         (["--output", "json:a"], "file,json:a"),
         (["--list", "mod"], "file,mod"),
-        (["--allow", "HF60"], "plain,HF601"),
+        (["--allow", "HF601"], "plain,HF601"),
         (["--allow", "not-div"], "plain,not-divisible"),
         (["--rules", "hf601"], "plain,HF601"),
         (["--families", "qwen3_ne"], "plain,qwen3_next"),

@@ -436,18 +436,18 @@ def test_a_comparison_has_verdicts_and_what_is_asked_for(large: list[Report]) ->
     head, rows, sizes = compared(large)
     assert head[:sizes] == [
         *("model", "verdict", "total", "active", "weights", "cache, per token", "cache, 2 × 32,768"),
-        *("weights, + cache", "2 × tokens, in 80 GiB", "weights, 1 of 8 ranks", "+ cache, 1 of 8 ranks"),
+        *("weights, + cache", "tokens, by the config", "weights, 1 of 8 ranks", "+ cache, 1 of 8 ranks"),
         *("2 × tokens, in 80 GiB, 1 of 8 ranks", "weights, 1 of 6 ranks", "+ cache, 1 of 6 ranks"),
         "2 × tokens, in 80 GiB, 1 of 6 ranks",
     ]
     assert [row[1:sizes] for row in rows] == [
         [
-            *("mismatch", "235,093,634,560", "22,190,763,520", "437.90 GiB", "188 KiB", "11.75 GiB", "449.65 GiB"),
-            *("none", "54.91 GiB", "57.85 GiB", "279,875", "impossible", "unknown", "unknown"),
+            *("verified", "235,093,634,560", "22,190,763,520", "437.90 GiB", "188 KiB", "11.75 GiB", "449.65 GiB"),
+            *("40,960", "54.91 GiB", "57.85 GiB", "279,875", "impossible", "unknown", "unknown"),
         ],
         [
-            *("mismatch", "32,762,123,264", "32,762,123,264", "61.02 GiB", "256 KiB", "16 GiB", "77.02 GiB"),
-            *("38,862", "7.63 GiB", "9.63 GiB", "1,185,724", "impossible", "unknown", "unknown"),
+            *("verified", "32,762,123,264", "32,762,123,264", "61.02 GiB", "256 KiB", "16 GiB", "77.02 GiB"),
+            *("40,960", "7.63 GiB", "9.63 GiB", "1,185,724", "impossible", "unknown", "unknown"),
         ],
     ]
     for text in (table.render(large), markdown.render(large)):
