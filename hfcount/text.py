@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 _SHOWN = 200  # characters of foreign text that a message repeats
+_PLAIN = {"×": "x", "·": "*", "…": "...", "²": "^2", "≥": ">=", "ᵀ": "^T", "π": "pi"}
 
 
 def printable(text: str, limit: int | None = _SHOWN) -> str:
@@ -12,6 +13,12 @@ def printable(text: str, limit: int | None = _SHOWN) -> str:
         # Bidirectional marks can reorder a line, and control characters can overwrite it.
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
+
+
+def writable(text: str, encoding: str) -> str:
+    """`text` in characters that the encoding has: signs of formulas as ASCII, any other as a question mark."""
+    lacking = {char for char in set(text) if not char.isascii() and not char.encode(encoding, "ignore")}
+    return text.translate({ord(char): _PLAIN.get(char, "?") for char in lacking}) if lacking else text
 
 
 def address(url: str, limit: int | None = 100) -> str:

@@ -302,10 +302,14 @@ def _expected(report: dict[str, Any]) -> dict[str, Any]:
 
     def amounts(parts: list[dict[str, Any]]) -> list[str]:
         one, used = (sum(part[name] for part in parts) for name in ("total", "active"))
-        return [_number(one), share(one, total), _number(used), *([share(used, active)] if 0 < active < total else [])]
+        return [_number(one), share(one, total), *([_number(used), share(used, active)] if 0 < active < total else [])]
 
     return {
-        "counts": [[name.replace("_", " "), _number(value)] for name, value in (report["parameters"] or {}).items()],
+        "counts": [
+            [name.replace("_", " "), _number(value)]
+            for name, value in (report["parameters"] or {}).items()
+            if name != "active" or value != report["parameters"]["total"]
+        ],
         "components": [[part["name"], *amounts([part])] for part in parts],
         "layers": [
             [kind["name"], kind["numbers"], _number(kind["count"]), *amounts(kind["components"])]

@@ -1,5 +1,7 @@
 """What is read first of a report: its size in short, how far it looked, and a finding with its cure apart."""
 
+from collections.abc import Mapping
+
 from hfcount.report.model import Report, ReportedFinding
 from hfcount.reporters.amounts import binary, short
 from hfcount.reporters.text import looked
@@ -14,15 +16,16 @@ def sized(report: Report) -> str:
     text = f"{short(counts.total)} parameters"
     if counts.active not in (None, counts.total):
         text += f", {short(counts.active or 0)} active"
-    weights = memory.weights if memory else None
-    if memory is None or not memory.weights_bytes or not weights or not counts.total:
+    if memory is None or not memory.weights_bytes:
         return text
-    if len(weights) == 1 and memory.weights_bytes % counts.total == 0:
-        each = plural(memory.weights_bytes // counts.total, "byte")
-        text += f" ({next(iter(weights))}: {each} each)"
-    else:
-        text += f" ({', '.join(weights)})"
-    return f"{text}, {binary(memory.weights_bytes)}"
+    return f"{text}{_stored(counts.total, memory.weights_bytes, memory.weights or {})}, {binary(memory.weights_bytes)}"
+
+
+def _stored(total: int, size: int, dtypes: Mapping[str, int]) -> str:
+    """` (BF16: 2 bytes each)`, or ` (F8_E4M3, BF16)`."""
+    if len(dtypes) == 1 and total and size % total == 0:
+        return f" ({next(iter(dtypes))}: {plural(size // total, 'byte')} each)"
+    return f" ({', '.join(dtypes)})" if dtypes else ""
 
 
 def compared(report: Report) -> str:

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from hfcount.figures import ComponentCount
 from hfcount.report.model import Report
+from hfcount.reporters import headline
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.comparing import compared
@@ -107,7 +108,8 @@ def environment() -> Environment:
         "symbols": _SYMBOL.findall,
     }
     environment.globals |= {
-        "verdict": verdict, "looked": looked, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
+        "verdict": verdict, "looked": looked, "compared": headline.compared, "sized": headline.sized,
+        "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
         "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
     }  # fmt: skip
     return environment

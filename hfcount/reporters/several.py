@@ -1,6 +1,6 @@
 """Several models for a terminal: a row each, a line for those that are good all the same, and their components."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -44,8 +44,17 @@ _Rows = tuple[list[str], list[list[str]]]
 
 def _fitted(reports: Sequence[Report], width: int, cache: bool) -> _Rows:
     """The heading and the rows of one table: codes, which are listed below, and digits only where there is room."""
-    ways = [_rows(reports, cache, exact, codes) for codes in (True, False) for exact in (True, False)]
-    return next((way for way in ways if _fits(*way, width)), ways[2])
+    ways = [
+        _rows(reports, cache, shows, codes)
+        for codes, *shows in (
+            (True, number, number),
+            (True, number, short),
+            (False, number, number),
+            (False, number, short),
+            (False, short, short),
+        )
+    ]
+    return next((way for way in ways if _fits(*way, width)), ways[-1])
 
 
 def _fits(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
@@ -53,13 +62,15 @@ def _fits(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> boo
     return len(fitting(head, rows, range(1, len(head)), width - 2 - label)) == 1
 
 
-def _rows(reports: Sequence[Report], cache: bool, exact: bool, codes: bool) -> _Rows:
+def _rows(reports: Sequence[Report], cache: bool, shows: Sequence[Callable[[int], str]], codes: bool) -> _Rows:
+    """Columns of cells that are not all empty; `shows` write all parameters, and the active ones."""
+    total, active = shows
     sizes = [amount((report.memory or Memory()).kv_bytes_per_token) for report in reports]
     columns: dict[str, list[str]] = {
         "model": [f"with {written(one.overrides)}" if one.overrides else one.model for one in reports],
         "verdict": [report.verdict for report in reports] if judged(reports) else [],
-        "parameters": [number(one.parameters.total) if one.parameters else "" for one in reports],
-        "active": _active(reports, exact),
+        "parameters": [_shown(one.parameters.total, total) if one.parameters else "" for one in reports],
+        "active": _active(reports, active),
         "weights": [amount(one.memory.weights_bytes) if one.memory else "" for one in reports],
         "cache, per token": sizes if cache and len(set(sizes)) > 1 else [],
         "findings": [_codes(report) for report in reports] if codes else [],
@@ -68,13 +79,16 @@ def _rows(reports: Sequence[Report], cache: bool, exact: bool, codes: bool) -> _
     return list(kept), [list(row) for row in zip(*kept.values(), strict=True)]
 
 
-def _active(reports: Sequence[Report], exact: bool) -> list[str]:
+def _active(reports: Sequence[Report], show: Callable[[int], str]) -> list[str]:
     """Active parameters, where some model has fewer of them than parameters."""
     counts = [report.parameters for report in reports]
     if all(one is None or one.active in (None, one.total) for one in counts):
         return []
-    show = number if exact else short
-    return [show(one.active) if one and one.active is not None else "" for one in counts]
+    return [_shown(one.active, show) if one else "" for one in counts]
+
+
+def _shown(count: int | None, show: Callable[[int], str]) -> str:
+    return "unknown" if count is None else show(count)
 
 
 def _codes(report: Report) -> str:

@@ -77,7 +77,7 @@ def _closing(report: Report) -> Text:
 def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[RenderableType]:
     """One checkpoint in `width` columns; of a mismatch, counts and costs only if `full`."""
     short = report.verdict == "mismatch" and not full
-    yield from answer(report)
+    yield from answer(report, full)
     about = [*filter(None, [compared(report), *words.remarks(report), words.origin(report)])]
     if about and report.findings:
         yield Text()
@@ -90,15 +90,15 @@ def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[
         yield Text(_left_out(report), "dim")
 
 
-def answer(report: Report) -> Iterator[RenderableType]:
-    """The verdict and what was found, with what to do."""
+def answer(report: Report, full: bool = False) -> Iterator[RenderableType]:
+    """The verdict and what was found, errors first, with what to do; names under a note only if `full`."""
     yield Text(report.label, "bold")
     yield Text(words.verdict(report), f"bold {COLOURS[report.verdict]}")
     if sized(report) and report.verdict != "mismatch":
         yield Text(sized(report))
-    for finding in report.findings:
+    for finding in sorted(report.findings, key=lambda finding: finding.severity):  # an error comes before a note
         yield Text()
-        yield from _finding(finding)
+        yield from _finding(finding, full or finding.severity == "error")
 
 
 def _left_out(report: Report) -> str:
@@ -127,13 +127,13 @@ def _loaded(report: Report) -> bool:
     return memory is not None and bool(memory.context or memory.available_bytes or memory.ranks)
 
 
-def _finding(finding: ReportedFinding) -> Iterator[RenderableType]:
+def _finding(finding: ReportedFinding, names: bool) -> Iterator[RenderableType]:
     colour = "red" if finding.severity == "error" else "yellow"
     message, fix = cure(finding)
     yield Text.assemble((finding.severity, f"bold {colour}"), f" {finding.code} {finding.name}")
     yield Padding(Text(message), (0, 0, 0, 2))
-    rows = list(finding.rows[:_ROWS]) if len(finding.rows) > 3 else []  # the message names the first three
-    if len(finding.rows) > _ROWS:
+    rows = list(finding.rows[:_ROWS]) if names and len(finding.rows) > 3 else []  # the message names the first three
+    if names and len(finding.rows) > _ROWS:
         rows.append(f"... and {plural(len(finding.rows) - _ROWS, 'more row')} (--format json lists them)")
     for row in rows:
         yield Padding(Text(row, "dim"), (0, 0, 0, 4))

@@ -162,7 +162,8 @@ def looked(report: Report) -> str:
         said = f"{_listed([*seen, 'sizes'])} of {opened} by their headers; data was not read"
     else:
         seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
-        unknown = f"the {plural(files.named, 'file')} themselves were not seen"
+        many = f"the {plural(files.named, 'file')} themselves were"
+        unknown = f"{many if files.named != 1 else 'the file itself was'} not seen"
         closed = "their headers were not opened (--depth headers reads them)"
         closed = closed if files.found else "none of its files is there"
         said = f"{_listed(seen) or 'the index'}; {unknown if files.found is None else closed}"
