@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Mapping[str, str] = {
     "fix": "hfcount.cli.fix",
+    "hook": "hfcount.cli.hook",
     "sweep": "hfcount.cli.sweep",
 }
 """The module of each command, which is imported when the command is run; `command` is the click command in it."""
