@@ -97,7 +97,9 @@ def main(
         raise click.UsageError("--dark goes with --plot.")
     settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers") or bool(save))
     if not named:
-        raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
+        raise click.UsageError(
+            "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
+        )
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead))
