@@ -1,7 +1,7 @@
 """`hfcount [verify] MODEL...`: verifies checkpoints, and exits with the worst verdict."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,7 +12,7 @@ from hfcount.cli import asked
 from hfcount.cli import options as read
 from hfcount.cli.declared import OPTIONS
 from hfcount.cli.examples import EPILOG
-from hfcount.cli.grouped import Grouped, group
+from hfcount.cli.grouped import Grouped, grouped
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
 from hfcount.cli.shown import Shown
 from hfcount.errors import BadSetting, HfcountError
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from hfcount.report.model import Report
 
 
-def _declared(function: "Callable[..., int]") -> "Callable[..., int]":
-    for title, options in reversed([*OPTIONS.items()]):
-        function = group(title, *options)(function)
-    return function
-
-
 @click.command(
     cls=Grouped,
     epilog=EPILOG,
@@ -44,7 +38,7 @@ def _declared(function: "Callable[..., int]") -> "Callable[..., int]":
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.argument("models", nargs=-1, metavar="MODEL...", shell_complete=read.some_model)
-@_declared
+@grouped(OPTIONS)
 def main(
     models: tuple[str, ...],
     *,
