@@ -1,7 +1,7 @@
 """`hfcount [verify] MODEL...`: verifies checkpoints, and exits with the worst verdict."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,7 +12,7 @@ from hfcount.cli import asked
 from hfcount.cli import options as read
 from hfcount.cli.declared import OPTIONS
 from hfcount.cli.examples import EPILOG
-from hfcount.cli.grouped import Grouped, group
+from hfcount.cli.grouped import Grouped, grouped
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
 from hfcount.cli.shown import Shown
 from hfcount.errors import BadSetting, HfcountError
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from hfcount.report.model import Report
 
 
-def _declared(function: "Callable[..., int]") -> "Callable[..., int]":
-    for title, options in reversed([*OPTIONS.items()]):
-        function = group(title, *options)(function)
-    return function
-
-
 @click.command(
     cls=Grouped,
     epilog=EPILOG,
@@ -45,7 +39,7 @@ def _declared(function: "Callable[..., int]") -> "Callable[..., int]":
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.argument("models", nargs=-1, metavar="MODEL...", shell_complete=read.some_model)
-@_declared
+@grouped(OPTIONS)
 def main(
     models: tuple[str, ...],
     *,
@@ -99,7 +93,9 @@ def main(
         raise click.UsageError("--dark goes with --plot.")
     settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers") or bool(save))
     if not named:
-        raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
+        raise click.UsageError(
+            "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
+        )
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead))
