@@ -129,7 +129,7 @@ def test_no_pattern_tells_numbers_of_two_digits_or_more_apart() -> None:
     patterns += [pattern for wrapper in WRAPPERS for pattern in (wrapper.adds, wrapper.owns)]
     longer = re.compile(r"(?<![\w\\])\d\d|\{\d|\\d(?![+*)])\\d")
     assert len(patterns) > 500
-    assert [pattern for pattern in patterns if longer.search(pattern)] == []
+    assert [one for one in patterns if longer.search(re.sub(r"\[\d+\]", "0", one))] == []
 
 
 def test_names_that_differ_in_long_numbers_alone_are_worked_out_once() -> None:
