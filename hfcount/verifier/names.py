@@ -276,8 +276,10 @@ def _look_for(
     result.listed.append((leaf, count))
     if lacking and leaf.presence == "required":
         part = f"{leaf.name} ({lacking:,} of {leaf.count:,})" if count else leaf.name
-        folded = [fold_all(leaf)] if lacking == leaf.count else fold(absent)
-        result.missing += [part] if few is not None else folded
+        if few is not None:
+            result.missing.append(part)
+        else:
+            result.missing += [fold_all(leaf)] if lacking == leaf.count else fold(absent)
         result.missing_count += lacking
         result.missing_elements += lacking * leaf.size
 
