@@ -32,6 +32,7 @@ FORMATS: Mapping[str, Format] = {
     "json": Format("json", "for programs, one object a line", streamed=True),
     "markdown": Format("markdown", "for a model card or a pull request"),
     "github": Format("github", "for GitHub Actions, with annotations"),
+    "concise": Format("concise", "for logs, a line for each model and finding, with file and line"),
 }
 
 
@@ -84,7 +85,8 @@ OUTPUTS: Mapping[str, Output] = {
     "xml": Output("junit"),
     "sarif": Output("sarif"),
     "csv": Output("csv"),
+    "csv-long": Output("csv_long"),
     "html": Output("html", ("jinja2", "html")),
     **dict.fromkeys(("svg", "png", "pdf"), Output("plots", ("matplotlib", "plot"))),
 }
-"""Files by their suffix; JSON is one object a line, and XML is JUnit's."""
+"""Files by their suffix; JSON is one object a line, XML is JUnit's, and `csv-long:FILE.csv` has a row a component."""

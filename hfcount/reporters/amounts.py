@@ -1,19 +1,8 @@
 """Numbers and bytes in a unit that suits them."""
 
+from hfcount.text import binary, rounded
 
-def binary(size: int) -> str:
-    """Bytes in the largest binary unit of which there is at least one: `61.02 GiB`."""
-    amount, unit = float(size), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f"{size:,} B" if unit == "B" else f"{amount:,.2f} {unit}"
-
-
-def rounded(size: int) -> str:
-    """The same without a fraction that is zero: `80 GiB`."""
-    return binary(size).replace(".00 ", " ")
+__all__ = ["binary", "rounded", "short"]
 
 
 def short(count: int) -> str:

@@ -139,3 +139,4 @@ def _finding(finding: ReportedFinding, names: bool) -> Iterator[RenderableType]:
         yield Padding(Text(row, "dim"), (0, 0, 0, 4))
     if fix:
         yield Padding(Text.assemble(("Fix: ", "bold"), fix), (0, 0, 0, 2))
+    yield Padding(Text(finding.rule.url, "dim"), (0, 0, 0, 2))
