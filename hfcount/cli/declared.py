@@ -93,6 +93,7 @@ _SHOW = (
     ),
     click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
     click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict."),
+    click.option("--details", is_flag=True, help="Print everything about every model, failing or not."),
     click.option(
         "--formula", is_flag=True, help="Print the parameter formula by component, by kind of layer and in total."
     ),

@@ -26,7 +26,8 @@ Examples:
 
 \b
 Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3
-unverified or could not look. With several models the worst decides: 1, 3, 0.
+unverified or could not look. What --memory and --tp ask counts too: 1 no, 3
+unknown. The worst decides: 1, 3, 0.
 
 \b
 Shell completion: hfcount --install-completion, or without writing a file:

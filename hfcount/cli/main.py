@@ -23,6 +23,7 @@ from hfcount.reporters import FORMATS, Format
 from hfcount.reporters.progress import Bar
 
 _BRIEF = Format("brief", "for --quiet")
+_DETAILED = Format("detailed", "for --details")
 
 if TYPE_CHECKING:
     from hfcount.cli.files import Wanted
@@ -55,6 +56,7 @@ def main(
     style: str,
     as_json: bool,
     quiet: bool,
+    details: bool,
     derive_with: DerivedWith | None,
     formula: bool,
     tensors: bool,
@@ -78,7 +80,7 @@ def main(
     it, the headers of the safetensors files are read, too. No weights are downloaded.
     """
     del debug  # whoever reports a crash looks for it
-    format = _format(style, as_json, quiet)
+    format = _format("json" if as_json and style == "table" else style, as_json, quiet, details)
     models = (*asked.spelled_out(models, recorded=fixtures is not None), *listed)
     try:
         named = asked.models(models, below, fixtures, everything, bool(revision or subfolder))
@@ -122,13 +124,13 @@ def main(
     return worst([report.exit_code for report in shown.reports])
 
 
-def _format(style: str, as_json: bool, quiet: bool) -> Format:
-    if as_json and style not in ("table", "json"):
+def _format(style: str, as_json: bool, quiet: bool, details: bool) -> Format:
+    if as_json and style != "json":
         raise click.UsageError(f"--json is --format json, and --format {style} is given besides. Give one.")
-    style = "json" if as_json else style
-    if quiet and style != "table":
-        raise click.UsageError("--quiet is a format of its own, and goes without --format and --json.")
-    return _BRIEF if quiet else FORMATS[style]
+    if (quiet or details) and (style != "table" or quiet is details):
+        words = "--quiet and --details are formats of their own: give one of them, without --format and --json."
+        raise click.UsageError(words)
+    return _BRIEF if quiet else _DETAILED if details else FORMATS[style]
 
 
 def _look(

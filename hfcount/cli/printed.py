@@ -61,7 +61,7 @@ def rule_lines(name: str) -> Iterator[str]:
         raise click.BadParameter(f"no rule is called {printable(name, 60)}. `hfcount rules` lists them.")
     for one in rules:
         yield f"{one.code} {one.name} ({one.level})\n  {one.what}\n  Why: {one.why}\n  Fix: {one.remedy}"
-        yield "".join(f"  {name}: {what}\n" for name, what in one.variants.items())
+        yield "".join(f"  {name}: {what}\n" for name, what in one.variants.items()) + f"  {one.url}\n"
 
 
 def type_lines(name: str) -> Iterator[str]:
