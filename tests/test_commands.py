@@ -201,9 +201,10 @@ def test_a_folder_of_a_sweep_may_hold_what_git_puts_there(here: Command) -> None
 
 
 PATHS = """
-x/pytorch_model.bin x/model.gguf x/model.safetensors x/config.json x/model.safetensors.index.json dangling one/sub/
-trainer-out trainer-out/checkpoint-7 notes.txt m.zip ./gone ../gone /gone gone/ org/gone/ .\\gone ~/gone many/m0/gone gone/model.safetensors
-gone/pytorch_model.bin gone/model.gguf gone/config.json gone.zip C:\\gone
+x/pytorch_model.bin x/model.gguf x/model.safetensors x/config.json x/model.safetensors.index.json dangling
+one/sub/ trainer-out trainer-out/checkpoint-7 notes.txt m.zip ./gone ../gone /gone gone/ org/gone/ .\\gone
+~/gone many/m0/gone gone/model.safetensors gone/pytorch_model.bin gone/model.gguf gone/config.json
+gone.zip C:\\gone
 """.split()
 
 
