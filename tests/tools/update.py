@@ -1,6 +1,6 @@
 """Brings all that is generated up to date, and says which files changed: `python tests/tools/update.py`.
 
-In the order in which one reads what another wrote: the names of each type's modules, by which a checkpoint that differs
+In the order in which one reads what another wrote: the address of the repository (address.py), the names of each type's modules, by which a checkpoint that differs
 is held against types (modules.py), the lines of all architectures (catalogue.py), the schema of the JSON
 (hfcount/docs/report.schema.json), the generated parts of README.md and the pages (readme.py), and a digest of every
 report (guard.py --record). The extra `test` is enough, unless a type of transformers is new or its classes change: then
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 TOOLS = Path(__file__).parent
 
 DECLARED = ("classes.py", "reference.py", "values.py", "readers.py")
-GENERATED = ("modules.py", "catalogue.py", "schema", "readme.py", "guard.py --record")
+GENERATED = ("address.py", "modules.py", "catalogue.py", "schema", "readme.py", "guard.py --record")
 
 
 def changed(steps: tuple[str, ...]) -> Iterator[Path]:
