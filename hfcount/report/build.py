@@ -30,7 +30,8 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
     """The report of one checkpoint; `figures` are None if it has no blueprint."""
     blueprint, evidence, outcome, policy = run.blueprint, run.evidence, run.outcome, run.options.policy
     findings = tuple(_finding(finding, run) for finding in outcome.findings)
-    proofs = {finding.proof for finding in outcome.findings if not policy.waives(finding)}
+    judged = [finding for finding in outcome.findings if not finding.of_serving]
+    proofs = {finding.proof for finding in judged if not policy.waives(finding)}
     waived = Counter(
         (one.code, one.name)
         for finding in outcome.findings
@@ -44,7 +45,13 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         source=run.documents.source,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waived)),
+        verdict=_verdict(
+            [finding for finding in findings if not finding.rule.of_serving],
+            proofs,
+            seen,
+            outcome.proven,
+            any(policy.waives(finding) for finding in judged),
+        ),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -129,6 +136,7 @@ def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str
         "storage": figures.storage,
         "memory": figures.memory,
         "compute": figures.compute,
+        "serving": figures.serving,
         "derived_with": blueprint.derived_with or None,
     }
 

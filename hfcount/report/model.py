@@ -18,6 +18,7 @@ from hfcount.figures import (
     Memory,
     Parameters,
     Part,
+    Serving,
     Storage,
     TensorRow,
 )
@@ -153,9 +154,10 @@ class Report(Part):
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `not_looked_at` is what lies beside the model, such as
     adapters or its other forms, of which the verdict says nothing. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which
-    are notes among the findings. `overrides` are the config keys that were set to other values. `derived_with` is what
-    gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
+    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which are notes
+    among the findings. `serving` answers what was asked about serving, beside the verdict. `overrides` are the config
+    keys that were set to other values. `derived_with` is what gave names and shapes of a type that no family describes,
+    such as `transformers 5.23.0`.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -186,6 +188,7 @@ class Report(Part):
     layers: tuple[LayerKind, ...] | None = None
     error: Failure | None = None
     derived_with: str | None = None
+    serving: Serving | None = None
 
     @property
     def label(self) -> str:
@@ -195,10 +198,14 @@ class Report(Part):
 
     @property
     def exit_code(self) -> int:
-        """0 for verified, explained, allowed or only counted; 1 for mismatch; 3 for unverified or could not look."""
-        if self.verdict == "unverified":
-            return 0 if self.depth == "config" and self.error is None else 3
-        return 1 if self.verdict == "mismatch" else 0
+        """That of the verdict, or of an answer about serving if that is worse.
+
+        0 for verified, explained, allowed or only counted, and for yes; 1 for mismatch, and for no; 3 for unverified or
+        could not look, and for an answer that is unknown.
+        """
+        counted = self.depth == "config" and self.error is None
+        verdict = {"mismatch": 1, "unverified": 0 if counted else 3}.get(self.verdict, 0)
+        return worst([verdict, *(one.exit_code for one in (self.serving.answers if self.serving else ()))])
 
     @property
     def ok(self) -> bool:
@@ -213,10 +220,10 @@ class Report(Part):
         """This report, if it is `ok`.
 
         Raises:
-            NotVerified: the verdict and why, with the report.
+            NotVerified: the verdict and the findings that it is about, with the report.
         """
         if not self.ok:
-            raise NotVerified(f"{self.label}: {RENDERINGS['verdict'](self)}", self)
+            raise NotVerified(RENDERINGS["reasons"](self), self)
         return self
 
     def to_markdown(self) -> str:
@@ -231,12 +238,19 @@ class Report(Part):
         codes = "".join(f" {finding.code}" for finding in self.findings)
         return f"<Report {self.label}: {self.verdict}{codes}>"
 
+    def __str__(self) -> str:
+        """The report as the terminal shows it."""
+        return RENDERINGS["text"](self)
+
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the table of the terminal."""
-        return RENDERINGS["notebook"](self)
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: the parts of the page; without the extra `html`, they show the Markdown."""
+        try:
+            return RENDERINGS["notebook"](self)
+        except ImportError:
+            return None
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
@@ -268,7 +282,7 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
+_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving")
 
 
 def _fields(part: Any) -> dict[str, Any]:

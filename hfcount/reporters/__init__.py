@@ -36,20 +36,24 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
-Way = Literal["verdict", "markdown", "html", "notebook"]
+Way = Literal["text", "reasons", "markdown", "html", "notebook"]
 """How a report can show itself."""
 
 
 def shown(report: "Report", way: Way) -> str:
     """One report by itself, as its methods show it."""
-    if way == "verdict":
-        from hfcount.reporters.text import verdict
+    if way == "reasons":
+        from hfcount.reporters.reasons import reasons
 
-        return verdict(report)
+        return reasons(report)
+    if way == "text":
+        from hfcount.reporters.table import as_text
+
+        return as_text(report)
     if way == "notebook":
-        from hfcount.reporters.table import as_html
+        from hfcount.reporters.notebook import render
 
-        return as_html(report)
+        return render(report)
     return Format(way, "for a report by itself").render([report])
 
 

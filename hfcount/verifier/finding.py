@@ -29,6 +29,7 @@ class Finding(Record):
         proof: whether the bytes are still proven: kept; doubted, but what they make may be of no use; weakened, not by
             the index; lost, by nothing.
         variants: what may be wrong, each in a sentence, where a rule has several.
+        of_serving: whether it answers a question about serving: it then counts for the exit code, not for the verdict.
         url: the address of the page about it, which stays.
         divides: whether readers besides transformers 5 may refuse what it reports, or load another model.
 
@@ -61,6 +62,7 @@ class Finding(Record):
     informational: ClassVar[bool] = False
     proof: ClassVar[Proof] = "kept"
     divides: ClassVar[bool] = False
+    of_serving: ClassVar[bool] = False
     variants: ClassVar[Mapping[Variant, str]] = MappingProxyType({})
 
     severity: Severity = "error"

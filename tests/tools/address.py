@@ -1,6 +1,6 @@
-"""Writes the repository's address wherever it stands: `python tests/tools/address.py`, after hfcount/project.py changed.
+"""Writes the repository's address wherever it stands: `python tests/tools/address.py`.
 
-Files that cannot import it say it as well: metadata, the README, the pages, the extension.
+Files that cannot import it from hfcount/project.py: metadata, the README, the pages, the extension.
 """
 
 import re
@@ -17,7 +17,7 @@ FILES = [
     *(ROOT / name for name in ("pyproject.toml", "README.md")),
     *sorted(ROOT.glob(".github/*.md")),
     *sorted(ROOT.glob(".github/extension/*")),
-    *sorted(ROOT.glob("hfcount/docs/*.md")),
+    *sorted(ROOT.glob("hfcount/docs/**/*.md")),
 ]
 
 _PLACES = (

@@ -35,11 +35,20 @@ def _run(*args: str) -> str:
 
 
 def _pages() -> str:
-    """The pages, by their titles."""
-    titles = {
-        path: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for path in DOCS.glob("*.md")
-    }
-    return "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in sorted(titles))
+    """The pages, in one paragraph."""
+    links = (f"[{page.stem}]({page.relative_to(ROOT).as_posix()})" for page in sorted(DOCS.glob("*.md")))
+    return "\n".join(f"{link}," for link in links).rstrip(",") + "."
+
+
+def _tutorials() -> str:
+    return "\n".join(
+        _link(page).replace("[Tutorial: ", f"[{page.stem}: ") for page in sorted(DOCS.glob("tutorials/*.md"))
+    )
+
+
+def _link(page: Path) -> str:
+    title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return f"- [{title}]({page.relative_to(ROOT).as_posix()})"
 
 
 def _help() -> str:
@@ -140,7 +149,10 @@ def _defective(name: str) -> hfcount.Report:
             os.chdir(here)
 
 
-_ASKED = {"HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6")}
+_ASKED = {
+    "HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6"),
+    "HF602": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--memory", "24GiB"),
+}
 """The command that a finding answers, where it is found only if it is asked for."""
 
 _SHOWN = {
@@ -245,5 +257,6 @@ BLOCKS = {
     "rules": _rules,
     "stored": _stored,
     "told": _told,
+    "tutorials": _tutorials,
 }
 """How each named block is made; `console` is made of its own commands."""
