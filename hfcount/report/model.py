@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Files(Part):
     """How far a run looked at the weight files.
 
@@ -48,7 +48,7 @@ class Files(Part):
     apart: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Beside(Part):
     """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
 
@@ -57,7 +57,7 @@ class Beside(Part):
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evidence(Part):
     """What was published.
 
@@ -75,7 +75,7 @@ class Evidence(Part):
     files: Files | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedCheck(Part):
     """One number as expected and as observed; `text` says how the expected one was computed."""
 
@@ -86,7 +86,7 @@ class ReportedCheck(Part):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
@@ -125,7 +125,7 @@ class ReportedFinding(Part):
         return RULES[self.code]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Allowed(Part):
     """Errors that --allow let through: their rule, and how many findings it has."""
 
@@ -134,7 +134,7 @@ class Allowed(Part):
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Part):
     """What hfcount says of one checkpoint.
 
