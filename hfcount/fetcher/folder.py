@@ -93,8 +93,7 @@ def read_folder(
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
     if config is None:
-        instead = without_config(sizes, files.read(folder / ADAPTER), folder if source == "folder" else None)
-        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
+        raise _no_config(folder, sizes, source)
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
         weights.append(SINGLE)
@@ -114,6 +113,11 @@ def read_folder(
         sizes=sizes if whole else None,
         companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
     )
+
+
+def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:
+    instead = without_config(sizes, files.read(folder / ADAPTER), folder if source == "folder" else None)
+    return FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
 
 
 class FolderShards:
