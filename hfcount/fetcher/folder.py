@@ -1,6 +1,7 @@
 """A local folder, or a config's own file."""
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,7 @@ from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
 _SUFFIXES = (*_WEIGHTS, ".gguf", ".pt", ".pth", ".onnx", ".zip", ".tar", ".gz")  # which no repo's name ends in
+_STEP = re.compile(r"(checkpoint|epoch|iter|step|global_step)[-_]?\d+")
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
@@ -42,8 +44,13 @@ def takes(request: Request) -> bool:
         or path.name in (CONFIG, INDEX, BIN_INDEX)
         or path.suffix in _SUFFIXES
         or os.path.lexists(path)
-        or (len(path.parts) > 2 and os.path.lexists(path.parts[0]))
+        or (len(path.parts) > 1 and os.path.lexists(path.parts[0]) and _is_inner(path))
     )
+
+
+def _is_inner(path: Path) -> bool:
+    """Whether a path is deeper than a repo's name, or ends as trainers call what they save."""
+    return len(path.parts) > 2 or _STEP.fullmatch(path.name) is not None
 
 
 def read(request: Request) -> Documents:

@@ -61,7 +61,7 @@ RULES: Mapping[str, type[Finding]] = _Rules()
 
 
 def lookup(code_or_name: str) -> type[Finding] | None:
-    """The rule of that code or name."""
+    """The rule of that code, in full or its number alone, or of that name."""
     name = code_or_name.lower()
     names = {code: file.partition("_")[2].replace("_", "-") for code, file in _files().items()}
-    return next((RULES[code] for code, own in names.items() if name in (code.lower(), own)), None)
+    return next((RULES[code] for code, own in names.items() if name in (code.lower(), code[2:], own)), None)
