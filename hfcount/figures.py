@@ -1,4 +1,4 @@
-"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving."""
+"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving, places."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -265,6 +265,14 @@ class Compute(Part):
     per_position: int | None = None
     context: int | None = None
     at_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Location(Part):
+    """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
+
+    file: str
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

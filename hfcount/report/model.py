@@ -15,6 +15,7 @@ from hfcount.figures import (
     Compute,
     Failure,
     LayerKind,
+    Location,
     Memory,
     Parameters,
     Part,
@@ -90,14 +91,6 @@ class ReportedCheck(Part):
     observed: int
     agrees: bool
     text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Location(Part):
-    """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
-
-    file: str
-    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -3,9 +3,9 @@
 import re
 
 from hfcount.fetcher.interface import CONFIG, INDEX, Documents
+from hfcount.figures import Location
 from hfcount.formats import places
 from hfcount.formats.json import Document
-from hfcount.report.model import Location
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 
