@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount import families
 from hfcount.errors import UnknownClass
@@ -14,8 +13,7 @@ from hfcount.mapper.shapeless import may_bear
 from hfcount.text import printable
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(NamedTuple):
     """What a config says of its model's class.
 
     Args:

@@ -12,9 +12,8 @@ Without `files` no headers were read. `length` may be left out; it is then that 
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.formats import samples
@@ -26,8 +25,7 @@ from hfcount.text import printable, shown
 _MANY = 6_000_000  # values: nine for each tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(NamedTuple):
     """The content of a headers.json.
 
     Args:
@@ -41,7 +39,7 @@ class Recording:
     files: Mapping[str, Any] | None = None
     others: Collection[str] = ()
     sizes: Mapping[str, int | None] | None = None
-    samples: Samples = field(default_factory=dict)
+    samples: Samples = MappingProxyType({})
 
 
 def read_recording(document: Document) -> Recording:
@@ -86,7 +84,7 @@ def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
         return Shard(name, size, problem=error.said, fix=error.fix)
     if type(length) is not int:  # the reference writer puts no spaces, and pads to a multiple of 8
         length = -(-len(written) // 8) * 8
-    return Shard(name, size, replace(parsed, length=length))
+    return Shard(name, size, parsed._replace(length=length))
 
 
 def recording(
