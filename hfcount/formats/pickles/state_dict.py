@@ -1,0 +1,146 @@
+"""The state dict in the value of a pickle: which names have tensors, and whether their storages can hold them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.formats.pickles.machine import Seen
+from hfcount.formats.pickles.values import MAX_SIZE, Storage, Tensor
+from hfcount.text import plural, printable
+
+MAX_PICKLE = 32_000_000
+"""Bytes of the pickles of a file, in all: ten times what the largest file known has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pickle:
+    """What a file of torch.save holds.
+
+    Args:
+        size: bytes of the file.
+        legacy: whether it has the format before torch 1.6.
+        tensors: those of the state dict by name, in its order; none if the file holds no state dict.
+        others: names in the state dict that are of no tensor.
+        nameless: whether the state dict has keys that are no text.
+        inner: where the file is no state dict, the keys under which most tensors lie, and these by name.
+        globals: functions and classes beyond torch's allow-list that it names.
+        opcodes: opcodes that torch refuses.
+        protocol: of the pickle.
+        storages: what the tensors are views of, by key.
+        longer: keys of storages that have more bytes in the file than the pickle says.
+        compressed: keys of storages that are compressed.
+        trailing: bytes behind all that belongs to the file.
+    """
+
+    name: str
+    size: int
+    legacy: bool = False
+    tensors: Mapping[str, Tensor] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    nameless: bool = False
+    inner: "tuple[tuple[str, ...], Mapping[str, Tensor]] | None" = None
+    globals: tuple[str, ...] = ()
+    opcodes: tuple[str, ...] = ()
+    protocol: int = 2
+    storages: Mapping[str, Storage] = field(default_factory=dict)
+    longer: tuple[str, ...] = ()
+    compressed: tuple[str, ...] = ()
+    trailing: int = 0
+
+    @property
+    def data(self) -> int:
+        """Bytes of all storages."""
+        return sum(storage.bytes for storage in self.storages.values())
+
+
+def assemble(name: str, size: int, value: Any, seen: Seen, **more: Any) -> Pickle:
+    """What a file holds, by the value of its pickle.
+
+    Args:
+        seen: what the pickle asks for.
+        more: further fields of `Pickle`.
+
+    Raises:
+        DocumentError: HF003, a tensor goes beyond its storage.
+    """
+    top = value if type(value) is dict else {}
+    tensors = {key: item for key, item in top.items() if type(key) is str and type(item) is Tensor}
+    inner = None if tensors else _inner(value)
+    _check_tensors(printable(name), seen.tensors, tensors)
+    return Pickle(
+        name,
+        size,
+        tensors=tensors,
+        others=tuple(key for key, item in top.items() if type(key) is str and type(item) is not Tensor),
+        nameless=any(type(key) is not str for key in top),
+        inner=inner,
+        globals=tuple(seen.refused),
+        opcodes=tuple(seen.opcodes),
+        protocol=seen.protocol,
+        storages=seen.storages,
+        **more,
+    )
+
+
+def _inner(value: Any) -> tuple[tuple[str, ...], Mapping[str, Tensor]] | None:
+    """The keys to the dictionary or list with the most tensors, and these; None if there is none."""
+    best: tuple[tuple[str, ...], dict[str, Tensor]] | None = None
+    for path, items in _nested(value):
+        tensors = {key: item for key, item in items.items() if type(item) is Tensor}
+        if tensors and (best is None or len(tensors) > len(best[1])):
+            best = path, tensors
+    return best
+
+
+def _nested(value: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """All dictionaries and lists within a value, each once however often it occurs, with the keys to it."""
+    queue: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    known = {id(value)}
+    for path, item in queue:
+        if type(item) is dict:
+            items = {key: inner for key, inner in item.items() if type(key) is str}
+        elif type(item) in (list, tuple):
+            items = {str(number): inner for number, inner in enumerate(item)}
+        else:
+            continue
+        yield path, items
+        if len(path) == _DEPTH:
+            continue
+        for key, inner in items.items():
+            if type(inner) in (dict, list, tuple) and id(inner) not in known:
+                known.add(id(inner))
+                queue.append(((*path, key), inner))
+
+
+_DEPTH = 8  # keys to a state dict
+
+
+def _check_tensors(where: str, tensors: list[Tensor], named: Mapping[str, Tensor]) -> None:
+    for tensor in tensors:
+        problem = _problem(tensor)
+        if problem:
+            name = next((name for name, other in named.items() if other is tensor), None)
+            raise DocumentError(f"{where}: {printable(name) if name else 'a tensor'} {problem}.", "HF003")
+
+
+def _problem(tensor: Tensor) -> str | None:
+    """Why a tensor cannot be, as the end of a sentence; None if it can."""
+    if tensor.elements * tensor.bits >= 8 * MAX_SIZE:
+        return f"has shape {printable(str(tensor.shape))} of {tensor.dtype}, which is 2^63 bytes or more"
+    storage = tensor.storage
+    if storage is None:
+        return None
+    needed, there = tensor.extent * tensor.bits // 8, storage.bytes
+    if needed > there:
+        return (
+            f"has shape {printable(str(tensor.shape))} and stride {printable(str(tensor.stride))} from element"
+            f" {tensor.offset:,}, up to byte {needed:,} of storage {printable(storage.key)}, which has {there:,}"
+        )
+    return None
+
+
+def tensors_on(tensors: Mapping[str, Tensor], keys: set[str]) -> str:
+    """The tensors whose storages have these keys, for a message: how many, and the first."""
+    names = [name for name, tensor in tensors.items() if tensor.storage and tensor.storage.key in keys]
+    return f"{plural(len(names), 'tensor')}, such as {printable(names[0])}" if names else "no tensor of the state dict"
