@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.formats.pickles.machine import Cut, Seen
 from hfcount.formats.pickles.opcodes import unpickle
 from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on
+from hfcount.formats.pickles.stream import MARGIN, Cut, Seen, Stream
 from hfcount.formats.pickles.values import Malformed
 from hfcount.formats.window import Window
 from hfcount.text import plural, printable
@@ -23,51 +23,57 @@ def read_legacy(name: str, window: Window) -> Pickle:
     Raises:
         DocumentError: HF004, it is cut off; HF003, it is no such file, or cannot be as it is.
     """
-    where, length = printable(name), _FIRST
-    while True:
-        raw = window.range(0, length)
-        try:
-            return _read(name, window, raw)
-        except Cut:
-            if len(raw) < length:
-                raise DocumentError(
-                    f"{where} is cut off: it has {window.size:,} bytes, and ends within its pickles.",
-                    "HF004",
-                    file=name,
-                    observed=window.size,
-                    fix=_AGAIN,
-                ) from None
-        except Malformed as error:
-            raise DocumentError(f"{where}: its pickle {printable(str(error))}.", "HF003") from None
-        if length == MAX_PICKLE:
-            raise DocumentError(f"{where} has pickles of more than {length:,} bytes, the most that are read.", "HF003")
-        length = min(2 * length, MAX_PICKLE)
+    where = printable(name)
+
+    def more(end: int) -> bytes:
+        if end > window.size + MARGIN:
+            raise Cut
+        if end > MAX_PICKLE:
+            raise Malformed(f"goes on for more than {MAX_PICKLE:,} bytes, the most that are read")
+        length = _FIRST
+        while length < end:
+            length *= 2
+        return window.range(0, length)
+
+    try:
+        return _read(name, window, Stream(window.range(0, _FIRST), more))
+    except Cut:
+        raise DocumentError(
+            f"{where} is cut off: it has {window.size:,} bytes, and ends within its pickles.",
+            "HF004",
+            file=name,
+            observed=window.size,
+            fix=_AGAIN,
+        ) from None
+    except Malformed as error:
+        raise DocumentError(f"{where}: its pickle {printable(str(error))}.", "HF003") from None
 
 
-def _read(name: str, window: Window, raw: bytes) -> Pickle:
+def _read(name: str, window: Window, stream: Stream) -> Pickle:
     seen = Seen()
-    value, place = _header(name, raw, seen)
+    value, place = _header(name, stream, seen)
     if place is None:  # a pickle of something else, which asks for more than weights do
         return assemble(name, window.size, value, seen, legacy=True)
-    value, place = unpickle(raw, place, seen)
-    keys, place = unpickle(raw, place, Seen())
+    value, place = unpickle(stream, place, seen)
+    keys, place = unpickle(stream, place, seen)
     pickle = assemble(name, window.size, value, seen, legacy=True)
     return _with_data(pickle, window, keys, place)
 
 
-def _header(name: str, raw: bytes, seen: Seen) -> tuple[Any, int | None]:
+def _header(name: str, stream: Stream, seen: Seen) -> tuple[Any, int | None]:
     """The value of the first pickle, and where that of the weights begins; None if there is none.
 
     Raises:
         DocumentError: HF003, torch.save did not write it.
     """
     try:
-        magic, place = unpickle(raw, 0, seen)
+        magic, place = unpickle(stream, 0, seen)
     except Malformed:
         if seen.refused:
             return None, None
         raise DocumentError(
-            f"{printable(name)} is no file of torch.save: it begins with {printable(repr(raw[:16]), 80)}.", "HF003"
+            f"{printable(name)} is no file of torch.save: it begins with {printable(repr(stream.raw[:16]), 80)}.",
+            "HF003",
         ) from None
     if type(magic) is not int or magic != _MAGIC:
         if seen.refused:
@@ -75,10 +81,10 @@ def _header(name: str, raw: bytes, seen: Seen) -> tuple[Any, int | None]:
         raise DocumentError(
             f"{printable(name)} is a pickle that torch.save did not write, so that torch.load refuses it.", "HF003"
         )
-    version, place = unpickle(raw, place, seen)
+    version, place = unpickle(stream, place, seen)
     if type(version) is not int or version != _PROTOCOL:
         raise Malformed(f"is to have version {_PROTOCOL:,} of the format, and does not")
-    return None, unpickle(raw, place, seen)[1]  # the system that wrote it
+    return None, unpickle(stream, place, seen)[1]  # the system that wrote it
 
 
 def _with_data(pickle: Pickle, window: Window, keys: Any, begin: int) -> Pickle:

@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.formats.pickles.machine import Seen
+from hfcount.formats.pickles.stream import Seen
 from hfcount.formats.pickles.values import MAX_SIZE, Storage, Tensor
+from hfcount.storage.dtypes import FLOATING
 from hfcount.text import plural, printable
 
 MAX_PICKLE = 32_000_000
 """Bytes of the pickles of a file, in all: ten times what the largest file known has."""
+
+_DEPTH = 8  # keys to a state dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +24,16 @@ class Pickle:
         size: bytes of the file.
         legacy: whether it has the format before torch 1.6.
         tensors: those of the state dict by name, in its order; none if the file holds no state dict.
+        state_dict: whether its value is a dictionary of tensors, or an empty one.
         others: names in the state dict that are of no tensor.
+        leading: the first of them, if that stands before the first weights; None otherwise.
         nameless: whether the state dict has keys that are no text.
         inner: where the file is no state dict, the keys under which most tensors lie, and these by name.
         globals: functions and classes beyond torch's allow-list that it names.
         opcodes: opcodes that torch refuses.
         protocol: of the pickle.
         storages: what the tensors are views of, by key.
+        unused: bytes of the storages that no tensor uses.
         longer: keys of storages that have more bytes in the file than the pickle says.
         compressed: keys of storages that are compressed.
         trailing: bytes behind all that belongs to the file.
@@ -37,13 +43,16 @@ class Pickle:
     size: int
     legacy: bool = False
     tensors: Mapping[str, Tensor] = field(default_factory=dict)
+    state_dict: bool = True
     others: tuple[str, ...] = ()
+    leading: str | None = None
     nameless: bool = False
     inner: "tuple[tuple[str, ...], Mapping[str, Tensor]] | None" = None
     globals: tuple[str, ...] = ()
     opcodes: tuple[str, ...] = ()
     protocol: int = 2
     storages: Mapping[str, Storage] = field(default_factory=dict)
+    unused: int = 0
     longer: tuple[str, ...] = ()
     compressed: tuple[str, ...] = ()
     trailing: int = 0
@@ -72,15 +81,28 @@ def assemble(name: str, size: int, value: Any, seen: Seen, **more: Any) -> Pickl
         name,
         size,
         tensors=tensors,
+        state_dict=bool(tensors) or (type(value) is dict and not value),
         others=tuple(key for key, item in top.items() if type(key) is str and type(item) is not Tensor),
+        leading=_leading(top),
         nameless=any(type(key) is not str for key in top),
         inner=inner,
         globals=tuple(seen.refused),
         opcodes=tuple(seen.opcodes),
         protocol=seen.protocol,
         storages=seen.storages,
+        unused=_unused(seen),
         **more,
     )
+
+
+def _leading(top: Mapping[Any, Any]) -> str | None:
+    """The first name of no tensor, if that stands before the first tensor of a floating dtype."""
+    for key, item in top.items():
+        if type(item) is not Tensor:
+            return str(key) if type(key) is str else None
+        if item.dtype in FLOATING:
+            return None
+    return None
 
 
 def _inner(value: Any) -> tuple[tuple[str, ...], Mapping[str, Tensor]] | None:
@@ -113,9 +135,6 @@ def _nested(value: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
                 queue.append(((*path, key), inner))
 
 
-_DEPTH = 8  # keys to a state dict
-
-
 def _check_tensors(where: str, tensors: list[Tensor], named: Mapping[str, Tensor]) -> None:
     for tensor in tensors:
         problem = _problem(tensor)
@@ -138,6 +157,24 @@ def _problem(tensor: Tensor) -> str | None:
             f" {tensor.offset:,}, up to byte {needed:,} of storage {printable(storage.key)}, which has {there:,}"
         )
     return None
+
+
+def _unused(seen: Seen) -> int:
+    """Bytes of the storages that no tensor uses; what lies between the steps of a view counts as used."""
+    used: dict[str, list[tuple[int, int]]] = {key: [] for key in seen.storages}
+    for tensor in seen.tensors:
+        storage = tensor.storage
+        if storage and tensor.extent:
+            begin = storage.begin * storage.bits // 8
+            width = tensor.bits // 8
+            used[storage.key].append((begin + tensor.offset * width, begin + tensor.extent * width))
+    unused = sum(storage.bytes for storage in seen.storages.values())
+    for ranges in used.values():
+        place = 0
+        for begin, end in sorted(ranges):
+            unused -= max(0, end - max(begin, place))
+            place = max(place, end)
+    return unused
 
 
 def tensors_on(tensors: Mapping[str, Tensor], keys: set[str]) -> str:

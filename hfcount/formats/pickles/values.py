@@ -17,7 +17,7 @@ MAX_SIZE = 2**63
 MAX_DIMENSIONS = 64
 """Dimensions that torch takes at most."""
 
-_STORAGES = {
+STORAGES = {
     "Double": ("F64", 64),
     "Float": ("F32", 32),
     "Half": ("F16", 16),
@@ -39,7 +39,7 @@ _STORAGES = {
 """Dtype and bits of an element by the name of the storage, without its ending; by torch's name where safetensors has
 none."""
 
-_OTHER_DTYPES = {
+OTHER_DTYPES = {
     "complex128": 128,
     "complex32": 32,
     "qint32": 32,
@@ -48,31 +48,6 @@ _OTHER_DTYPES = {
     **{f"{sign}int{bits}": 8 for sign in ("", "u") for bits in range(1, 8)},
 }
 """Bits of one element of what safetensors does not have, by torch's name: each takes whole bytes."""
-
-_SCHEMES = ("per_tensor_affine", "per_tensor_symmetric", "per_channel_affine", "per_channel_symmetric")
-_TENSORS = [name for name in _STORAGES if not name.startswith(("Q", "Complex"))]
-
-ALLOWED = frozenset(
-    (
-        *"collections.OrderedDict collections.Counter torch.nn.parameter.Parameter torch.Size torch.Tensor".split(),
-        *"torch.device torch.serialization._get_layout torch.storage.TypedStorage torch.storage.UntypedStorage".split(),
-        *"_codecs.encode builtins.bytearray builtins.set builtins.complex".split(),
-        *(f"torch.{name}Storage" for name in _STORAGES),
-        *(f"torch.cuda.{name}Storage" for name in _STORAGES if not name.startswith("Q")),
-        *(f"torch{place}.{name}Tensor" for place in ("", ".cuda") for name in _TENSORS),
-        *(f"torch{place}.sparse.{name}Tensor" for place in ("", ".cuda") for name in _TENSORS if name != "Bool"),
-        *(f"torch.{name}" for name in (*_SCHEMES, "per_channel_affine_float_qparams", *_OTHER_DTYPES)),
-        *(f"torch.{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-        *(f"torch.{name}" for name in ("bool", "float16", "bfloat16", "float32", "float64", "complex64")),
-        *(f"torch.float8_{name}" for name in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")),
-        *(f"torch._utils._rebuild_{name}" for name in ("tensor", "tensor_v2", "tensor_v3", "qtensor", "sparse_tensor")),
-        *(f"torch._utils._rebuild_{name}" for name in ("parameter", "parameter_with_state", "nested_tensor")),
-        *(f"torch._utils._rebuild_{name}" for name in ("meta_tensor_no_storage", "wrapper_subclass")),
-        *(f"torch._utils._rebuild_device_tensor_from_{name}" for name in ("numpy", "cpu_tensor")),
-        "torch._tensor._rebuild_from_type_v2",
-    )
-)
-"""Names that torch.load(weights_only=True), its default, takes from a pickle."""
 
 
 class Malformed(Exception):
@@ -165,7 +140,7 @@ def storage_of(kind: Any, key: Any, elements: Any) -> Storage:
         Malformed: these are no class of storages, name and number.
     """
     name = kind.name.rpartition(".")[2].removesuffix("Storage") if isinstance(kind, Global) else ""
-    known = ("U8", 8) if name == "Untyped" else _STORAGES.get(name)
+    known = ("U8", 8) if name == "Untyped" else STORAGES.get(name)
     if known is None or not kind.name.startswith("torch.") or not kind.name.endswith("Storage"):
         raise Malformed("names a storage of no class of torch's")
     if type(key) is not str:
@@ -224,8 +199,8 @@ def _number(value: Any) -> str:
 
 def _dtype(value: Any) -> tuple[str, int]:
     name = value.name.removeprefix("torch.") if isinstance(value, Global) else ""
-    if name in _OTHER_DTYPES:
-        return name, _OTHER_DTYPES[name]
+    if name in OTHER_DTYPES:
+        return name, OTHER_DTYPES[name]
     known = stored_as(name)
     if known is None:
         raise Malformed("gives a tensor a dtype that torch does not have")

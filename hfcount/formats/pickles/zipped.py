@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from hfcount.errors import DocumentError
-from hfcount.formats.pickles.machine import Cut, Seen
 from hfcount.formats.pickles.opcodes import unpickle
 from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on
+from hfcount.formats.pickles.stream import Cut, Seen, Stream
 from hfcount.formats.pickles.values import Malformed, Storage
 from hfcount.formats.window import Window
 from hfcount.formats.zip import Archive, read_archive
@@ -31,7 +31,7 @@ def read_zipped(name: str, window: Window) -> Pickle:
     raw = archive.content(window, f"{root}/data.pkl", MAX_PICKLE)
     seen = Seen()
     try:
-        value, _ = unpickle(raw, 0, seen)
+        value, _ = unpickle(Stream(raw), 0, seen)
     except Cut:
         raise DocumentError(f"{where}: its pickle of {len(raw):,} bytes has no end.", "HF003") from None
     except Malformed as error:
@@ -142,7 +142,7 @@ def _first_pickle(name: str, window: Window) -> tuple[Pickle, int] | None:
             return None
         seen = Seen()
         try:
-            value, end = unpickle(raw, begin, seen)
+            value, end = unpickle(Stream(raw), begin, seen)
             return assemble(name, window.size, value, seen), end
         except (Malformed, DocumentError):
             return None
