@@ -161,7 +161,7 @@ class Taken(Machine):
             return at
         if len(values) not in (5, 6):
             raise Malformed(f"describes a storage by {len(values)} values")
-        storage = storage_of(values[1], values[2], values[4])
+        storage = storage_of(values[1], values[2], values[4], len(values) == 6)
         # Where two ids name one storage, torch takes the first for both.
         storage = self.seen.storages.setdefault(storage.key, storage)
         self.append(storage if len(values) == 5 or values[5] is None else part_of(storage, values[5]))

@@ -133,8 +133,11 @@ class Tensor(NamedTuple):
         return self.elements * self.bits // 8
 
 
-def storage_of(kind: Any, key: Any, elements: Any) -> Storage:
+def storage_of(kind: Any, key: Any, elements: Any, legacy: bool = False) -> Storage:
     """The storage of a persistent id.
+
+    Args:
+        legacy: whether the file has the format before torch 1.6.
 
     Raises:
         Malformed: these are no class of storages, name and number.
@@ -143,6 +146,8 @@ def storage_of(kind: Any, key: Any, elements: Any) -> Storage:
     known = ("U8", 8) if name == "Untyped" else STORAGES.get(name)
     if known is None or not kind.name.startswith("torch.") or not kind.name.endswith("Storage"):
         raise Malformed("names a storage of no class of torch's")
+    if name == "Untyped" and legacy:
+        raise Malformed("names a storage without a dtype, which torch writes in this old format and does not read")
     if type(key) is not str:
         raise Malformed("names a storage by something else than text")
     if type(elements) is not int or not 0 <= elements < MAX_SIZE // (known[1] // 8):
