@@ -14,7 +14,7 @@ from hfcount.errors import DocumentError
 from hfcount.formats.index import Index
 from hfcount.formats.pickles import Pickle, Tensor, read_pickle
 from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Header, Shard
-from hfcount.formats.window import Read
+from hfcount.formats.window import Read, TooLarge
 from hfcount.plan import Blueprint
 from hfcount.storage.dtypes import BITS, FLOATING
 from hfcount.tree.leaves import Finder, Label
@@ -33,7 +33,7 @@ _COPIES: Mapping[str, Label] = {"HF203": "tied", "HF204": "legacy"}
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A file that cannot be read: what is wrong with it; `kind` is cut-off or unreadable."""
+    """A file that cannot be read, and why."""
 
     name: str
     size: int
@@ -41,8 +41,16 @@ class Broken:
 
     @property
     def kind(self) -> str:
-        """How it is broken."""
+        """cut-off, unreadable, or too-large, which may be sound."""
+        if isinstance(self.error, TooLarge):
+            return "too-large"
         return "cut-off" if self.error.code == "HF004" else "unreadable"
+
+    @property
+    def difference(self) -> Difference:
+        """What is to be told of it."""
+        facts = {"message": str(self.error), "expected": self.error.expected, "observed": self.error.observed}
+        return Difference(self.kind, "unverified" if self.kind == "too-large" else "error", self.name, facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +113,7 @@ def compare(blueprint: Blueprint, files: Sequence[Pickle | Broken], index: Index
         index: that of the pickled files, if there is one.
     """
     pickles = [file for file in files if isinstance(file, Pickle)]
-    differences = [
-        Difference(file.kind, "error", file.name, _said(file.error)) for file in files if isinstance(file, Broken)
-    ]
+    differences = [file.difference for file in files if isinstance(file, Broken)]
     differences += [difference for pickle in pickles for difference in conditions(pickle, blueprint)]
     if differences and not any(pickle.tensors for pickle in pickles):
         return differences  # there is nothing to compare
@@ -132,10 +138,6 @@ def _names(found: Match, label: Label, pickles: Iterable[Pickle]) -> list[str]:
     return [name for name in names if any(name in pickle.tensors for pickle in pickles)]
 
 
-def _said(error: DocumentError) -> dict[str, object]:
-    return {"message": str(error), "expected": error.expected, "observed": error.observed}
-
-
 def conditions(pickle: Pickle, blueprint: Blueprint | None = None) -> Iterator[Difference]:
     """What is to be known of one file beside its names, shapes and dtypes.
 
@@ -145,9 +147,8 @@ def conditions(pickle: Pickle, blueprint: Blueprint | None = None) -> Iterator[D
     yield from _refused(pickle)
     yield from _no_state_dict(pickle, blueprint)
     odd: dict[str, str] = {name: tensor.kind for name, tensor in pickle.tensors.items() if tensor.kind != "dense"}
-    odd |= {
-        name: tensor.dtype for name, tensor in pickle.tensors.items() if name not in odd and tensor.dtype not in BITS
-    }
+    others = {name: tensor.dtype for name, tensor in pickle.tensors.items() if tensor.dtype not in BITS}
+    odd |= {name: dtype for name, dtype in others.items() if name not in odd and not dtype.startswith("complex")}
     if odd:
         yield Difference("tensor-kind", "error", pickle.name, {"tensors": odd, "count": len(odd)})
     if pickle.compressed:

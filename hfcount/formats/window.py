@@ -2,8 +2,14 @@
 
 from collections.abc import Callable
 
+from hfcount.errors import DocumentError
+
 Read = Callable[[int, int], bytes]
 """Reads the bytes of a file from `start` up to, not including, `stop`."""
+
+
+class TooLarge(DocumentError):
+    """What is to be read has more bytes or values than are read of a file: nothing can be said of it."""
 
 
 class Window:

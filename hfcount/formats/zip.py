@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hfcount.errors import DocumentError
-from hfcount.formats.window import Window
+from hfcount.formats.window import TooLarge, Window
 from hfcount.text import printable
 
 TAIL = 65_536
@@ -60,11 +60,15 @@ class Archive:
         """The content of a record, read in one range at most.
 
         Raises:
-            DocumentError: HF003, it is longer than `limit`, is damaged, or is packed in a way that nobody unpacks.
+            TooLarge: it is longer than `limit`.
+            DocumentError: HF003, it is damaged, or is packed in a way that nobody unpacks.
         """
         record = self.records[name]
         if max(record.size, record.packed) > limit:
-            raise self._broken(name, f"has {record.size:,} bytes; at most {limit:,} are read")
+            raise TooLarge(
+                f"{self.where}: its record {printable(name)} has {record.size:,} bytes; at most {limit:,} are read.",
+                "HF003",
+            )
         # A local header may hold more than the directory says: up to 65,535 bytes, with which writers align data.
         begin = record.offset + _LOCAL.size + _length(name)
         return self._unpacked(name, window.range(record.offset, min(begin + _WIDE + record.packed, self._next(record))))
@@ -141,7 +145,7 @@ def read_archive(where: str, window: Window) -> Archive | None:
             "HF003",
         )
     if length > MAX_DIRECTORY or count > MAX_RECORDS:
-        raise DocumentError(
+        raise TooLarge(
             f"{where} lists {count:,} records in {length:,} bytes; at most {MAX_RECORDS:,} in {MAX_DIRECTORY:,} are"
             " read.",
             "HF003",

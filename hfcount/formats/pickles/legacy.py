@@ -5,15 +5,16 @@ from typing import Any
 
 from hfcount.errors import DocumentError
 from hfcount.formats.pickles.opcodes import unpickle
-from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on
+from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on, unreadable
 from hfcount.formats.pickles.stream import MARGIN, Cut, Seen, Stream
-from hfcount.formats.pickles.values import Malformed
+from hfcount.formats.pickles.values import Beyond, Malformed
 from hfcount.formats.window import Window
 from hfcount.text import plural, printable
 
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 _COUNT = 8  # bytes before each storage: the number of its elements
 _FIRST = 65_536
+_PROTO = b"\x80"  # which begins each pickle since protocol 2
 _AGAIN = "Upload or download it again."
 
 
@@ -29,7 +30,7 @@ def read_legacy(name: str, window: Window) -> Pickle:
         if end > window.size + MARGIN:
             raise Cut
         if end > MAX_PICKLE:
-            raise Malformed(f"goes on for more than {MAX_PICKLE:,} bytes, the most that are read")
+            raise Beyond(f"goes on for more than {MAX_PICKLE:,} bytes, the most that are read")
         length = _FIRST
         while length < end:
             length *= 2
@@ -39,14 +40,14 @@ def read_legacy(name: str, window: Window) -> Pickle:
         return _read(name, window, Stream(window.range(0, _FIRST), more))
     except Cut:
         raise DocumentError(
-            f"{where} is cut off: it has {window.size:,} bytes, and ends within its pickles.",
+            f"{where} is cut off: it has {plural(window.size, 'byte')}, and ends within its pickles.",
             "HF004",
             file=name,
             observed=window.size,
             fix=_AGAIN,
         ) from None
     except Malformed as error:
-        raise DocumentError(f"{where}: its pickle {printable(str(error))}.", "HF003") from None
+        raise unreadable(where, error) from None
 
 
 def _read(name: str, window: Window, stream: Stream) -> Pickle:
@@ -68,9 +69,11 @@ def _header(name: str, stream: Stream, seen: Seen) -> tuple[Any, int | None]:
     """
     try:
         magic, place = unpickle(stream, 0, seen)
-    except Malformed:
+    except (Cut, Malformed) as error:
         if seen.refused:
             return None, None
+        if isinstance(error, Cut) and stream.raw.startswith(_PROTO):
+            raise
         raise DocumentError(
             f"{printable(name)} is no file of torch.save: it begins with {printable(repr(stream.raw[:16]), 80)}.",
             "HF003",

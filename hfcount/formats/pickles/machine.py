@@ -6,12 +6,13 @@ from typing import Any
 
 from hfcount.formats.pickles.allowed import ALLOWED
 from hfcount.formats.pickles.stream import Cut, Seen, Stream
-from hfcount.formats.pickles.values import OPAQUE, Global, Malformed, Opaque, Tensor, call
+from hfcount.formats.pickles.values import OPAQUE, Beyond, Global, Malformed, Opaque, Tensor, call
 
-MAX_VALUES = 2_500_000
+MAX_VALUES = 1_500_000
 """Opcodes of one pickle, and values that its calls copy: a tensor takes 35. Time and memory are bounded by it."""
 
-_NAMED = 200  # names that are kept to be reported
+_NAMED = 200  # functions and classes, of those that torch refuses, that are kept to be reported
+_MOST_NAMED = 10_000  # that a pickle may name at all
 
 
 class Machine:
@@ -22,7 +23,7 @@ class Machine:
         seen: what the pickles of this file have asked for so far.
     """
 
-    __slots__ = ("append", "memo", "raw", "seen", "spent", "stack", "stacks", "stream")
+    __slots__ = ("append", "globals", "memo", "raw", "seen", "spent", "stack", "stacks", "stream")
 
     def __init__(self, stream: Stream, seen: Seen) -> None:
         self.stream, self.raw, self.seen = stream, stream.raw, seen
@@ -30,6 +31,7 @@ class Machine:
         self.append = self.stack.append
         self.stacks: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
+        self.globals: dict[str, Global] = {}
         self.spent = 0  # values that calls have copied
 
     def reach(self, end: int) -> None:
@@ -67,15 +69,19 @@ class Machine:
         # Protocols before 3 have the names of Python 2, which torch translates, as pickle does.
         module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
         full = f"{module}.{name}"
-        if full not in ALLOWED and len(self.seen.refused) < _NAMED:
-            self.seen.refused[full[:1_000]] = None
-        self.append(Global(full))
+        if full not in self.globals:
+            if len(self.globals) == _MOST_NAMED:
+                raise Beyond(f"names more than {_MOST_NAMED:,} functions and classes, the most that are read")
+            self.globals[full] = Global(full)
+            if full not in ALLOWED and len(self.seen.refused) < _NAMED:
+                self.seen.refused[full[:1_000]] = None
+        self.append(self.globals[full])
 
     def _copied(self, values: Any) -> Any:
         """The values of a list that a call takes; a pickle can name the same long list again and again."""
         self.spent += len(values)
         if self.spent > MAX_VALUES:
-            raise Malformed(f"copies more than {MAX_VALUES:,} values, the most that are read")
+            raise Beyond(f"copies more than {MAX_VALUES:,} values, the most that are read")
         return values
 
     def extend(self, values: list[Any]) -> None:

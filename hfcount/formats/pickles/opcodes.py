@@ -11,7 +11,7 @@ from typing import Any
 from hfcount.formats.pickles.machine import MAX_VALUES, Machine
 from hfcount.formats.pickles.stream import MARGIN, Cut, Seen, Stream
 from hfcount.formats.pickles.taken import TAKEN, Taken
-from hfcount.formats.pickles.values import OPAQUE, Malformed
+from hfcount.formats.pickles.values import OPAQUE, Beyond, Malformed
 
 _STOP = ord(".")
 
@@ -40,9 +40,11 @@ def unpickle(stream: Stream, start: int, seen: Seen) -> tuple[Any, int]:
             if begin + MARGIN >= stream.end:
                 raise Cut from None
             raise Malformed(f"is wrong at byte {begin:,}: it {_REASONS[type(error)]}") from None
+        except Beyond:
+            raise
         except Malformed as error:
             raise Malformed(f"is wrong at byte {begin:,}: it {error}") from None
-    raise Malformed(f"has more than {MAX_VALUES:,} opcodes, the most that are read")
+    raise Beyond(f"has more than {MAX_VALUES:,} opcodes, the most that are read")
 
 
 _REASONS = {

@@ -6,7 +6,8 @@ from typing import Any
 
 from hfcount.errors import DocumentError
 from hfcount.formats.pickles.stream import Seen
-from hfcount.formats.pickles.values import MAX_SIZE, Storage, Tensor
+from hfcount.formats.pickles.values import MAX_SIZE, Beyond, Malformed, Storage, Tensor
+from hfcount.formats.window import TooLarge
 from hfcount.storage.dtypes import FLOATING
 from hfcount.text import plural, printable
 
@@ -14,6 +15,8 @@ MAX_PICKLE = 32_000_000
 """Bytes of the pickles of a file, in all: ten times what the largest file known has."""
 
 _DEPTH = 8  # keys to a state dict
+_MOST = 50_000  # dictionaries and lists in which one is looked for
+_CONTAINERS = (dict, list, tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,33 +109,31 @@ def _leading(top: Mapping[Any, Any]) -> str | None:
 
 
 def _inner(value: Any) -> tuple[tuple[str, ...], Mapping[str, Tensor]] | None:
-    """The keys to the dictionary or list with the most tensors, and these; None if there is none."""
+    """The keys to the dictionary or list with the most tensors, and these; None if there is none.
+
+    Each value is looked at once however often it occurs, and no more than `_MOST` are.
+    """
     best: tuple[tuple[str, ...], dict[str, Tensor]] | None = None
-    for path, items in _nested(value):
-        tensors = {key: item for key, item in items.items() if type(item) is Tensor}
+    queue: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    known = {id(value)}
+    for path, item in queue:
+        tensors: dict[str, Tensor] = {}
+        for key, inner in _items(item):
+            if type(inner) is Tensor:
+                tensors[key] = inner
+            elif type(inner) in _CONTAINERS and len(path) < _DEPTH and len(known) < _MOST and id(inner) not in known:
+                known.add(id(inner))
+                queue.append(((*path, key), inner))
         if tensors and (best is None or len(tensors) > len(best[1])):
             best = path, tensors
     return best
 
 
-def _nested(value: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """All dictionaries and lists within a value, each once however often it occurs, with the keys to it."""
-    queue: list[tuple[tuple[str, ...], Any]] = [((), value)]
-    known = {id(value)}
-    for path, item in queue:
-        if type(item) is dict:
-            items = {key: inner for key, inner in item.items() if type(key) is str}
-        elif type(item) in (list, tuple):
-            items = {str(number): inner for number, inner in enumerate(item)}
-        else:
-            continue
-        yield path, items
-        if len(path) == _DEPTH:
-            continue
-        for key, inner in items.items():
-            if type(inner) in (dict, list, tuple) and id(inner) not in known:
-                known.add(id(inner))
-                queue.append(((*path, key), inner))
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    """What a dictionary or list has under text or numbers; nothing of other values."""
+    if type(value) is dict:
+        return ((key, inner) for key, inner in value.items() if type(key) is str)
+    return ((str(number), inner) for number, inner in enumerate(value)) if type(value) in _CONTAINERS else iter(())
 
 
 def _check_tensors(where: str, tensors: list[Tensor], named: Mapping[str, Tensor]) -> None:
@@ -150,7 +151,7 @@ def _problem(tensor: Tensor) -> str | None:
     storage = tensor.storage
     if storage is None:
         return None
-    needed, there = tensor.extent * tensor.bits // 8, storage.bytes
+    needed, there = (tensor.extent * tensor.bits + 7) // 8, storage.bytes
     if needed > there:
         return (
             f"has shape {printable(str(tensor.shape))} and stride {printable(str(tensor.stride))} from element"
@@ -166,8 +167,8 @@ def _unused(seen: Seen) -> int:
         storage = tensor.storage
         if storage and tensor.extent:
             begin = storage.begin * storage.bits // 8
-            width = tensor.bits // 8
-            used[storage.key].append((begin + tensor.offset * width, begin + tensor.extent * width))
+            ends = tensor.offset * tensor.bits // 8, (tensor.extent * tensor.bits + 7) // 8
+            used[storage.key].append((begin + ends[0], begin + ends[1]))
     unused = sum(storage.bytes for storage in seen.storages.values())
     for ranges in used.values():
         place = 0
@@ -175,6 +176,12 @@ def _unused(seen: Seen) -> int:
             unused -= max(0, end - max(begin, place))
             place = max(place, end)
     return unused
+
+
+def unreadable(where: str, error: Malformed) -> DocumentError:
+    """The error for a pickle that cannot be read."""
+    what = TooLarge if isinstance(error, Beyond) else DocumentError
+    return what(f"{where}: its pickle {printable(str(error))}.", "HF003")
 
 
 def tensors_on(tensors: Mapping[str, Tensor], keys: set[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from struct import Struct
 
 from hfcount.formats.pickles.machine import Machine
-from hfcount.formats.pickles.values import OPAQUE, Global, Malformed, part_of, storage_of
+from hfcount.formats.pickles.values import OPAQUE, Beyond, Global, Malformed, Opaque, part_of, storage_of
 
 MAX_MARKS = 1_000
 """Levels of lists, tuples and dictionaries that are open at once."""
@@ -29,7 +29,7 @@ class Taken(Machine):
 
     def _mark(self, at: int) -> int:
         if len(self.stacks) == MAX_MARKS:
-            raise Malformed(f"is nested more than {MAX_MARKS:,} levels deep")
+            raise Beyond(f"is nested more than {MAX_MARKS:,} levels deep")
         self.stacks.append(self.stack)
         self.stack = []
         self.append = self.stack.append
@@ -171,9 +171,10 @@ class Taken(Machine):
         values, function = self.stack.pop(), self.stack[-1]
         if type(values) is not tuple:
             raise Malformed("calls a function with something that is no tuple")
-        if type(function) is not Global:
+        if type(function) is Global:
+            self.stack[-1] = self.called(function.name, values)
+        elif type(function) is not Opaque:
             raise Malformed("calls something that is no function")
-        self.stack[-1] = self.called(function.name, values)
         return at
 
     def _build(self, at: int) -> int:

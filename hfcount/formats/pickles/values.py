@@ -50,8 +50,16 @@ OTHER_DTYPES = {
 """Bits of one element of what safetensors does not have, by torch's name: each takes whole bytes."""
 
 
+_PACKED = {"quint4x2": 4, "quint2x4": 2}
+"""Bits of an element of tensors of which several share a byte; their storages count bytes."""
+
+
 class Malformed(Exception):
     """What a pickle asks for cannot be built; the text says why, as the end of a sentence."""
+
+
+class Beyond(Malformed):
+    """A pickle has more of something than is read; it may be sound."""
 
 
 class Global(NamedTuple):
@@ -179,7 +187,7 @@ def call(name: str, values: Sequence[Any]) -> Any:
         Malformed: the arguments are none that it takes.
     """
     build = _BUILDERS.get(name)
-    if build is None or (values and values[0] is OPAQUE):
+    if build is None or (values and values[0] is OPAQUE and build is not _sparse):
         return OPAQUE
     try:
         return build(*values)
@@ -233,7 +241,8 @@ def _typed(storage: Any, offset: Any, size: Any, stride: Any, _grad: Any, _hooks
 
 
 def _quantised(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> Tensor:
-    return _dense(storage, offset, size, stride, kind="quantised")
+    tensor = _dense(storage, offset, size, stride, kind="quantised")
+    return tensor._replace(bits=_PACKED.get(tensor.dtype, tensor.bits))
 
 
 def _parameter(data: Any, *_: Any) -> Any:

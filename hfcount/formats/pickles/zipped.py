@@ -4,16 +4,17 @@ from dataclasses import replace
 
 from hfcount.errors import DocumentError
 from hfcount.formats.pickles.opcodes import unpickle
-from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on
+from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on, unreadable
 from hfcount.formats.pickles.stream import Cut, Seen, Stream
 from hfcount.formats.pickles.values import Malformed, Storage
 from hfcount.formats.window import Window
-from hfcount.formats.zip import Archive, read_archive
+from hfcount.formats.zip import TAIL, Archive, read_archive
 from hfcount.text import printable
 
 _AGAIN = "Upload or download it again."
 _LAST_VERSION = 10  # of the format of archives that torch reads
 _FIRST = (65_536, 4_000_000)  # bytes at the beginning of a file that is cut off, in which its pickle is looked for
+_OVERHEAD = 1_024  # bytes of an archive for each storage, at most, beside the storage itself
 _LOCAL_HEADER = 30  # bytes, and the name and the padding after it
 
 
@@ -35,7 +36,7 @@ def read_zipped(name: str, window: Window) -> Pickle:
     except Cut:
         raise DocumentError(f"{where}: its pickle of {len(raw):,} bytes has no end.", "HF003") from None
     except Malformed as error:
-        raise DocumentError(f"{where}: its pickle {printable(str(error))}.", "HF003") from None
+        raise unreadable(where, error) from None
     _check_small_records(archive, window, root)
     pickle = assemble(name, window.size, value, seen, trailing=window.size - archive.end)
     return _with_records(pickle, archive, root)
@@ -127,6 +128,15 @@ def _cut(name: str, window: Window) -> DocumentError:
         end += storage.bytes
         if end > size:
             lost.add(storage.key)
+    if size > end + TAIL + _OVERHEAD * len(pickle.storages):
+        return DocumentError(
+            f"{where} has {size:,} bytes, of which its tensors take {end:,}, and the directory that ends each archive"
+            f" is not in the last {TAIL:,}: something else follows it.",
+            "HF004",
+            file=name,
+            observed=size,
+            fix=_AGAIN,
+        )
     said += f". It has {size:,} bytes, and is to have at least {end:,}."
     if lost:
         said += f" Beyond its end lies what holds {tensors_on(pickle.tensors, lost)}."
