@@ -41,7 +41,7 @@ def storage(key: str = "0", elements: int = 6, kind: str = "torch.FloatStorage",
 
 
 def tensor(
-    held: bytes = storage(),  # noqa: B008 - bytes do not change
+    held: bytes = storage(),
     shape: Sequence[int] = (2, 3),
     stride: Sequence[int] = (3, 1),
     offset: int = 0,

@@ -34,8 +34,11 @@ def unpickle(stream: Stream, start: int, seen: Seen) -> tuple[Any, int]:
         opcode, begin = machine.raw[at], at
         if opcode == _STOP:
             return _value(machine), at + 1
+        handler = handlers.get(opcode)
+        if handler is None:
+            raise Malformed(f"is wrong at byte {begin:,}: 0x{opcode:02x} is no opcode that weights are written with")
         try:
-            at = handlers[opcode](at + 1)
+            at = handler(at + 1)
         except (IndexError, KeyError, ValueError) as error:
             if begin + MARGIN >= stream.end:
                 raise Cut from None
@@ -49,7 +52,7 @@ def unpickle(stream: Stream, start: int, seen: Seen) -> tuple[Any, int]:
 
 _REASONS = {
     IndexError: "takes a value that is not there",
-    KeyError: "takes a value that was never kept, or is no opcode that weights are written with",
+    KeyError: "takes a value that was never kept",
     ValueError: "has text or a number that cannot be read",
     UnicodeDecodeError: "has text that cannot be decoded",
 }
