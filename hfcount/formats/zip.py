@@ -23,7 +23,7 @@ MAX_DIRECTORY, MAX_RECORDS = 64_000_000, 250_000
 _END, _END64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q")
 _LOCATOR, _RECORD, _LOCAL = struct.Struct("<4sLQL"), struct.Struct("<4s6H3L5H2L"), struct.Struct("<4s5H3L2H")
 _WIDE, _LARGE = 0xFFFF, 0xFFFFFFFF  # in the directory: the value is in the zip64 record
-_ENCRYPTED, _STORED, _DEFLATED = 1, 0, 8
+_ENCRYPTED, _STORED, _DEFLATED = 1 | 64 | 8192, 0, 8
 
 
 class Record(NamedTuple):
@@ -70,7 +70,7 @@ class Archive:
                 "HF003",
             )
         # A local header may hold more than the directory says: up to 65,535 bytes, with which writers align data.
-        begin = record.offset + _LOCAL.size + _length(name)
+        begin = record.offset + _LOCAL.size + len(name.encode())
         return self._unpacked(name, window.range(record.offset, min(begin + _WIDE + record.packed, self._next(record))))
 
     def peek(self, window: Window, name: str) -> bytes | None:
@@ -78,6 +78,12 @@ class Archive:
         record = self.records.get(name)
         raw = record and window.peek(record.offset, self._next(record))
         return self._unpacked(name, raw) if raw else None
+
+    def check_place(self, window: Window, name: str) -> None:
+        """Raises DocumentError if what was read already shows that a record is not where the directory has it."""
+        record = self.records[name]
+        if window.peek(record.offset, record.offset + 4) not in (None, b"PK\3\4"):
+            raise self._broken(name, f"is not at byte {record.offset:,}, where the directory has it")
 
     def _next(self, record: Record) -> int:
         return min(
@@ -103,8 +109,6 @@ class Archive:
 
     def _inflated(self, name: str, packed: bytes) -> bytes:
         record = self.records[name]
-        if record.method != _DEFLATED:
-            raise self._broken(name, f"is compressed by method {record.method}, which torch does not read")
         unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
             content = unpacker.decompress(packed, record.size + 1)
@@ -131,12 +135,12 @@ def read_archive(where: str, window: Window) -> Archive | None:
     place = tail.rfind(b"PK\5\6")
     if place < 0 or len(tail) - place < _END.size:
         return None
-    _, disk, first, _, count, length, start, comment = _END.unpack_from(tail, place)
+    _, disk, first, here, count, length, start, comment = _END.unpack_from(tail, place)
     end = begin + place + _END.size + comment
     wide = _wide(where, window, begin + place)
     if wide:
-        disk, first, count, length, start = wide
-    if disk or first:
+        disk, first, here, count, length, start = wide
+    if disk or first or here != count:
         raise DocumentError(f"{where} is one of several parts of an archive, which torch does not read.", "HF003")
     if start + length > begin + place:
         raise DocumentError(
@@ -156,7 +160,7 @@ def read_archive(where: str, window: Window) -> Archive | None:
 
 
 def _wide(where: str, window: Window, end: int) -> tuple[int, ...] | None:
-    """Disk, first disk, count, length and start of the directory from the zip64 record; None if there is none."""
+    """Disks, counts, length and start of the directory from the zip64 record; None if there is none."""
     raw = window.range(end - _LOCATOR.size, end)
     if len(raw) < _LOCATOR.size or not raw.startswith(b"PK\6\7"):
         return None
@@ -164,8 +168,7 @@ def _wide(where: str, window: Window, end: int) -> tuple[int, ...] | None:
     record = window.range(place, place + _END64.size) if place + _END64.size <= end else b""
     if not record.startswith(b"PK\6\6"):
         raise DocumentError(f"{where}: the end of its directory is not at byte {place:,}, where it is to be.", "HF003")
-    _, _, _, _, disk, first, _, count, length, start = _END64.unpack(record)
-    return disk, first, count, length, start
+    return _END64.unpack(record)[4:]
 
 
 def _records(where: str, raw: bytes, count: int) -> dict[str, Record]:
@@ -175,20 +178,45 @@ def _records(where: str, raw: bytes, count: int) -> dict[str, Record]:
     for number in range(count):
         if len(raw) - place < _RECORD.size or raw[place : place + 4] != b"PK\1\2":
             raise DocumentError(f"{where}: its directory holds {number:,} records, and says {count:,}.", "HF003")
-        values = _RECORD.unpack_from(raw, place)
-        flags, method, crc, packed, size, named, extra, comment, offset = *values[3:5], *values[7:13], values[16]
+        _, _, _, flags, method, _, _, crc, packed, size, named, extra, comment, disk, _, _, offset = (
+            _RECORD.unpack_from(raw, place)
+        )
         after = place + _RECORD.size + named
-        name = raw[place + _RECORD.size : after].decode("utf-8", "surrogateescape")
+        name = _name(where, raw[place + _RECORD.size : after])
         if _LARGE in (packed, size, offset):
             size, packed, offset = _large(raw[after : after + extra], size, packed, offset)
-        if flags & _ENCRYPTED:
-            raise DocumentError(f"{where}: its record {printable(name)} is encrypted.", "HF003")
+        record = Record(offset, packed, size, method, crc)
+        problem = _problem(record, flags, disk)
+        if problem:
+            raise DocumentError(f"{where}: its record {printable(name)} {problem}.", "HF003")
         if name.lower() in folded:  # readers differ in which they take, and torch's minds no case
             raise DocumentError(f"{where} holds two records named {printable(name)}.", "HF003")
         folded.add(name.lower())
-        records[name] = Record(offset, packed, size, method, crc)
+        records[name] = record
         place = after + extra + comment
     return records
+
+
+def _name(where: str, raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise DocumentError(
+            f"{where}: the name of its record {printable(repr(raw), 80)} is not UTF-8.", "HF003"
+        ) from None
+
+
+def _problem(record: Record, flags: int, disk: int) -> str | None:
+    """What no reader of torch takes of a record, as the end of a sentence."""
+    if flags & _ENCRYPTED:
+        return "is encrypted"
+    if disk:
+        return "is in another part of the archive"
+    if record.method not in (_STORED, _DEFLATED):
+        return f"is compressed by method {record.method}, which torch does not read"
+    if record.method == _STORED and record.packed != record.size:
+        return f"is not compressed, and has {record.packed:,} bytes in the archive and {record.size:,} unpacked"
+    return None
 
 
 def _large(extra: bytes, *values: int) -> list[int]:
@@ -205,10 +233,6 @@ def _large(extra: bytes, *values: int) -> list[int]:
     return [next(numbers, value) if value == _LARGE else value for value in values]
 
 
-def _length(name: str) -> int:
-    return len(name.encode("utf-8", "surrogateescape"))
-
-
 def _check_places(where: str, records: Mapping[str, Record], start: int) -> None:
     """Raises DocumentError if records overlap each other or the directory."""
     before, end = "", 0
@@ -219,7 +243,7 @@ def _check_places(where: str, records: Mapping[str, Record], start: int) -> None
                 f" {printable(before)}, which ends at byte {end:,}.",
                 "HF003",
             )
-        before, end = name, record.offset + _LOCAL.size + _length(name) + record.packed
+        before, end = name, record.offset + _LOCAL.size + len(name.encode()) + record.packed
     if end > start:
         raise DocumentError(
             f"{where}: its record {printable(before)} goes to byte {end:,}, beyond byte {start:,}, where the directory"

@@ -130,4 +130,6 @@ def _fill(target: dict[Any, Any], pairs: Iterable[Any]) -> None:
     """Sets what has text for its key. All other keys become one: numbers can be chosen so that looking them up takes
     long."""
     for key, value in pairs:
+        if type(key) in (list, dict):
+            raise Malformed("sets a key that is a list or a dictionary")
         target[key if type(key) is str else OPAQUE] = value

@@ -23,15 +23,16 @@ def unpickle(stream: Stream, start: int, seen: Seen) -> tuple[Any, int]:
         Cut: the bytes end before it does.
         Malformed: it is none, or is beyond what is read.
     """
-    machine, at, safe = _AnyProtocol(stream, seen), start, -1
+    machine, at, safe, raw = _AnyProtocol(stream, seen), start, -1, stream.raw
     handlers = machine.handlers()
     for _ in range(MAX_VALUES):
         if at > safe:
             stream.reach(at + 1 + MARGIN)
-            machine.raw, safe = stream.raw, max(at, stream.end - 1 - MARGIN)
+            machine.raw = raw = stream.raw
+            safe = max(at, stream.end - 1 - MARGIN)
             if at >= stream.end:
                 raise Cut
-        opcode, begin = machine.raw[at], at
+        opcode, begin = raw[at], at
         if opcode == _STOP:
             return _value(machine), at + 1
         handler = handlers.get(opcode)

@@ -79,7 +79,7 @@ def assemble(name: str, size: int, value: Any, seen: Seen, **more: Any) -> Pickl
     top = value if type(value) is dict else {}
     tensors = {key: item for key, item in top.items() if type(key) is str and type(item) is Tensor}
     inner = None if tensors else _inner(value)
-    _check_tensors(printable(name), seen.tensors, tensors)
+    used = _used(printable(name), seen.tensors, tensors)
     return Pickle(
         name,
         size,
@@ -93,7 +93,7 @@ def assemble(name: str, size: int, value: Any, seen: Seen, **more: Any) -> Pickl
         opcodes=tuple(seen.opcodes),
         protocol=seen.protocol,
         storages=seen.storages,
-        unused=_unused(seen),
+        unused=_unused(seen.storages, used),
         **more,
     )
 
@@ -136,40 +136,39 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
     return ((str(number), inner) for number, inner in enumerate(value)) if type(value) in _CONTAINERS else iter(())
 
 
-def _check_tensors(where: str, tensors: list[Tensor], named: Mapping[str, Tensor]) -> None:
+def _used(where: str, tensors: list[Tensor], named: Mapping[str, Tensor]) -> dict[str, list[tuple[int, int]]]:
+    """The bytes of each storage that tensors use; what lies between the steps of a view counts as used.
+
+    Raises:
+        DocumentError: HF003, a tensor goes beyond its storage.
+    """
+    used: dict[str, list[tuple[int, int]]] = {}
     for tensor in tensors:
-        problem = _problem(tensor)
-        if problem:
+        storage, bits = tensor.storage, tensor.bits
+        end = (tensor.extent * bits + 7) // 8 if storage else 0
+        if tensor.elements * bits >= 8 * MAX_SIZE or (storage and end > storage.bytes):
             name = next((name for name, other in named.items() if other is tensor), None)
-            raise DocumentError(f"{where}: {printable(name) if name else 'a tensor'} {problem}.", "HF003")
-
-
-def _problem(tensor: Tensor) -> str | None:
-    """Why a tensor cannot be, as the end of a sentence; None if it can."""
-    if tensor.elements * tensor.bits >= 8 * MAX_SIZE:
-        return f"has shape {printable(str(tensor.shape))} of {tensor.dtype}, which is 2^63 bytes or more"
-    storage = tensor.storage
-    if storage is None:
-        return None
-    needed, there = (tensor.extent * tensor.bits + 7) // 8, storage.bytes
-    if needed > there:
-        return (
-            f"has shape {printable(str(tensor.shape))} and stride {printable(str(tensor.stride))} from element"
-            f" {tensor.offset:,}, up to byte {needed:,} of storage {printable(storage.key)}, which has {there:,}"
-        )
-    return None
-
-
-def _unused(seen: Seen) -> int:
-    """Bytes of the storages that no tensor uses; what lies between the steps of a view counts as used."""
-    used: dict[str, list[tuple[int, int]]] = {key: [] for key in seen.storages}
-    for tensor in seen.tensors:
-        storage = tensor.storage
-        if storage and tensor.extent:
+            raise DocumentError(f"{where}: {printable(name) if name else 'a tensor'} {_problem(tensor, end)}.", "HF003")
+        if storage and end:
             begin = storage.begin * storage.bits // 8
-            ends = tensor.offset * tensor.bits // 8, (tensor.extent * tensor.bits + 7) // 8
-            used[storage.key].append((begin + ends[0], begin + ends[1]))
-    unused = sum(storage.bytes for storage in seen.storages.values())
+            used.setdefault(storage.key, []).append((begin + tensor.offset * bits // 8, begin + end))
+    return used
+
+
+def _problem(tensor: Tensor, end: int) -> str:
+    """Why a tensor cannot be, as the end of a sentence."""
+    shape, storage = printable(str(tensor.shape)), tensor.storage
+    if storage is None or tensor.elements * tensor.bits >= 8 * MAX_SIZE:
+        return f"has shape {shape} of {tensor.dtype}, which is 2^63 bytes or more"
+    return (
+        f"has shape {shape} and stride {printable(str(tensor.stride))} from element {tensor.offset:,}, up to byte"
+        f" {end:,} of storage {printable(storage.key)}, which has {storage.bytes:,}"
+    )
+
+
+def _unused(storages: Mapping[str, Storage], used: Mapping[str, list[tuple[int, int]]]) -> int:
+    """Bytes of the storages that no tensor uses."""
+    unused = sum(storage.bytes for storage in storages.values())
     for ranges in used.values():
         place = 0
         for begin, end in sorted(ranges):

@@ -5,6 +5,8 @@ torch/serialization.py (`_save`, `_legacy_save`), judged by torch.load(weights_o
 """
 
 from collections.abc import Callable, Sequence
+from math import prod
+from operator import mul
 from typing import Any, Literal, NamedTuple
 
 from hfcount.storage.dtypes import stored_as
@@ -123,17 +125,14 @@ class Tensor(NamedTuple):
     @property
     def elements(self) -> int:
         """How many elements it has."""
-        product = 1
-        for size in self.shape:
-            product *= size
-        return product
+        return prod(self.shape)
 
     @property
     def extent(self) -> int:
         """Elements of the storage up to its last one; 0 if it has none."""
         if 0 in self.shape:
             return 0
-        return self.offset + 1 + sum((size - 1) * step for size, step in zip(self.shape, self.stride, strict=True))
+        return self.offset + 1 + int(sum(map(mul, self.shape, self.stride))) - sum(self.stride)
 
     @property
     def bytes(self) -> int:
@@ -232,7 +231,11 @@ def _dense(storage: Any, offset: Any, size: Any, stride: Any, dtype: Any = None,
     return Tensor(name, bits, shape, steps, offset, storage, kind)
 
 
-def _plain(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> Tensor:
+def _plain(
+    storage: Any, offset: Any, size: Any, stride: Any, _grad: Any = None, _hooks: Any = None, attributes: Any = None
+) -> Tensor:
+    if attributes and type(attributes) is not dict:
+        raise Malformed("gives a tensor attributes that are no dictionary")
     return _dense(storage, offset, size, stride)
 
 

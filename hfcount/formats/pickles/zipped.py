@@ -39,7 +39,7 @@ def read_zipped(name: str, window: Window) -> Pickle:
         raise unreadable(where, error) from None
     _check_small_records(archive, window, root)
     pickle = assemble(name, window.size, value, seen, trailing=window.size - archive.end)
-    return _with_records(pickle, archive, root)
+    return _with_records(pickle, archive, root, window)
 
 
 def _root(archive: Archive) -> str:
@@ -67,11 +67,16 @@ def _root(archive: Archive) -> str:
 
 
 def _check_small_records(archive: Archive, window: Window, root: str) -> None:
-    """Raises DocumentError for a byte order or a version that torch refuses, as far as these were read by the way."""
+    """Raises DocumentError for what torch refuses of records beside the pickle, as far as these were read by now."""
     order = archive.peek(window, f"{root}/byteorder")
     if order not in (None, b"little", b"big"):
         raise DocumentError(
             f"{archive.where}: its record byteorder is {printable(repr(order), 60)}, neither little nor big.", "HF003"
+        )
+    step = archive.peek(window, f"{root}/.storage_alignment")
+    if step is not None and not step.strip()[:20].isdigit():
+        raise DocumentError(
+            f"{archive.where}: its record .storage_alignment is {printable(repr(step), 60)}, no number.", "HF003"
         )
     version = archive.peek(window, f"{root}/version")
     number = version and version.strip()[:20]
@@ -81,7 +86,7 @@ def _check_small_records(archive: Archive, window: Window, root: str) -> None:
         )
 
 
-def _with_records(pickle: Pickle, archive: Archive, root: str) -> Pickle:
+def _with_records(pickle: Pickle, archive: Archive, root: str, window: Window) -> Pickle:
     """The same with what the directory says of the storages.
 
     Raises:
@@ -92,6 +97,7 @@ def _with_records(pickle: Pickle, archive: Archive, root: str) -> Pickle:
         record = archive.records.get(f"{root}/data/{key}")
         if record is None or record.size < storage.bytes:
             raise _lacks(pickle, archive, storage, None if record is None else record.size)
+        archive.check_place(window, f"{root}/data/{key}")
         if record.size > storage.bytes:
             longer.append(key)
         if record.compressed:
