@@ -130,6 +130,6 @@ def _fill(target: dict[Any, Any], pairs: Iterable[Any]) -> None:
     """Sets what has text for its key. All other keys become one: numbers can be chosen so that looking them up takes
     long."""
     for key, value in pairs:
-        if type(key) in (list, dict):
-            raise Malformed("sets a key that is a list or a dictionary")
+        if type(key) in (list, dict) or (type(key) is tuple and not {list, dict}.isdisjoint(map(type, key))):
+            raise Malformed("sets a key that is a list or a dictionary, or holds one")
         target[key if type(key) is str else OPAQUE] = value

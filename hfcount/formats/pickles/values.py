@@ -190,7 +190,7 @@ def call(name: str, values: Sequence[Any]) -> Any:
         return OPAQUE
     try:
         return build(*values)
-    except TypeError:
+    except (TypeError, ValueError):
         raise Malformed(f"calls {name} with {len(values)} arguments that it does not take") from None
 
 
@@ -231,16 +231,27 @@ def _dense(storage: Any, offset: Any, size: Any, stride: Any, dtype: Any = None,
     return Tensor(name, bits, shape, steps, offset, storage, kind)
 
 
-def _plain(
-    storage: Any, offset: Any, size: Any, stride: Any, _grad: Any = None, _hooks: Any = None, attributes: Any = None
-) -> Tensor:
+def _plain(storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+    return _dense(storage, offset, size, stride)
+
+
+def _second(storage: Any, offset: Any, size: Any, stride: Any, grad: Any, *more: Any) -> Tensor:
+    _check_flag(grad)
+    _hooks, attributes = more if len(more) == 2 else (*more, None)
     if attributes and type(attributes) is not dict:
         raise Malformed("gives a tensor attributes that are no dictionary")
     return _dense(storage, offset, size, stride)
 
 
-def _typed(storage: Any, offset: Any, size: Any, stride: Any, _grad: Any, _hooks: Any, dtype: Any, *_: Any) -> Tensor:
+def _third(storage: Any, offset: Any, size: Any, stride: Any, grad: Any, *more: Any) -> Tensor:
+    _check_flag(grad)
+    _hooks, dtype, _attributes = more if len(more) == 3 else (*more, None)
     return _dense(storage, offset, size, stride, dtype)
+
+
+def _check_flag(grad: Any) -> None:
+    if type(grad) is not bool:
+        raise Malformed("says whether a tensor is trained by something that is neither true nor false")
 
 
 def _quantised(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> Tensor:
@@ -248,7 +259,10 @@ def _quantised(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> Te
     return tensor._replace(bits=_PACKED.get(tensor.dtype, tensor.bits))
 
 
-def _parameter(data: Any, *_: Any) -> Any:
+def _parameter(data: Any, grad: Any = True, _hooks: Any = None, _state: Any = None) -> Any:
+    _check_flag(grad)
+    if type(data) is not Tensor:
+        raise Malformed("makes a parameter of something that is no tensor")
     return data
 
 
@@ -293,8 +307,8 @@ def _typed_again(function: Any, _class: Any, values: Any, _state: Any) -> Any:
 _UTILS = "torch._utils._rebuild_"
 _BUILDERS: dict[str, Callable[..., Any]] = {
     f"{_UTILS}tensor": _plain,
-    f"{_UTILS}tensor_v2": _plain,
-    f"{_UTILS}tensor_v3": _typed,
+    f"{_UTILS}tensor_v2": _second,
+    f"{_UTILS}tensor_v3": _third,
     f"{_UTILS}qtensor": _quantised,
     f"{_UTILS}parameter": _parameter,
     f"{_UTILS}parameter_with_state": _parameter,
