@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from hfcount.formats.pickles.allowed import ALLOWED
+from hfcount.formats.pickles.builders import call
 from hfcount.formats.pickles.stream import Cut, Seen, Stream
-from hfcount.formats.pickles.values import OPAQUE, Beyond, Global, Malformed, Opaque, Tensor, call
+from hfcount.formats.pickles.values import OPAQUE, Beyond, Global, Malformed, Opaque, Tensor
 
 MAX_VALUES = 1_500_000
 """Opcodes of one pickle, and values that its calls copy: a tensor takes 35. Time and memory are bounded by it."""
