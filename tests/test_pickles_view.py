@@ -114,6 +114,9 @@ def test_a_value_before_the_tensors_matters_where_the_config_has_no_dtype() -> N
     for plan, severity in ((LLAMA, None), (bare, "error")):
         found = {difference.kind: difference.severity for difference in conditions(file, plan)}
         assert found.get("value-before-tensors") == severity
+    first = replace(file, name="a.bin", leading=None)
+    told = [difference.kind for difference in compare(bare, [file, first])]
+    assert "value-before-tensors" not in told
 
 
 def shards() -> list[Pickle]:

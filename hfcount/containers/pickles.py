@@ -112,9 +112,15 @@ def compare(blueprint: Blueprint, files: Sequence[Pickle | Broken], index: Index
     Args:
         index: that of the pickled files, if there is one.
     """
-    pickles = [file for file in files if isinstance(file, Pickle)]
+    pickles = sorted((file for file in files if isinstance(file, Pickle)), key=lambda pickle: pickle.name)
     differences = [file.difference for file in files if isinstance(file, Broken)]
-    differences += [difference for pickle in pickles for difference in conditions(pickle, blueprint)]
+    for pickle in pickles:
+        first = pickle is pickles[0]  # transformers takes the dtype from the first file alone
+        differences += [
+            difference
+            for difference in conditions(pickle, blueprint)
+            if first or difference.kind != "value-before-tensors"
+        ]
     if differences and not any(pickle.tensors for pickle in pickles):
         return differences  # there is nothing to compare
     shards = {file.name: shard(file) if isinstance(file, Pickle) else Shard(file.name, file.size) for file in files}
@@ -131,10 +137,10 @@ def compare(blueprint: Blueprint, files: Sequence[Pickle | Broken], index: Index
     return differences
 
 
-def _names(found: Match, label: Label, pickles: Iterable[Pickle]) -> list[str]:
+def _names(matched: Match, label: Label, pickles: Iterable[Pickle]) -> list[str]:
     """The stored names that are of leaves with this label."""
-    spelling = found.spelling
-    names = [spelling.get(name, name) for leaf, _ in found.extra(label) for name in found.names(leaf)]
+    spelling = matched.spelling
+    names = [spelling.get(name, name) for leaf, _ in matched.extra(label) for name in matched.names(leaf)]
     return [name for name in names if any(name in pickle.tensors for pickle in pickles)]
 
 
@@ -174,11 +180,11 @@ def _no_state_dict(pickle: Pickle, blueprint: Blueprint | None) -> Iterator[Diff
         return
     path, tensors = pickle.inner or ((), {})
     if not tensors and not pickle.tensors and (pickle.globals or pickle.state_dict):
-        return  # nothing to be found, and that is told already; or an empty state dict, which is one
+        return  # nothing to be matched, and that is told already; or an empty state dict, which is one
     facts: dict[str, object] = {"path": path, "count": len(tensors), "nameless": pickle.nameless}
     if tensors and blueprint:
-        found = match(blueprint.leaves, tensors, blueprint.asides, lambda: blueprint.spellings)
-        facts["fits"] = found.complete
+        matched = match(blueprint.leaves, tensors, blueprint.asides, lambda: blueprint.spellings)
+        facts["fits"] = matched.complete
     yield Difference("not-a-state-dict", "error", pickle.name, facts)
 
 

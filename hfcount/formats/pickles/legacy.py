@@ -109,11 +109,11 @@ def _with_data(pickle: Pickle, window: Window, keys: Any, begin: int) -> Pickle:
     end, past = begin, set[str]()
     for key in keys:
         storage = pickle.storages[key]
-        said = window.peek(end, end + _COUNT)
-        if said is not None and len(said) == _COUNT and int.from_bytes(said, "little") != storage.elements:
+        count = window.peek(end, end + _COUNT)
+        if count is not None and len(count) == _COUNT and int.from_bytes(count, "little") != storage.elements:
             raise DocumentError(
                 f"{where}: the storage {printable(key)} says at byte {end:,} that it has"
-                f" {int.from_bytes(said, 'little'):,} elements, and the pickle says {storage.elements:,}.",
+                f" {int.from_bytes(count, 'little'):,} elements, and the pickle says {storage.elements:,}.",
                 "HF003",
                 expected=storage.elements,
             )

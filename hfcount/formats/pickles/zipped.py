@@ -122,12 +122,12 @@ def _lacks(pickle: Pickle, archive: Archive, storage: Storage, size: int | None)
 def _cut(name: str, window: Window) -> DocumentError:
     """The error for an archive without its end, with what its pickle, at the beginning, says was to come."""
     where, size = printable(name), window.size
-    said = f"{where} is cut off: the directory that ends each archive is not there"
+    message = f"{where} is cut off: the directory that ends each archive is not there"
     if not window.range(size - 4_096, size).strip(b"\0"):
-        said += ", and its last bytes are zeros, as of a download that was never finished"
+        message += ", and its last bytes are zeros, as of a download that was never finished"
     first = _first_pickle(name, window)
     if first is None:
-        return DocumentError(f"{said}. It has {size:,} bytes.", "HF004", file=name, observed=size, fix=_AGAIN)
+        return DocumentError(f"{message}. It has {size:,} bytes.", "HF004", file=name, observed=size, fix=_AGAIN)
     pickle, end = first
     lost = set[str]()
     for storage in pickle.storages.values():  # they follow the pickle, in this order, with some bytes between them
@@ -143,10 +143,10 @@ def _cut(name: str, window: Window) -> DocumentError:
             observed=size,
             fix=_AGAIN,
         )
-    said += f". It has {size:,} bytes, and is to have at least {end:,}."
+    message += f". It has {size:,} bytes, and is to have at least {end:,}."
     if lost:
-        said += f" Beyond its end lies what holds {tensors_on(pickle.tensors, lost)}."
-    return DocumentError(said, "HF004", file=name, expected=end, observed=size, fix=_AGAIN)
+        message += f" Beyond its end lies what holds {tensors_on(pickle.tensors, lost)}."
+    return DocumentError(message, "HF004", file=name, expected=end, observed=size, fix=_AGAIN)
 
 
 def _first_pickle(name: str, window: Window) -> tuple[Pickle, int] | None:
