@@ -16,8 +16,8 @@ transformers = pytest.importorskip("transformers", reason=_EXTRA)
 from pickled import called, legacy, state, storage, tensor  # noqa: E402
 
 from hfcount import blueprint  # noqa: E402 - after what may not be there
-from hfcount.containers.pickles import Broken, compare, look  # noqa: E402
-from hfcount.formats.pickles import Pickle  # noqa: E402
+from hfcount.containers.pickles import examine  # noqa: E402
+from hfcount.formats.pickles import Broken, Pickle, look  # noqa: E402
 from hfcount.formats.pickles.allowed import ALLOWED  # noqa: E402
 from hfcount.storage.dtypes import stored_as  # noqa: E402
 
@@ -204,4 +204,4 @@ def test_errors_are_what_from_pretrained_does_not_load_whole(
     except Exception:
         good = False
     plan = blueprint({**CONFIG.to_dict(), "architectures": ["LlamaForCausalLM"], "dtype": "float32"})
-    assert good == all(difference.severity == "note" for difference in compare(plan, [read(raw)]))
+    assert good == all(finding.severity == "note" for finding in examine(plan, [read(raw)]).findings)

@@ -7,11 +7,12 @@ import pytest
 from pickled import archive, called, number, numbers, pickle, state, storage, tensor, text
 
 from hfcount import blueprint
-from hfcount.containers.pickles import Broken, beside, compare, conditions, look, shard, totals
+from hfcount.containers.pickles import beside, conditions, examine, shard, ties
 from hfcount.formats.index import Index
-from hfcount.formats.pickles import Pickle
+from hfcount.formats.pickles import Broken, Pickle, look
 from hfcount.formats.safetensors import Entry, parse_header
 from hfcount.plan import Blueprint
+from hfcount.verifier.rules.hf702_not_a_state_dict import NotAStateDict
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -58,8 +59,8 @@ def saved(
 
 
 def kinds(plan: Blueprint, *files: Pickle | Broken, index: Index | None = None) -> list[tuple[str, str]]:
-    differences = compare(plan, files, index)
-    return [(difference.kind, difference.severity) for difference in differences if not difference.neutral]
+    findings = examine(plan, files, index).findings
+    return [(finding.name, finding.severity) for finding in findings if not finding.informational]
 
 
 def without(shapes: Shapes, *names: str) -> Shapes:
@@ -89,9 +90,9 @@ def test_a_copy_in_the_same_storage_is_no_second_tensor() -> None:
     assert kinds(tied, saved(SHAPES, {HEAD: EMBEDDING})) == []
     assert kinds(tied, saved(SHAPES)) == [("tied-weight-stored", "note")]
     file = saved(SHAPES, {HEAD: EMBEDDING})
-    shared = [difference for difference in conditions(file) if difference.kind == "storage-shared"]
-    assert [difference.facts["groups"] for difference in shared] == [((EMBEDDING, HEAD),)]
-    assert totals([file]).tensors == len(SHAPES) - 1
+    assert ties(file) == ((EMBEDDING, HEAD),)
+    assert [finding.name for finding in examine(tied, [file]).findings] == []
+    assert [finding.name for finding in examine(LLAMA, [file]).findings] == ["storage-shared"]
 
 
 @pytest.mark.parametrize(("lost", "fits"), [((), True), ((HEAD,), False)])
@@ -100,10 +101,10 @@ def test_a_nested_state_dict_is_compared_where_it_lies(lost: tuple[str, ...], fi
     items = (text(name) + tensor(storage("0", 40), shape, steps(shape)) for name, shape in shapes.items())
     inner = b"}(" + b"".join(items) + b"u"
     raw = archive(pickle(b"}(" + text("epoch") + number(1) + text("model") + inner + b"u"), {"0": bytes(160)})
-    (difference,) = compare(LLAMA, [look("x.pt", len(raw), lambda start, stop: raw[start:stop])])
-    assert (difference.kind, difference.severity) == ("not-a-state-dict", "error")
-    assert (difference.facts["path"], difference.facts["count"]) == (("model",), len(shapes))
-    assert difference.facts["fits"] == fits
+    (finding,) = examine(LLAMA, [look("x.pt", len(raw), lambda start, stop: raw[start:stop])]).findings
+    assert isinstance(finding, NotAStateDict)
+    assert (finding.severity, finding.path, finding.count) == ("error", ("model",), len(shapes))
+    assert finding.fits == fits
 
 
 def test_a_value_before_the_tensors_matters_where_the_config_has_no_dtype() -> None:
@@ -111,12 +112,12 @@ def test_a_value_before_the_tensors_matters_where_the_config_has_no_dtype() -> N
     file = look("x.bin", len(raw), lambda start, stop: raw[start:stop])
     assert isinstance(file, Pickle)
     bare = blueprint({key: value for key, value in CONFIG.items() if key != "dtype"})
-    for plan, severity in ((LLAMA, None), (bare, "error")):
-        found = {difference.kind: difference.severity for difference in conditions(file, plan)}
-        assert found.get("value-before-tensors") == severity
+    for plan, severity in ((LLAMA, "note"), (bare, "error")):
+        assert [finding.severity for finding in conditions(file, plan)] == [severity]
     first = replace(file, name="a.bin", leading=None)
-    told = [difference.kind for difference in compare(bare, [file, first])]
-    assert "value-before-tensors" not in told
+    assert {finding.severity for finding in examine(bare, [file, first]).findings if finding.code == "HF707"} == {
+        "note"
+    }
 
 
 def shards() -> list[Pickle]:
@@ -142,12 +143,14 @@ def test_a_broken_shard_is_told_once_and_the_others_are_compared() -> None:
     assert isinstance(broken, Broken)
     places = {name: file.name for file in (first, second) for name in file.tensors}
     index = Index(places, frozenset(places.values()), None, None, True)
-    assert kinds(LLAMA, first, broken, index=index)[0] == ("unreadable", "error")
+    assert kinds(LLAMA, first, broken, index=index)[0] == ("invalid-header", "error")
 
 
 def test_a_file_that_is_too_large_is_not_judged() -> None:
     raw = archive(pickle(b"(" * 2_000))
-    assert kinds(LLAMA, look("x.bin", len(raw), lambda start, stop: raw[start:stop])) == [("too-large", "unverified")]
+    file = look("x.bin", len(raw), lambda start, stop: raw[start:stop])
+    assert isinstance(file, Broken) and file.large
+    assert kinds(LLAMA, file) == []
 
 
 def entries(shapes: Shapes, dtype: str = "F32") -> dict[str, Entry]:
@@ -166,15 +169,16 @@ def entries(shapes: Shapes, dtype: str = "F32") -> dict[str, Entry]:
     ],
 )
 def test_compares_with_safetensors_beside(other: dict[str, Entry], facts: set[str] | None) -> None:
-    difference = beside([saved(SHAPES)], other, LLAMA)
-    assert (None if difference is None else set(difference.facts)) == facts
-    assert difference is None or (difference.kind, difference.severity) == ("bin-differs", "note")
+    findings = list(beside([saved(SHAPES)], other, LLAMA))
+    assert [(finding.name, finding.severity) for finding in findings] == [("bin-differs", "note")] * bool(facts)
+    for finding in findings:
+        assert {fact for fact in ("lacking", "further", "shapes", "dtypes") if getattr(finding, fact)} == facts
 
 
 def test_names_of_the_base_model_are_no_other_model() -> None:
     bare = {name.removeprefix("model."): shape for name, shape in SHAPES.items() if name != HEAD}
     model = blueprint({**CONFIG, "architectures": ["LlamaModel"]})
-    assert beside([saved(bare)], entries(without(SHAPES, HEAD)), model) is None
+    assert not list(beside([saved(bare)], entries(without(SHAPES, HEAD)), model))
 
 
 def test_a_shard_is_a_valid_header_of_the_same_tensors() -> None:
@@ -203,4 +207,4 @@ def test_dtypes_that_safetensors_lacks_keep_their_shapes() -> None:
     header = shard(file).header
     assert header is not None
     assert header.tensors["w"][:2] == ("I8", (2, 3))
-    assert [difference.kind for difference in conditions(file)] == ["tensor-kind"]
+    assert [finding.name for finding in conditions(file, LLAMA)] == ["tensor-refused"]

@@ -7,22 +7,32 @@ judged by from_pretrained of transformers 5.23 under torch 2.13.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from hfcount.containers.difference import Difference, Severity
-from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE, INDEX
+from hfcount.fetcher.missing import named
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
-from hfcount.formats.pickles import Pickle, Tensor, read_pickle
+from hfcount.formats.pickles import Broken, Pickle, Tensor
 from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Header, Shard
-from hfcount.formats.window import Read, TooLarge
 from hfcount.plan import Blueprint
-from hfcount.storage.dtypes import BITS, FLOATING
+from hfcount.quantization.announcements import Announcement
+from hfcount.storage.dtypes import BITS
 from hfcount.tree.leaves import Finder, Label
 from hfcount.verifier import verify
+from hfcount.verifier.finding import Finding, Severity
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.folding import fold
 from hfcount.verifier.names import Match, match
-
-ENDINGS = (".bin", ".pt", ".pth", ".ckpt")
-"""What the names of files of torch.save end in."""
+from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
+from hfcount.verifier.rules.hf004_truncated_shard import CutOff
+from hfcount.verifier.rules.hf701_pickle_calls import PickleCalls
+from hfcount.verifier.rules.hf702_not_a_state_dict import NotAStateDict
+from hfcount.verifier.rules.hf703_storage_shared import StorageShared
+from hfcount.verifier.rules.hf704_bin_differs import BinDiffers
+from hfcount.verifier.rules.hf705_pickle_protocol import PickleProtocol
+from hfcount.verifier.rules.hf706_tensor_refused import TensorRefused
+from hfcount.verifier.rules.hf707_value_beside_tensors import ValueBesideTensors
+from hfcount.verifier.rules.hf708_unused_bytes import UnusedBytes
 
 _STAND_INS = {"complex128": "C64", "complex32": "C64", "qint8": "I8", "quint8": "U8", "qint32": "I32"}
 """For dtypes that safetensors does not have one of the same kind, so that names and shapes can be compared."""
@@ -30,69 +40,53 @@ _STAND_INS = {"complex128": "C64", "complex32": "C64", "qint8": "I8", "quint8": 
 _COPIES: Mapping[str, Label] = {"HF203": "tied", "HF204": "legacy"}
 """Findings about tensors that are stored though they need not be, and the label of their leaves."""
 
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A file that cannot be read, and why."""
-
-    name: str
-    size: int
-    error: DocumentError
-
-    @property
-    def kind(self) -> str:
-        """cut-off, unreadable, or too-large, which may be sound."""
-        if isinstance(self.error, TooLarge):
-            return "too-large"
-        return "cut-off" if self.error.code == "HF004" else "unreadable"
-
-    @property
-    def difference(self) -> Difference:
-        """What is to be told of it."""
-        facts = {"message": str(self.error), "expected": self.error.expected, "observed": self.error.observed}
-        return Difference(self.kind, "unverified" if self.kind == "too-large" else "error", self.name, facts)
+Files = Sequence[Pickle | Broken]
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What state dicts hold in all.
+def examine(
+    blueprint: Blueprint,
+    files: Files,
+    index: Index | None = None,
+    announced: Sequence[Announcement] = (),
+    weights: Weights | None = None,
+) -> Outcome:
+    """How the files of a checkpoint differ from its blueprint and its index.
 
     Args:
-        tensors: how many, names of one tensor counted once.
-        elements: of these, by dtype, the most first.
-        bytes: of all storages.
+        index: that of the pickled files, if there is one.
+        announced: what announces a quantisation.
+        weights: which weight files are there, where that is known.
     """
-
-    tensors: int
-    elements: Mapping[str, int]
-    bytes: int
-
-    @property
-    def bits_a_weight(self) -> float | None:
-        """Bits of storage for each element of a floating dtype; None if there is none."""
-        weights = sum(count for dtype, count in self.elements.items() if dtype in FLOATING)
-        return 8 * self.bytes / weights if weights else None
-
-
-def look(name: str, size: int, read: Read) -> Pickle | Broken:
-    """What a file holds, or why it cannot be read; arguments as of `read_pickle`."""
-    try:
-        return read_pickle(name, size, read)
-    except DocumentError as error:
-        return Broken(name, size, error)
+    pickles = _sound(files)
+    problems = [finding for file in files if isinstance(file, Broken) and (finding := broken(file))]
+    for pickle in pickles:
+        problems += conditions(pickle, blueprint, first=pickle is pickles[0])
+    if problems and not any(pickle.tensors for pickle in pickles):
+        return Outcome(findings=problems)  # there is nothing to compare
+    outcome = verify(blueprint, index, shards(files), announced, weights=weights)
+    outcome.pieces = []  # of files that are not laid out as their `Shard` says
+    differing = [_told(finding, files) for finding in outcome.findings if not _is_shared(finding, outcome, pickles)]
+    outcome.findings = [*problems, *differing, *_shared(pickles, blueprint, outcome.match)]
+    return outcome
 
 
-def shard(pickle: Pickle, tensors: Mapping[str, Tensor] | None = None) -> Shard:
+def _sound(files: Files) -> list[Pickle]:
+    return sorted((file for file in files if isinstance(file, Pickle)), key=lambda pickle: pickle.name)
+
+
+def shards(files: Files) -> dict[str, Shard]:
+    """All files by name, as the checks of weight files take them."""
+    return {file.name: shard(file) if isinstance(file, Pickle) else Shard(file.name, file.size) for file in files}
+
+
+def shard(pickle: Pickle) -> Shard:
     """A pickle as the checks of weight files take it: its header lists the tensors as a file of safetensors would.
-
-    Args:
-        tensors: those that count, if not those of its state dict.
 
     The places of the tensors are not those in the pickle, and the header's length is what is left of the file's size,
     so that a sound file has the size that its header asks for.
     """
     entries, place = dict[str, Entry](), 0
-    for name, tensor in (pickle.tensors if tensors is None else tensors).items():
+    for name, tensor in pickle.tensors.items():
         dtype = tensor.dtype if tensor.dtype in BITS else _STAND_INS.get(tensor.dtype, "U8")
         end = place + (tensor.elements * BITS[dtype] + 7) // 8
         entries[name] = Entry(dtype, tensor.shape, place, end)
@@ -106,35 +100,24 @@ def shard(pickle: Pickle, tensors: Mapping[str, Tensor] | None = None) -> Shard:
     return Shard(pickle.name, pickle.size, Header(entries, pickle.size - LENGTH_BYTES - place, place, raw))
 
 
-def compare(blueprint: Blueprint, files: Sequence[Pickle | Broken], index: Index | None = None) -> list[Difference]:
-    """How the files of a checkpoint differ from its blueprint and its index; nothing if loaders take them as they are.
+def _told(finding: Finding, files: Files) -> Finding:
+    """A finding of the checks that all weight files go through, as it is of pickled ones."""
+    if finding.file == INDEX:
+        finding = finding.replace(file=BIN_INDEX)
+    elif finding.file is None and len(files) == 1 and finding.code[2] in "23":
+        finding = finding.replace(file=files[0].name)
+    # No loader of pickles reads the total, and writers have summed it up in several ways.
+    return finding.replace(severity="note") if finding.code == "HF401" else finding
 
-    Args:
-        index: that of the pickled files, if there is one.
-    """
-    pickles = sorted((file for file in files if isinstance(file, Pickle)), key=lambda pickle: pickle.name)
-    differences = [file.difference for file in files if isinstance(file, Broken)]
-    for pickle in pickles:
-        first = pickle is pickles[0]  # transformers takes the dtype from the first file alone
-        differences += [
-            difference
-            for difference in conditions(pickle, blueprint)
-            if first or difference.kind != "value-before-tensors"
-        ]
-    if differences and not any(pickle.tensors for pickle in pickles):
-        return differences  # there is nothing to compare
-    shards = {file.name: shard(file) if isinstance(file, Pickle) else Shard(file.name, file.size) for file in files}
-    outcome = verify(blueprint, index, shards)
+
+def _is_shared(finding: Finding, outcome: Outcome, pickles: Iterable[Pickle]) -> bool:
+    """Whether a finding is of copies that are one tensor with what they are copies of, and take no bytes."""
+    label = _COPIES.get(finding.code)
+    if not label or not outcome.match:
+        return False
     shared = {name for pickle in pickles for names in ties(pickle) for name in names}
-    for finding in outcome.findings:
-        rule, label = finding.rule, _COPIES.get(finding.rule.code)
-        if label and outcome.match and all(name in shared for name in _names(outcome.match, label, pickles)):
-            continue  # one tensor of two names, which takes no bytes
-        # No loader of pickles reads the total, and writers have summed it up in several ways.
-        severity = "note" if rule.code == "HF401" else finding.severity
-        facts = {"code": rule.code, "message": finding.message, "tensors": finding.tensors, "count": finding.count}
-        differences.append(Difference(rule.name, severity, finding.file, facts, rule.neutral))
-    return differences
+    names = _names(outcome.match, label, pickles)
+    return all(name in shared for name in names)
 
 
 def _names(matched: Match, label: Label, pickles: Iterable[Pickle]) -> list[str]:
@@ -144,62 +127,114 @@ def _names(matched: Match, label: Label, pickles: Iterable[Pickle]) -> list[str]
     return [name for name in names if any(name in pickle.tensors for pickle in pickles)]
 
 
-def conditions(pickle: Pickle, blueprint: Blueprint | None = None) -> Iterator[Difference]:
+def _shared(pickles: Sequence[Pickle], blueprint: Blueprint, matched: Match | None) -> Iterator[Finding]:
+    """HF703: tensors that are one, and of which the model needs more than one."""
+    find, names = Finder(blueprint.leaves).find, matched.taken if matched else {}
+    for pickle in pickles:
+        groups = list[tuple[str, ...]]()
+        for group in ties(pickle):
+            leaves = [find(names.get(name, name)) for name in group]
+            if sum(leaf is None or leaf.presence == "required" for leaf in leaves) > 1:
+                groups.append(group)
+        if groups:
+            count = sum(len(group) - 1 for group in groups)
+            yield StorageShared(file=pickle.name, groups=groups, count=count, tensors=tuple(groups[0]))
+
+
+def broken(file: Broken) -> Finding | None:
+    """HF003, HF004: why a file cannot be read; None for one that is longer than is read, and may be sound."""
+    if file.large:
+        return None
+    if file.code == "HF004":
+        fix = file.fix or CutOff.remedy
+        return CutOff(statement=file.problem, file=file.name, fix=fix, expected=file.expected, observed=file.size)
+    return InvalidHeader(statement=file.problem, file=file.name, fix=file.fix, expected=file.expected)
+
+
+def faults(files: Files) -> list[Finding]:
+    """What is wrong with files whatever they are to hold: they cannot be read, or torch refuses them."""
+    found = [finding for file in files if isinstance(file, Broken) and (finding := broken(file))]
+    return found + [finding for pickle in _sound(files) for finding in refused(pickle)]
+
+
+def held(blueprint: Blueprint, files: Files) -> str:
+    """What files of unusual names hold, as a sentence without its end."""
+    pickles = _sound(files)
+    if len(pickles) != 1 or len(files) != 1:
+        return f"what {named(sorted(file.name for file in files))} hold together is not known"
+    (pickle,), subject = pickles, blueprint.spec.architecture or blueprint.spec.family
+    name, (path, tensors) = named([pickle.name]), pickle.inner or ((), pickle.tensors)
+    under = f" under {''.join(f'[{key!r}]' for key in path)}" if path else ""
+    if not tensors:
+        return f"{name} holds no tensors"
+    if _fits(tensors, blueprint):
+        return f"{name} holds every tensor that {subject} describes{under}. Save them as {BIN_SINGLE} or as safetensors"
+    return f"{name} holds {len(tensors):,} tensors{under}, which are not those that {subject} describes"
+
+
+def conditions(pickle: Pickle, blueprint: Blueprint, first: bool = True) -> Iterator[Finding]:
     """What is to be known of one file beside its names, shapes and dtypes.
 
     Args:
-        blueprint: what the file is to hold, if that is known.
+        blueprint: what the file is to hold.
+        first: whether it is the first of the files, from which alone transformers takes the dtype.
     """
-    yield from _refused(pickle)
+    yield from refused(pickle)
     yield from _no_state_dict(pickle, blueprint)
     odd: dict[str, str] = {name: tensor.kind for name, tensor in pickle.tensors.items() if tensor.kind != "dense"}
     others = {name: tensor.dtype for name, tensor in pickle.tensors.items() if tensor.dtype not in BITS}
     odd |= {name: dtype for name, dtype in others.items() if name not in odd and not dtype.startswith("complex")}
     if odd:
-        yield Difference("tensor-kind", "error", pickle.name, {"tensors": odd, "count": len(odd)})
+        yield TensorRefused(file=pickle.name, odd=odd, tensors=tuple(odd), count=len(odd))
     if pickle.compressed:
-        facts = {"storages": pickle.compressed, "of": len(pickle.storages)}
-        yield Difference("storage-compressed", "error", pickle.name, facts)
-    if pickle.leading is not None and pickle.tensors and not (blueprint and blueprint.spec.dtype):
-        severity: Severity = "unverified" if blueprint is None else "error"
-        yield Difference("value-before-tensors", severity, pickle.name, {"name": pickle.leading})
-    if pickle.tensors and pickle.others:
-        yield Difference("other-values", "note", pickle.name, {"names": pickle.others, "count": len(pickle.others)})
-    yield from _storages(pickle)
+        yield InvalidHeader(
+            statement=f"{named([pickle.name])}: {len(pickle.compressed):,} of its {len(pickle.storages):,} storages are"
+            " compressed, which torch does not read.",
+            file=pickle.name,
+            fix="Save it again with torch.save.",
+        )
+    if pickle.tensors and pickle.others and not pickle.globals:
+        stumbles = first and pickle.leading is not None and not blueprint.spec.dtype
+        severity: Severity = "error" if stumbles else "note"
+        yield ValueBesideTensors(severity=severity, file=pickle.name, keys=pickle.others, first=stumbles)
+    if pickle.unused or pickle.longer or pickle.trailing > 0:
+        yield UnusedBytes(
+            file=pickle.name,
+            bytes=pickle.unused,
+            of=pickle.data,
+            longer=len(pickle.longer),
+            trailing=max(pickle.trailing, 0),
+        )
 
 
-def _refused(pickle: Pickle) -> Iterator[Difference]:
-    if pickle.globals or pickle.opcodes:
-        facts = {"globals": pickle.globals, "opcodes": pickle.opcodes, "protocol": pickle.protocol}
-        yield Difference("pickle-calls", "error", pickle.name, facts)
+def refused(pickle: Pickle) -> Iterator[Finding]:
+    """HF701, HF705: what torch.load refuses of a pickle by default, whatever it holds."""
+    if pickle.globals:
+        yield PickleCalls(file=pickle.name, called=pickle.globals)
+    elif pickle.opcodes:
+        yield PickleProtocol(file=pickle.name, opcodes=pickle.opcodes, protocol=pickle.protocol)
 
 
-def _no_state_dict(pickle: Pickle, blueprint: Blueprint | None) -> Iterator[Difference]:
-    """That the tensors lie under a key or under no names, and whether they are those of the blueprint there."""
+def _no_state_dict(pickle: Pickle, blueprint: Blueprint) -> Iterator[Finding]:
+    """HF702: the tensors lie under a key or under no names."""
     if pickle.tensors and not pickle.nameless:
         return
     path, tensors = pickle.inner or ((), {})
     if not tensors and not pickle.tensors and (pickle.globals or pickle.state_dict):
         return  # nothing to be matched, and that is told already; or an empty state dict, which is one
-    facts: dict[str, object] = {"path": path, "count": len(tensors), "nameless": pickle.nameless}
-    if tensors and blueprint:
-        matched = match(blueprint.leaves, tensors, blueprint.asides, lambda: blueprint.spellings)
-        facts["fits"] = matched.complete
-    yield Difference("not-a-state-dict", "error", pickle.name, facts)
+    yield NotAStateDict(
+        subject=blueprint.spec.architecture or blueprint.spec.family,
+        file=pickle.name,
+        tensors=tuple(tensors),
+        count=len(tensors),
+        path=path,
+        nameless=pickle.nameless,
+        fits=bool(tensors) and _fits(tensors, blueprint),
+    )
 
 
-def _storages(pickle: Pickle) -> Iterator[Difference]:
-    if groups := ties(pickle):
-        facts: dict[str, object] = {"groups": groups, "count": sum(len(names) - 1 for names in groups)}
-        yield Difference("storage-shared", "note", pickle.name, facts, neutral=True)
-    if pickle.unused:
-        facts = {"bytes": pickle.unused, "of": pickle.data}
-        yield Difference("storage-unused", "note", pickle.name, facts, neutral=True)
-    if pickle.longer:
-        facts = {"storages": pickle.longer, "of": len(pickle.storages)}
-        yield Difference("storage-longer", "note", pickle.name, facts)
-    if pickle.trailing > 0:
-        yield Difference("trailing-bytes", "note", pickle.name, {"bytes": pickle.trailing})
+def _fits(tensors: Mapping[str, Tensor], blueprint: Blueprint) -> bool:
+    return match(blueprint.leaves, tensors, blueprint.asides, lambda: blueprint.spellings).complete
 
 
 def ties(pickle: Pickle) -> tuple[tuple[str, ...], ...]:
@@ -211,29 +246,58 @@ def ties(pickle: Pickle) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names) for names in groups.values() if len(names) > 1)
 
 
-def beside(pickles: Iterable[Pickle], entries: Mapping[str, Entry], blueprint: Blueprint) -> Difference | None:
-    """How pickles differ from files of safetensors beside them; None if they hold the same model.
+def beside(files: Files, entries: Mapping[str, Entry], blueprint: Blueprint) -> Iterator[Finding]:
+    """How pickled files differ from files of safetensors beside them; nothing if they hold the same model.
 
     Names that only one of both has count if the blueprint asks for them: buffers and copies of tied weights do not.
 
     Args:
         entries: the tensors of the safetensors files by name.
     """
+    pickles = _sound(files)
+    for finding in (finding for pickle in pickles for finding in refused(pickle)):
+        yield finding.replace(severity="note")
+    unread = next((file for file in files if isinstance(file, Broken)), None)
+    if unread:
+        if not unread.large:
+            yield BinDiffers(file=unread.name, files=unread.name, problem=unread.problem)
+        return
+    if any(not pickle.tensors for pickle in pickles):
+        nested = next(pickle for pickle in pickles if not pickle.tensors)
+        if not nested.globals:
+            yield BinDiffers(file=nested.name, files=nested.name, problem="it holds no tensors under their names.")
+        return
     pickled = {name: entry for pickle in pickles for name, entry in _entries(pickle).items()}
+    yield from _differences(pickled, entries, blueprint, [file.name for file in files])
+
+
+def _differences(
+    pickled: Mapping[str, Entry], entries: Mapping[str, Entry], blueprint: Blueprint, files: Sequence[str]
+) -> Iterator[Finding]:
     if pickled.keys() != entries.keys():  # classes name the same tensors differently
         pickled, entries = _respelled(pickled, blueprint), _respelled(entries, blueprint)
-    finder, facts = Finder(blueprint.leaves), dict[str, object]()
-    for title, names in (("lacking", entries.keys() - pickled), ("further", pickled.keys() - entries)):
-        leaves = {name: finder.find(name) for name in names}
-        asked = sorted(name for name, leaf in leaves.items() if leaf is None or leaf.presence == "required")
-        if asked:
-            facts[title] = tuple(asked)
-    both = [name for name in entries if name in pickled]
-    shapes = {name: (entries[name].shape, pickled[name].shape) for name in both}
-    facts |= {"shapes": odd} if (odd := {name: pair for name, pair in shapes.items() if pair[0] != pair[1]}) else {}
-    dtypes = {(entries[name].dtype, pickled[name].dtype) for name in both}
-    facts |= {"dtypes": tuple(sorted(other))} if (other := {pair for pair in dtypes if pair[0] != pair[1]}) else {}
-    return Difference("bin-differs", "note", None, facts) if facts else None
+    find = Finder(blueprint.leaves).find
+
+    def asked(names: Iterable[str]) -> list[str]:
+        leaves = {name: find(name) for name in names}
+        return sorted(name for name, leaf in leaves.items() if leaf is None or leaf.presence == "required")
+
+    lacking, further = asked(entries.keys() - pickled), asked(pickled.keys() - entries)
+    both = [(name, entry, pickled[name]) for name, entry in entries.items() if name in pickled]
+    shapes = {name: (one.shape, other.shape) for name, one, other in both if one.shape != other.shape}
+    dtypes = sorted({(one.dtype, other.dtype) for _, one, other in both if one.dtype != other.dtype})
+    different = [*lacking, *further, *shapes]
+    if different or dtypes:
+        yield BinDiffers(
+            file=min(files),
+            files=named(sorted(files)),
+            tensors=tuple(fold(different)),
+            count=len(different),
+            lacking=lacking,
+            further=further,
+            shapes=shapes,
+            dtypes=dtypes,
+        )
 
 
 def _respelled(entries: Mapping[str, Entry], blueprint: Blueprint) -> dict[str, Entry]:
@@ -245,17 +309,3 @@ def _respelled(entries: Mapping[str, Entry], blueprint: Blueprint) -> dict[str, 
 def _entries(pickle: Pickle) -> Mapping[str, Entry]:
     header = shard(pickle).header
     return header.tensors if header else {}
-
-
-def totals(pickles: Iterable[Pickle]) -> Totals:
-    """What state dicts hold in all; names of one tensor, and a name that is in two files, count once."""
-    tensors, size = dict[str, Tensor](), 0
-    for pickle in pickles:
-        copies = {name for names in ties(pickle) for name in names[1:]}
-        tensors |= {name: tensor for name, tensor in pickle.tensors.items() if name not in copies}
-        size += pickle.data
-    elements: dict[str, int] = {}
-    for tensor in tensors.values():
-        elements[tensor.dtype] = elements.get(tensor.dtype, 0) + tensor.elements
-    ordered = dict(sorted(elements.items(), key=lambda item: -item[1]))
-    return Totals(len(tensors), ordered, size)

@@ -3,8 +3,10 @@
 import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
+from typing import TYPE_CHECKING, BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, tokens
@@ -15,6 +17,7 @@ from hfcount.fetcher.interface import (
     SINGLE,
     TOKENS,
     Documents,
+    Pickles,
     Progress,
     Request,
     SourceName,
@@ -25,6 +28,9 @@ from hfcount.fetcher.missing import without_config
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.formats.pickles import Broken, Pickle
 
 _WEIGHTS = (".safetensors", ".bin")
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
@@ -158,6 +164,19 @@ class FolderShards:
             done()
         return found
 
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files of those names hold; a file that does not exist is left out."""
+        from hfcount.formats.pickles import look  # most checkpoints have none
+
+        found: dict[str, Pickle | Broken] = {}
+        for name in wanted:
+            if self._there(name):
+                with files.opened(self._folder / name, printable(name)) as file:
+                    if file is not None:
+                        found[name] = look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
+            done()
+        return found
+
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as these reach."""
         found: dict[Piece, str] = {}
@@ -182,6 +201,11 @@ class FolderShards:
             first = file.read(256) or b""
             rest = file.read(max(header_end(first, size) - len(first), 0)) or b""
             return read_shard(name, size, first + rest)
+
+
+def _range(file: BinaryIO, start: int, stop: int) -> bytes:
+    file.seek(start)
+    return file.read(stop - start) or b""
 
 
 def _listed(folder: Path) -> dict[str, int | None]:

@@ -5,17 +5,19 @@ default. A file takes two ranges, the first 64 KiB and the last, and with thousa
 the directory and of the pickle. A file in the format before torch 1.6 takes one, and more until its pickles end.
 """
 
+from dataclasses import dataclass
+
 from hfcount.errors import DocumentError
 from hfcount.formats.json import check_substitute
 from hfcount.formats.pickles.legacy import read_legacy
 from hfcount.formats.pickles.state_dict import Pickle
 from hfcount.formats.pickles.values import Storage, Tensor
 from hfcount.formats.pickles.zipped import read_zipped
-from hfcount.formats.window import Read, Window
+from hfcount.formats.window import Read, TooLarge, Window
 from hfcount.formats.zip import TAIL
 from hfcount.text import printable
 
-__all__ = ["HEAD", "Pickle", "Storage", "Tensor", "read_pickle"]
+__all__ = ["HEAD", "TAIL", "Broken", "Pickle", "Storage", "Tensor", "look", "read_pickle"]
 
 HEAD = 65_536
 """Bytes of the first range."""
@@ -30,6 +32,37 @@ _OTHERS = (
     (b'{"', "a JSON document, probably a server's error message", _AGAIN),
 )
 """What other files begin with, what they are, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file that cannot be read.
+
+    Args:
+        size: bytes of the file.
+        problem: why, in a sentence.
+        fix: what to do, in a sentence.
+        code: of the rule that it breaks: HF004, it is cut off; HF003, anything else.
+        expected: bytes that it is to have at least, where that is known.
+        large: whether it has more than is read, and may be sound.
+    """
+
+    name: str
+    size: int
+    problem: str
+    fix: str | None = None
+    code: str = "HF003"
+    expected: int | None = None
+    large: bool = False
+
+
+def look(name: str, size: int, read: Read) -> Pickle | Broken:
+    """What a file holds, or why it cannot be read; arguments as of `read_pickle`."""
+    try:
+        return read_pickle(name, size, read)
+    except DocumentError as error:
+        expected = error.expected if error.code == "HF004" and isinstance(error.expected, int) else None
+        return Broken(name, size, error.said, error.fix, error.code, expected, isinstance(error, TooLarge))
 
 
 def read_pickle(name: str, size: int, read: Read) -> Pickle:
