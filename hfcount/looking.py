@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hfcount.choices import Depth
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.interface import BIN_INDEX, INDEX, Documents
+from hfcount.fetcher.interface import BIN_INDEX, Documents
 from hfcount.fetcher.missing import config_alone, misnamed, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.weights import Weights, pickled_weights, set_apart, weights
 from hfcount.figures import Failure
@@ -91,7 +91,10 @@ class _Files(NamedTuple):
             outcome = pickles.examine(self.blueprint, files, index, self.announced, found)
             return replace(seen, depth="headers", shards=shards, headers=shards, unseen=failure), outcome
         outcome = verify(self.blueprint, index, announced=self.announced, weights=found)
-        outcome.findings = [one.replace(file=BIN_INDEX) if one.file == INDEX else one for one in outcome.findings]
+        if index is not None:
+            from hfcount.containers.pickles import told
+
+            outcome.findings = [told(finding) for finding in outcome.findings]
         return replace(seen, unseen=failure), outcome
 
     def _opened(self, found: Weights) -> tuple["list[Pickle | Broken]", Failure | None]:
@@ -132,7 +135,7 @@ class _Files(NamedTuple):
             return seen, outcome
         with suppress(FetchError):  # then they are not looked at
             if files := documents.shards.pickles(found.there, unwatched(len(found.there))):
-                from hfcount.containers.pickles import beside
+                from hfcount.containers.pickles_beside import beside
 
                 entries = {name: one for header in headers if header for name, one in header.tensors.items()}
                 outcome.findings += beside([*files.values()], entries, self.blueprint)

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from math import prod
 from struct import pack
 from zipfile import ZIP_STORED, ZipFile
 
@@ -84,6 +85,27 @@ def archive(
         for name, raw in (more or {}).items():
             file.writestr(name, raw)
     return out.getvalue()
+
+
+STORAGES = {"BF16": ("torch.BFloat16Storage", 2), "F32": ("torch.FloatStorage", 4), "F16": ("torch.HalfStorage", 2)}
+
+
+def items(
+    tensors: Mapping[str, tuple[str, Sequence[int]]],
+    more: Mapping[str, bytes] | None = None,
+    ties: Mapping[str, str] | None = None,
+) -> dict[str, bytes]:
+    """Opcodes of tensors, given by dtype and shape; each has a storage of its name, or that of another, and `more`."""
+    made = {}
+    for name, (dtype, shape) in tensors.items():
+        held = storage((ties or {}).get(name, name), prod(shape), STORAGES[dtype][0])
+        made[name] = tensor(held, shape, [prod(shape[place + 1 :]) for place in range(len(shape))])
+    return made | dict(more or {})
+
+
+def zeros(tensors: Mapping[str, tuple[str, Sequence[int]]]) -> dict[str, bytes]:
+    """The storages of tensors."""
+    return {name: bytes(STORAGES[dtype][1] * prod(shape)) for name, (dtype, shape) in tensors.items()}
 
 
 def legacy(pickled: bytes, storages: Mapping[str, tuple[int, bytes]], keys: Sequence[str] | None = None) -> bytes:

@@ -7,7 +7,8 @@ import pytest
 from pickled import archive, called, number, numbers, pickle, state, storage, tensor, text
 
 from hfcount import blueprint
-from hfcount.containers.pickles import beside, conditions, examine, shard, ties
+from hfcount.containers.pickles import conditions, examine, shard, ties
+from hfcount.containers.pickles_beside import beside
 from hfcount.formats.index import Index
 from hfcount.formats.pickles import Broken, Pickle, look
 from hfcount.formats.safetensors import Entry, parse_header

@@ -21,14 +21,12 @@ from hfcount.tree.leaves import Finder, Label
 from hfcount.verifier import verify
 from hfcount.verifier.finding import Finding, Severity
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.folding import fold
 from hfcount.verifier.names import Match, match
 from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
 from hfcount.verifier.rules.hf004_truncated_shard import CutOff
 from hfcount.verifier.rules.hf701_pickle_calls import PickleCalls
 from hfcount.verifier.rules.hf702_not_a_state_dict import NotAStateDict
 from hfcount.verifier.rules.hf703_storage_shared import StorageShared
-from hfcount.verifier.rules.hf704_bin_differs import BinDiffers
 from hfcount.verifier.rules.hf705_pickle_protocol import PickleProtocol
 from hfcount.verifier.rules.hf706_tensor_refused import TensorRefused
 from hfcount.verifier.rules.hf707_value_beside_tensors import ValueBesideTensors
@@ -57,20 +55,21 @@ def examine(
         announced: what announces a quantisation.
         weights: which weight files are there, where that is known.
     """
-    pickles = _sound(files)
-    problems = [finding for file in files if isinstance(file, Broken) and (finding := broken(file))]
+    pickles = sound(files)
+    problems = broken(files)
     for pickle in pickles:
         problems += conditions(pickle, blueprint, first=pickle is pickles[0])
     if problems and not any(pickle.tensors for pickle in pickles):
         return Outcome(findings=problems)  # there is nothing to compare
     outcome = verify(blueprint, index, shards(files), announced, weights=weights)
     outcome.pieces = []  # of files that are not laid out as their `Shard` says
-    differing = [_told(finding, files) for finding in outcome.findings if not _is_shared(finding, outcome, pickles)]
+    differing = [told(finding, files) for finding in outcome.findings if not _is_shared(finding, outcome, pickles)]
     outcome.findings = [*problems, *differing, *_shared(pickles, blueprint, outcome.match)]
     return outcome
 
 
-def _sound(files: Files) -> list[Pickle]:
+def sound(files: Files) -> list[Pickle]:
+    """Those files that could be read, by name."""
     return sorted((file for file in files if isinstance(file, Pickle)), key=lambda pickle: pickle.name)
 
 
@@ -100,7 +99,7 @@ def shard(pickle: Pickle) -> Shard:
     return Shard(pickle.name, pickle.size, Header(entries, pickle.size - LENGTH_BYTES - place, place, raw))
 
 
-def _told(finding: Finding, files: Files) -> Finding:
+def told(finding: Finding, files: Files = ()) -> Finding:
     """A finding of the checks that all weight files go through, as it is of pickled ones."""
     if finding.file == INDEX:
         finding = finding.replace(file=BIN_INDEX)
@@ -141,25 +140,33 @@ def _shared(pickles: Sequence[Pickle], blueprint: Blueprint, matched: Match | No
             yield StorageShared(file=pickle.name, groups=groups, count=count, tensors=tuple(groups[0]))
 
 
-def broken(file: Broken) -> Finding | None:
-    """HF003, HF004: why a file cannot be read; None for one that is longer than is read, and may be sound."""
-    if file.large:
-        return None
-    if file.code == "HF004":
-        fix = file.fix or CutOff.remedy
-        return CutOff(statement=file.problem, file=file.name, fix=fix, expected=file.expected, observed=file.size)
-    return InvalidHeader(statement=file.problem, file=file.name, fix=file.fix, expected=file.expected)
+def broken(files: Files) -> list[Finding]:
+    """HF003, HF004: why files cannot be read, one finding of each; none for what is longer than is read."""
+    found: dict[str, list[Broken]] = {}
+    for file in sorted((file for file in files if isinstance(file, Broken)), key=lambda file: file.name):
+        if not file.large:
+            found.setdefault(file.code, []).append(file)
+    return [_broken(code, alike) for code, alike in found.items()]
+
+
+def _broken(code: str, alike: Sequence[Broken]) -> Finding:
+    first, text = alike[0], alike[0].problem
+    if len(alike) > 1:
+        text += f" It is one of {len(alike):,} broken files: {named([file.name for file in alike])}."
+    if code == "HF004":
+        fix = first.fix or CutOff.remedy
+        return CutOff(statement=text, file=first.name, fix=fix, expected=first.expected, observed=first.size)
+    return InvalidHeader(statement=text, file=first.name, fix=first.fix, expected=first.expected)
 
 
 def faults(files: Files) -> list[Finding]:
     """What is wrong with files whatever they are to hold: they cannot be read, or torch refuses them."""
-    found = [finding for file in files if isinstance(file, Broken) and (finding := broken(file))]
-    return found + [finding for pickle in _sound(files) for finding in refused(pickle)]
+    return broken(files) + [finding for pickle in sound(files) for finding in refused(pickle)]
 
 
 def held(blueprint: Blueprint, files: Files) -> str:
     """What files of unusual names hold, as a sentence without its end."""
-    pickles = _sound(files)
+    pickles = sound(files)
     if len(pickles) != 1 or len(files) != 1:
         return f"what {named(sorted(file.name for file in files))} hold together is not known"
     (pickle,), subject = pickles, blueprint.spec.architecture or blueprint.spec.family
@@ -244,68 +251,3 @@ def ties(pickle: Pickle) -> tuple[tuple[str, ...], ...]:
         if tensor.storage and tensor.elements:
             groups.setdefault(tensor, []).append(name)
     return tuple(tuple(names) for names in groups.values() if len(names) > 1)
-
-
-def beside(files: Files, entries: Mapping[str, Entry], blueprint: Blueprint) -> Iterator[Finding]:
-    """How pickled files differ from files of safetensors beside them; nothing if they hold the same model.
-
-    Names that only one of both has count if the blueprint asks for them: buffers and copies of tied weights do not.
-
-    Args:
-        entries: the tensors of the safetensors files by name.
-    """
-    pickles = _sound(files)
-    for finding in (finding for pickle in pickles for finding in refused(pickle)):
-        yield finding.replace(severity="note")
-    unread = next((file for file in files if isinstance(file, Broken)), None)
-    if unread:
-        if not unread.large:
-            yield BinDiffers(file=unread.name, files=unread.name, problem=unread.problem)
-        return
-    if any(not pickle.tensors for pickle in pickles):
-        nested = next(pickle for pickle in pickles if not pickle.tensors)
-        if not nested.globals:
-            yield BinDiffers(file=nested.name, files=nested.name, problem="it holds no tensors under their names.")
-        return
-    pickled = {name: entry for pickle in pickles for name, entry in _entries(pickle).items()}
-    yield from _differences(pickled, entries, blueprint, [file.name for file in files])
-
-
-def _differences(
-    pickled: Mapping[str, Entry], entries: Mapping[str, Entry], blueprint: Blueprint, files: Sequence[str]
-) -> Iterator[Finding]:
-    if pickled.keys() != entries.keys():  # classes name the same tensors differently
-        pickled, entries = _respelled(pickled, blueprint), _respelled(entries, blueprint)
-    find = Finder(blueprint.leaves).find
-
-    def asked(names: Iterable[str]) -> list[str]:
-        leaves = {name: find(name) for name in names}
-        return sorted(name for name, leaf in leaves.items() if leaf is None or leaf.presence == "required")
-
-    lacking, further = asked(entries.keys() - pickled), asked(pickled.keys() - entries)
-    both = [(name, entry, pickled[name]) for name, entry in entries.items() if name in pickled]
-    shapes = {name: (one.shape, other.shape) for name, one, other in both if one.shape != other.shape}
-    dtypes = sorted({(one.dtype, other.dtype) for _, one, other in both if one.dtype != other.dtype})
-    different = [*lacking, *further, *shapes]
-    if different or dtypes:
-        yield BinDiffers(
-            file=min(files),
-            files=named(sorted(files)),
-            tensors=tuple(fold(different)),
-            count=len(different),
-            lacking=lacking,
-            further=further,
-            shapes=shapes,
-            dtypes=dtypes,
-        )
-
-
-def _respelled(entries: Mapping[str, Entry], blueprint: Blueprint) -> dict[str, Entry]:
-    """The tensors by the blueprint's names for them, where it has any."""
-    names = match(blueprint.leaves, entries, blueprint.asides, lambda: blueprint.spellings).taken
-    return {names.get(name, name): entry for name, entry in entries.items()}
-
-
-def _entries(pickle: Pickle) -> Mapping[str, Entry]:
-    header = shard(pickle).header
-    return header.tensors if header else {}

@@ -132,17 +132,19 @@ def _report_short(file: _File, size: int, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 
     width = _narrower(size, file.need, file.pickled)
+    mixed = file.pickled and size >= file.need.data // 4  # some of its tensors may have another dtype
     narrow = "Save it in the dtype of the others, or upload it again if it was cut off."
+    unread = "It may be cut off, or hold tensors of another dtype: --depth headers tells."
     outcome.report(
         OtherSize(
-            severity="note" if width else "error",
+            severity="note" if width or mixed else "error",
             expected=file.least,
             observed=size,
             file=file.name,
             count=file.need.tensors,
             parameters=None,
             bytes=file.least - size,
-            fix=narrow if width else OtherSize.remedy,
+            fix=narrow if width else unread if mixed else OtherSize.remedy,
             pointer=size < _POINTER,
             narrower=width,
         )

@@ -29,8 +29,9 @@ class PickleCalls(Finding):
     def text(self) -> str:
         many, more = len(self.called), len(self.called) - _SHOWN
         names = listed(self.called[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        kind = agree(many, "function or class", "functions or classes")
         return (
-            f"{printable(self.file)}: its pickle names {many:,} {agree(many, 'function or class', 'functions or classes')}"
-            f" beyond tensors, which loading it without weights_only would run: {names}. torch.load refuses it by default"
-            " (weights_only=True). Nothing of it was run here."
+            f"{printable(self.file)}: its pickle names {many:,} {kind} beyond tensors, which loading it without"
+            f" weights_only would run: {names}. torch.load refuses it by default (weights_only=True). Nothing of it was"
+            " run here."
         )

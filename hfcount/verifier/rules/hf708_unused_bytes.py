@@ -37,6 +37,7 @@ class UnusedBytes(Finding):
         if self.bytes:
             yield f"{self.bytes:,} of {self.of:,} bytes of its storages are of no tensor"
         if self.longer:
-            yield f"{plural(self.longer, 'storage')} {agree(self.longer, 'has', 'have')} more bytes than the pickle says"
+            have = agree(self.longer, "has", "have")
+            yield f"{plural(self.longer, 'storage')} {have} more bytes than the pickle says"
         if self.trailing:
             yield f"{plural(self.trailing, 'byte')} {agree(self.trailing, 'follows', 'follow')} its last tensor"
