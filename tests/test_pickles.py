@@ -373,7 +373,7 @@ def held(identity: bytes) -> bytes:
         (archive(pickle(b"X\1\0\0\0\xff" + bytes(9))), "unreadable", "cannot be decoded"),
         (archive(pickle(b"I" + b"9" * 5_000 + b"\n")), "unreadable", "cannot be read"),
         (archive(pickle(b"(" * 2_000)), "too-large", "nested more than 1,000 levels"),
-        (archive(pickle(b"N" * 1_600_000)), "too-large", "more than 1,500,000 opcodes"),
+        (archive(pickle(b"N" * 1_600_000)), "too-large", "more than 1,000,000 opcodes"),
         (
             archive(pickle(b"(" + b"".join(b"ca\n%d\n" % key for key in range(10_001)) + b"t")),
             "too-large",

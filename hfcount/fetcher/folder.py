@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, tokens
@@ -28,9 +28,6 @@ from hfcount.fetcher.missing import without_config
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
-
-if TYPE_CHECKING:
-    from hfcount.formats.pickles import Broken, Pickle
 
 _WEIGHTS = (".safetensors", ".bin")
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
@@ -166,16 +163,16 @@ class FolderShards:
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
         """What pickled files of those names hold; a file that does not exist is left out."""
-        from hfcount.formats.pickles import look  # most checkpoints have none
+        from hfcount.formats.pickles import Several  # most checkpoints have none
 
-        found: dict[str, Pickle | Broken] = {}
+        found = Several()
         for name in wanted:
             if self._there(name):
                 with files.opened(self._folder / name, printable(name)) as file:
                     if file is not None:
-                        found[name] = look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
+                        found.look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
             done()
-        return found
+        return found.files
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as these reach."""

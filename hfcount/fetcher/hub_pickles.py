@@ -8,7 +8,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client, Denied, Empty
 from hfcount.fetcher.connections import workers
 from hfcount.fetcher.interface import Pickles, Progress
-from hfcount.formats.pickles import HEAD, TAIL, Broken, Pickle, look
+from hfcount.formats.pickles import HEAD, TAIL, Several
 from hfcount.text import printable
 
 _ALL = 500_000_000
@@ -44,7 +44,7 @@ def read_pickles(
     Raises:
         FetchError: a server could not be reached, refused, does not serve ranges, or sent other bytes meanwhile.
     """
-    found, room = dict[str, Pickle | Broken](), _Room()
+    found, room = Several(), _Room()
     files = {name: _File(client, name, url, refused, room) for name, url in urls.items()}
     with ThreadPoolExecutor(many := workers(client.round_trip)) as pool:
         waiting = list(files)
@@ -56,13 +56,14 @@ def read_pickles(
                     reading[name] = pool.submit(files[name].ends, sizes.get(name))
                 name = next(iter(reading))
                 if (ends := reading.pop(name).result()) is not None:
-                    found[name] = look(name, ends.size, _Reader(files[name], ends).read)
+                    found.look(name, ends.size, _Reader(files[name], ends).read)
+                    client.deadline.check()
                 done()
         except BaseException:
             client.deadline.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return found
+    return found.files
 
 
 class _File(NamedTuple):

@@ -102,6 +102,14 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     )
 
 
+def pickled_names(files: Iterable[str]) -> list[str]:
+    """Those of the files of a repo that transformers looks for where there are none of safetensors."""
+    names = top_level(files)
+    if any(name.endswith(".safetensors") and set_apart(name) is None for name in names):
+        return []
+    return [name for name in names if name == BIN_SINGLE or _PICKLED_PART.fullmatch(name)]
+
+
 def pickled_weights(documents: Documents, index: Index | None) -> Weights:
     """The pickled weight files of a checkpoint, as their index names them or as they are called.
 

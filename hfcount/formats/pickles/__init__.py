@@ -17,10 +17,13 @@ from hfcount.formats.window import Read, TooLarge, Window
 from hfcount.formats.zip import TAIL
 from hfcount.text import printable
 
-__all__ = ["HEAD", "TAIL", "Broken", "Pickle", "Storage", "Tensor", "look", "read_pickle"]
+__all__ = ["HEAD", "TAIL", "Broken", "Pickle", "Several", "Storage", "Tensor", "look", "read_pickle"]
 
 HEAD = 65_536
 """Bytes of the first range."""
+
+MAX_TENSORS = 200_000
+"""Tensors and storages of all files of a checkpoint."""
 
 _AGAIN = "Download it again."
 _OTHERS = (
@@ -63,6 +66,26 @@ def look(name: str, size: int, read: Read) -> Pickle | Broken:
     except DocumentError as error:
         expected = error.expected if error.code == "HF004" and isinstance(error.expected, int) else None
         return Broken(name, size, error.said, error.fix, error.code, expected, isinstance(error, TooLarge))
+
+
+class Several:
+    """Files of one checkpoint, read one after another until they hold more than is read."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, Pickle | Broken] = {}
+        self._left = MAX_TENSORS
+
+    def look(self, name: str, size: int, read: Read) -> None:
+        """Reads one more file, unless there is no room; arguments as of `read_pickle`."""
+        file: Pickle | Broken | None = look(name, size, read) if self._left > 0 else None
+        if isinstance(file, Pickle):
+            self._left -= len(file.tensors) + len(file.storages) + (len(file.inner[1]) if file.inner else 0)
+        elif file is not None and file.large:
+            self._left = 0
+        if file is None or self._left < 0:
+            problem = f"{printable(name)} is beyond the {MAX_TENSORS:,} tensors and storages that are read in all."
+            file = Broken(name, size, problem, large=True)
+        self.files[name] = file
 
 
 def read_pickle(name: str, size: int, read: Read) -> Pickle:

@@ -9,7 +9,7 @@ from hfcount.formats.pickles.builders import call
 from hfcount.formats.pickles.stream import Cut, Seen, Stream
 from hfcount.formats.pickles.values import OPAQUE, Beyond, Global, Malformed, Opaque, Tensor
 
-MAX_VALUES = 1_500_000
+MAX_VALUES = 1_000_000
 """Opcodes of one pickle, and values that its calls copy: a tensor takes 35. Time and memory are bounded by it."""
 
 _NAMED = 200  # functions and classes, of those that torch refuses, that are kept to be reported
