@@ -1,7 +1,7 @@
 """The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 
 class Part:
@@ -164,6 +164,60 @@ class Memory(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Part):
+    """The answer to a question about serving: whether `ranks` ranks can share the model (`tp`), or whether it fits.
+
+    `memory` is asked of each of these ranks. `finding` is the code of the finding that says why the answer is no;
+    `allowed` is whether --allow let that through. `reason` is in words why the answer is no or unknown.
+    """
+
+    question: Literal["tp", "memory"]
+    ranks: int
+    answer: Literal["yes", "no", "unknown"]
+    finding: str | None = None
+    allowed: bool = False
+    reason: str | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 for yes, or what was allowed; 1 for no; 3 for unknown."""
+        return 0 if self.allowed else {"yes": 0, "no": 1, "unknown": 3}[self.answer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineMemory(Part):
+    """What an engine uses of `available_bytes` by default, on each of `ranks` ranks.
+
+    `bytes` is that share (`setting` times the memory, rounded down). Activations are part of it, so that `fits` and
+    `largest_context`, which are those of Memory for so many bytes, are upper bounds.
+    """
+
+    engine: str
+    setting: str
+    ranks: int
+    bytes: int
+    fits: bool | None
+    largest_context: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving(Part):
+    """What was asked about serving, and the answers: they stand beside the verdict, and do not change it.
+
+    `shared` is whether all numbers of ranks that were asked for can share the model, `fits` whether it fits into the
+    memory wherever that was asked; null if it was not asked or is unknown. `context_limit` is the most tokens of a
+    sequence by the config, and `context_limit_source` the keys that give it; null if it has none.
+    """
+
+    shared: bool | None = None
+    fits: bool | None = None
+    answers: tuple[Answer, ...] = ()
+    engines: tuple[EngineMemory, ...] = ()
+    context_limit: int | None = None
+    context_limit_source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Storage(Part):
     """How quantised weights are stored, by the headers, else by the names, else by what announces it.
 
@@ -213,3 +267,4 @@ class Figures(NamedTuple):
     storage: Storage | None = None
     formula: ClosedForm | None = None
     layers: tuple[LayerKind, ...] | None = None
+    serving: Serving | None = None

@@ -13,6 +13,7 @@ from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
+from hfcount.mapper.lengths import Length
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
@@ -98,6 +99,7 @@ class Inspection(NamedTuple):
         announced: what announces a quantisation, the config's first.
         evidence: what was read.
         outcome: what was found.
+        limit: the tokens of a sequence that the config allows; None if it has no limit, or nothing of serving is asked.
     """
 
     documents: Documents
@@ -107,3 +109,4 @@ class Inspection(NamedTuple):
     announced: Sequence[Announcement]
     evidence: Evidence
     outcome: Outcome
+    limit: Length | None = None

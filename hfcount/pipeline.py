@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.building import build
 from hfcount.choices import AskedDepth
@@ -36,6 +36,9 @@ from hfcount.serving.memory import costs
 from hfcount.text import printable
 from hfcount.verifier import explain, verify
 from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
+
+if TYPE_CHECKING:
+    from hfcount.sharding.obstacles import Sharing
 
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "report_of", "what_ifs"]
 
@@ -104,7 +107,14 @@ def report_of(inspection: Inspection) -> Report:
     if blueprint and apart:  # it is counted as it is loaded
         blueprint = replace(blueprint, apart=apart)
         inspection = inspection._replace(blueprint=blueprint)
-    return compose(inspection, _figures(inspection, blueprint) if blueprint else None)
+    if blueprint is None:
+        return compose(inspection, None)
+    if not inspection.options.load.asked:
+        return compose(inspection, _figures(inspection, blueprint, None))
+    from hfcount.sharding.obstacles import Sharing  # rarely asked for
+
+    sharing = Sharing(blueprint, inspection.announced)
+    return compose(*_served(inspection, _figures(inspection, blueprint, sharing), sharing))
 
 
 def examine(
@@ -122,7 +132,7 @@ def examine(
     """
     document, changes, until = documents.config, changes or {}, until or monotonic() + _SEARCH
     announced: Sequence[Announcement] = ()
-    blueprint, evidence, outcome = None, Evidence(), Outcome()
+    blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = changed(published, changes)
@@ -139,8 +149,10 @@ def examine(
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
-        if options.load.ranks:
-            _check_ranks(blueprint, announced, options, outcome)
+        if options.load.asked:
+            from hfcount.serving.limits import limit_of  # rarely asked for
+
+            limit = limit_of(blueprint, values)
         outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
     except (DocumentError, ConfigError, UnknownClass) as error:
         if blueprint and isinstance(error, DocumentError):  # of the index: what the config alone says stays
@@ -156,6 +168,7 @@ def examine(
         announced=announced,
         evidence=evidence,
         outcome=outcome,
+        limit=limit,
     )
 
 
@@ -191,14 +204,6 @@ def _check_endless(document: Document, values: Mapping[str, Any], outcome: Outco
         outcome.report(NumberNotJson(key=endless[0], observed=endless[1], file=CONFIG))
 
 
-def _check_ranks(blueprint: Blueprint, announced: Sequence[Announcement], options: Options, outcome: Outcome) -> None:
-    """Looks at whether the ranks that are asked for can share the model."""
-    from hfcount.sharding.obstacles import Sharing  # rarely asked for
-    from hfcount.verifier.divisible import check_ranks
-
-    check_ranks(Sharing(blueprint, announced), options.load.ranks, outcome)
-
-
 def _unseen(error: DocumentError | ConfigError | UnknownClass) -> Failure | None:
     """Why a config of which a model may be built cannot be judged."""
     if isinstance(error, UnknownClass):
@@ -218,7 +223,17 @@ def _beside(documents: Documents) -> dict[str, dict[str, Any]]:
     return objects
 
 
-def _figures(inspection: Inspection, blueprint: Blueprint) -> Figures:
+def _served(inspection: Inspection, figures: Figures, sharing: "Sharing") -> tuple[Inspection, Figures]:
+    """The same with the answers to what was asked about serving, and the findings that say why not."""
+    from hfcount.serving.answers import answers
+
+    options, outcome = inspection.options, inspection.outcome
+    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit)
+    findings = sorted([*outcome.findings, *refusals], key=lambda one: one.severity != "error")
+    return inspection._replace(outcome=replace(outcome, findings=findings)), figures._replace(serving=serving)
+
+
+def _figures(inspection: Inspection, blueprint: Blueprint, sharing: "Sharing | None") -> Figures:
     """Bytes, costs and, where they are asked for, formulas."""
     announced, evidence, outcome = inspection.announced, inspection.evidence, inspection.outcome
     stored = None
@@ -228,7 +243,9 @@ def _figures(inspection: Inspection, blueprint: Blueprint) -> Figures:
         stored = storage(blueprint, announced, outcome)
     total_size = evidence.index.total_size if evidence.index else None
     load = inspection.options.load
-    memory, compute = costs(blueprint, load, announced, dtypes=outcome.dtypes, total_size=total_size, storage=stored)
+    memory, compute = costs(
+        blueprint, load, announced, dtypes=outcome.dtypes, total_size=total_size, storage=stored, sharing=sharing
+    )
     extras = inspection.options.extras
     if blueprint.derived_with or not {"formula", "layers"}.intersection(extras):
         return Figures(memory=memory, compute=compute, storage=stored)

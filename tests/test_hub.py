@@ -281,7 +281,7 @@ def test_a_token_that_was_sent_is_not_asked_for(hub: Hub, run: Run, tiny: Path, 
 
 
 NAMES = {
-    "a/b/c": "BadName",
+    "a/b/c:d": "BadName",
     "foo--bar": "BadName",
     "foo..bar/baz": "BadName",
     "org/tiny?download=true": "BadName",

@@ -55,7 +55,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
     hub, here, hosted = Hub(), tmp_path_factory.mktemp("desk"), tmp_path_factory.mktemp("hosted")
     for server in (hub, hub.cdn):
         server.start()
-    save_tiny(here / "my-checkpoint")
+    for name in ("my-checkpoint", "my-model"):
+        save_tiny(here / name)
     save_tiny(here / "checkpoints" / "one")
     (here / "models.txt").write_text("./my-checkpoint  # a folder\n")
     for name in MODELS:

@@ -188,13 +188,25 @@ def clear() -> tuple[Path, int]:
     Raises:
         FetchError: NotSaved, it cannot be removed.
     """
+    root, size = measured()
     try:
-        root = _root()
-        size = sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
         shutil.rmtree(root)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise FetchError("NotSaved", f"the cache is not cleared: {printable(str(error).rstrip('.'))}.") from None
     return root, size
+
+
+def measured() -> tuple[Path, int]:
+    """Where all is that is kept, and how many bytes that is.
+
+    Raises:
+        FetchError: NotSaved, it cannot be read.
+    """
+    try:
+        root = _root()
+        return root, sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+    except (OSError, ValueError) as error:
+        raise FetchError("NotSaved", f"the cache cannot be read: {printable(str(error).rstrip('.'))}.") from None
 
 
 def _root() -> Path:

@@ -12,6 +12,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import files, tokens
 from hfcount.fetcher.interface import (
     ADAPTER,
+    BIN_INDEX,
     CONFIG,
     INDEX,
     SINGLE,
@@ -30,17 +31,21 @@ from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
+_SUFFIXES = (*_WEIGHTS, ".gguf", ".pt", ".pth", ".onnx", ".zip", ".tar", ".gz")  # which no repo's name ends in
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
 def takes(request: Request) -> bool:
-    """Whether MODEL is a folder or a .json file, or can only be meant as a path."""
-    path = local_path(request.model)
+    """Whether there is a file or folder called MODEL, if only a broken link, or it can only be meant as a path."""
+    model, path = request.model, local_path(request.model)
     return (
-        request.model.startswith((".", "/", "~", os.sep))
-        or "\\" in request.model
-        or os.path.isdir(path)
-        or (path.suffix == ".json" and (path.name == CONFIG or os.path.exists(path)))
+        model.startswith((".", "/", "~", os.sep))
+        or model.endswith("/")
+        or "\\" in model
+        or path.name in (CONFIG, INDEX, BIN_INDEX)
+        or path.suffix in _SUFFIXES
+        or os.path.lexists(path)
+        or (len(path.parts) > 2 and os.path.lexists(path.parts[0]))
     )
 
 
@@ -51,32 +56,15 @@ def read(request: Request) -> Documents:
         return read_folder(path / request.subfolder if request.subfolder else path, request.model, "folder")
     config = files.read(path)
     if config is None:
-        raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
+        from hfcount.fetcher.instead import no_folder
+
+        raise FetchError("NoConfig", no_folder(path, request.model))
     return Documents(request.model, "folder", None, config, None, FolderShards(path.parent, ()), alone=True)
 
 
 def local_path(model: str) -> Path:
     """The path that MODEL is, with `~` resolved where there is such a user."""
     return Path(os.path.expanduser(model))
-
-
-def checkpoints_below(root: Path) -> list[str]:
-    """Every folder from `root` down that holds a config.json beside weights or an index, and each that cannot be read.
-
-    Raises:
-        FetchError: NoSuchFolder or NoConfig.
-    """
-    if not root.is_dir():
-        raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --recursive.")
-    found: list[str] = []
-    for folder, _, names in os.walk(root, onerror=lambda error: found.append(str(error.filename))):
-        if CONFIG in names and any(name == INDEX or name.endswith((".safetensors", ".bin")) for name in names):
-            found.append(folder)
-    if not found:
-        raise FetchError(
-            "NoConfig", f"no {CONFIG} with weights or an index beside it, from {printable(str(root))} down."
-        )
-    return sorted(found)
 
 
 def read_folder(
@@ -91,9 +79,9 @@ def read_folder(
         FetchError: NoSuchFolder, NoConfig or UnreadableFile.
     """
     if not os.path.isdir(folder):
-        raise FetchError(
-            "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
-        )
+        from hfcount.fetcher.instead import no_folder
+
+        raise FetchError("NoSuchFolder", no_folder(folder, model))
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
     try:
         sizes, entries = _listed(folder), os.listdir(folder)
@@ -101,7 +89,7 @@ def read_folder(
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
     if config is None:
-        instead = without_config(names, files.read(folder / ADAPTER))
+        instead = without_config(sizes, files.read(folder / ADAPTER), folder if source == "folder" else None)
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file

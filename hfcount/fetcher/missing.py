@@ -6,30 +6,29 @@ from itertools import islice
 from pathlib import Path
 
 from hfcount.errors import DocumentError
+from hfcount.fetcher.beside import TRAINING, kind
 from hfcount.fetcher.interface import ADAPTER, BIN_SINGLE, CONFIG, INDEX, SINGLE, Documents, label
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable
 
 
-def without_config(files: Collection[str], adapter: Document | None = None) -> str:
+def without_config(files: Collection[str], adapter: Document | None = None, folder: Path | None = None) -> str:
     """What a folder with these files has in place of a config.json, as the end of a sentence; empty if unknown.
 
     Args:
+        files: paths of the files that are known, those of folders below included.
         adapter: the adapter's own config, where there is one.
+        folder: where they are, if they are on disk.
     """
     if adapter is not None:
         return (
             f", only an adapter ({ADAPTER}) of {_base(adapter)}: whether the modules that it adapts exist, the base"
             " model's config says. Verify that model"
         )
-    for name, what in (
-        ("model_index.json", "but a pipeline of several models ({}): name one with --subfolder"),
-        ("params.json", "but weights in their author's own layout ({})"),
-    ):
-        if name in files:
-            return f", {what.format(name)}"
-    return ""
+    from hfcount.fetcher.instead import without_config as instead
+
+    return instead(files, folder)
 
 
 def _base(adapter: Document) -> str:
@@ -89,9 +88,13 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
         return f"{text}, only {printable(name)}, which is {why}{base}."
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
-    return f"{text}: nothing to compare its config with."
+    others = {name: own for name in sorted(files) if (own := kind(name)) not in (None, TRAINING)}
+    if name := next(iter(others), ""):
+        return f"{text}, only {others[name]} ({printable(name, 100)}), which is not read. {_COUNTS}"
+    return f"{text}: nothing to compare its config with. {_COUNTS}"
 
 
+_COUNTS = "--depth config counts what it describes."
 _APART = {
     (
         "zero_to_fp32.py",

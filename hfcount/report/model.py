@@ -18,10 +18,12 @@ from hfcount.figures import (
     Memory,
     Parameters,
     Part,
+    Serving,
     Storage,
     TensorRow,
 )
 from hfcount.mapper.whatif import written
+from hfcount.project import SCHEMA
 from hfcount.report.renderings import RENDERINGS
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
@@ -87,6 +89,14 @@ class ReportedCheck(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Location(Part):
+    """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
+
+    file: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
@@ -94,7 +104,8 @@ class ReportedFinding(Part):
     index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
     do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
     and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
-    `variant` names what is wrong where the rule has several variants, as HF103 has.
+    `variant` names what is wrong where the rule has several variants, as HF103 has. `location` is where an editor would
+    go: the line of `key`, of the key to change, or of the first tensor in the index. `url` is the page about the code.
     """
 
     code: str
@@ -113,6 +124,8 @@ class ReportedFinding(Part):
     parts: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     variant: Variant | None = None
+    location: Location | None = None
+    url: str | None = None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -142,9 +155,9 @@ class Report(Part):
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
     safetensors: `pickle`. `not_looked_at` is what lies beside the model, such as adapters or its other forms, of which
     the verdict says nothing. `asides` are the parts of the model that are not described: the prefix of their names, and
-    why. `allowed` are the errors that --allow let through, which
-    are notes among the findings. `overrides` are the config keys that were set to other values. `derived_with` is what
-    gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
+    why. `allowed` are the errors that --allow let through, which are notes among the findings. `serving` answers what
+    was asked about serving, beside the verdict. `overrides` are the config keys that were set to other values.
+    `derived_with` is what gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -176,6 +189,7 @@ class Report(Part):
     layers: tuple[LayerKind, ...] | None = None
     error: Failure | None = None
     derived_with: str | None = None
+    serving: Serving | None = None
 
     @property
     def label(self) -> str:
@@ -185,10 +199,14 @@ class Report(Part):
 
     @property
     def exit_code(self) -> int:
-        """0 for verified, explained, allowed or only counted; 1 for mismatch; 3 for unverified or could not look."""
-        if self.verdict == "unverified":
-            return 0 if self.depth == "config" and self.error is None else 3
-        return 1 if self.verdict == "mismatch" else 0
+        """That of the verdict, or of an answer about serving if that is worse.
+
+        0 for verified, explained, allowed or only counted, and for yes; 1 for mismatch, and for no; 3 for unverified or
+        could not look, and for an answer that is unknown.
+        """
+        counted = self.depth == "config" and self.error is None
+        verdict = {"mismatch": 1, "unverified": 0 if counted else 3}.get(self.verdict, 0)
+        return worst([verdict, *(one.exit_code for one in (self.serving.answers if self.serving else ()))])
 
     @property
     def ok(self) -> bool:
@@ -203,10 +221,10 @@ class Report(Part):
         """This report, if it is `ok`.
 
         Raises:
-            NotVerified: the verdict and why, with the report.
+            NotVerified: the verdict and the findings that it is about, with the report.
         """
         if not self.ok:
-            raise NotVerified(f"{self.label}: {RENDERINGS['verdict'](self)}", self)
+            raise NotVerified(RENDERINGS["reasons"](self), self)
         return self
 
     def to_markdown(self) -> str:
@@ -221,12 +239,19 @@ class Report(Part):
         codes = "".join(f" {finding.code}" for finding in self.findings)
         return f"<Report {self.label}: {self.verdict}{codes}>"
 
+    def __str__(self) -> str:
+        """The report as the terminal shows it."""
+        return RENDERINGS["text"](self)
+
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the table of the terminal."""
-        return RENDERINGS["notebook"](self)
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: the parts of the page; without the extra `html`, they show the Markdown."""
+        try:
+            return RENDERINGS["notebook"](self)
+        except ImportError:
+            return None
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
@@ -254,10 +279,11 @@ class Report(Part):
     @classmethod
     def model_json_schema(cls) -> dict[str, Any]:
         """The JSON Schema of the output of `to_json`."""
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
+        dialect = "https://json-schema.org/draft/2020-12/schema"
+        return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = ("container", "overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
+_RARE = ("container", "overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving")
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -27,19 +27,27 @@ def _add(whole: Element, report: Report) -> None:
     for finding in report.findings:
         case = _case(suite, report, f"{finding.code} {finding.name}")
         if finding.severity == "error":
-            SubElement(case, "failure", message=finding.message, type=finding.code).text = "\n".join(finding.rows)
+            SubElement(case, "failure", message=finding.message, type=finding.code).text = "\n".join(
+                [*finding.rows, f"See {finding.rule.url}"]
+            )
         else:
             SubElement(case, "system-out").text = finding.message
-    case = _case(suite, report, "verdict")
+    _conclude(_case(suite, report, "verdict"), report)
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
+    suite.set("tests", str(len(suite)))
+
+
+def _conclude(case: Element, report: Report) -> None:
+    """The verdict as the exit code has it; what was only counted, as asked, is skipped."""
     if report.exit_code == 3:
         SubElement(case, "error", message=verdict(report), type=report.error.kind if report.error else report.verdict)
+    elif report.exit_code:
+        SubElement(case, "failure", message=verdict(report), type=report.verdict)
     elif report.verdict == "unverified":
         SubElement(case, "skipped", message=verdict(report))
     else:
         SubElement(case, "system-out").text = verdict(report)
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
-    suite.set("tests", str(len(suite)))
 
 
 def _case(suite: Element, report: Report, name: str) -> Element:
