@@ -67,6 +67,8 @@ class Evidence:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
+        container: what holds the weights; None for files of safetensors.
+        beside: weight files of another container that were compared with these.
     """
 
     index: Index | None = None
@@ -78,6 +80,8 @@ class Evidence:
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+    container: str | None = None
+    beside: Collection[str] = ()
 
     @property
     def fitting_index(self) -> Index | None:

@@ -60,9 +60,10 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         inspection = examine(replace(documents, shards=reads), options, until=until)
         found = inspection.evidence.weights or found
     finally:
-        finish(request, documents, reads.headers, reads.samples)
+        finish(request, documents, reads.headers, reads.samples, reads.pickled)
         if options.save is not None:
-            record(documents, reads.headers, reads.samples, recorded_sizes(documents, found), options.save)
+            sizes = recorded_sizes(documents, found)
+            record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
     return report_of(inspection)
 
 

@@ -149,18 +149,19 @@ class Report(Part):
     """What hfcount says of one checkpoint.
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
-    `depth_reason` why it read headers without being asked to. `not_looked_at` is what lies beside the model, such as
-    adapters or its other forms, of which the verdict says nothing. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which are notes
-    among the findings. `serving` answers what was asked about serving, beside the verdict. `overrides` are the config
-    keys that were set to other values. `derived_with` is what gave names and shapes of a type that no family describes,
-    such as `transformers 5.23.0`.
+    `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
+    safetensors: `pickle`. `not_looked_at` is what lies beside the model, such as adapters or its other forms, of which
+    the verdict says nothing. `asides` are the parts of the model that are not described: the prefix of their names, and
+    why. `allowed` are the errors that --allow let through, which are notes among the findings. `serving` answers what
+    was asked about serving, beside the verdict. `overrides` are the config keys that were set to other values.
+    `derived_with` is what gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
     model: str
     revision: str | None = None
     source: SourceName | None = None
+    container: str | None = None
     family: str | None = None
     architecture: str | None = None
     dtype: str | None = None
@@ -279,7 +280,7 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving")
+_RARE = ("container", "overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving")
 
 
 def _fields(part: Any) -> dict[str, Any]:
