@@ -1,4 +1,4 @@
-"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving, places."""
+"""What a report shows, as the stages before it give it: counts, formulas, storage, costs of serving, places."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, NamedTuple
