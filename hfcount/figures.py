@@ -1,4 +1,4 @@
-"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving, places."""
+"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, NamedTuple
