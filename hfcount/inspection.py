@@ -29,8 +29,7 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How far to look, how severe findings are, and what else to do.
 
     Args:
@@ -44,10 +43,10 @@ class Options:
     """
 
     depth: AskedDepth = "auto"
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = Policy()
     save: Path | None = None
     extras: Collection[Extra] = ()
-    load: Workload = field(default_factory=Workload)
+    load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
@@ -68,6 +67,8 @@ class Evidence:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
+        container: what holds the weights; None for files of safetensors.
+        beside: weight files of another container that were compared with these.
     """
 
     index: Index | None = None
@@ -79,6 +80,8 @@ class Evidence:
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+    container: str | None = None
+    beside: Collection[str] = ()
 
     @property
     def fitting_index(self) -> Index | None:

@@ -60,9 +60,10 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         inspection = examine(replace(documents, shards=reads), options, until=until)
         found = inspection.evidence.weights or found
     finally:
-        finish(request, documents, reads.headers, reads.samples)
+        finish(request, documents, reads.headers, reads.samples, reads.pickled)
         if options.save is not None:
-            record(documents, reads.headers, reads.samples, recorded_sizes(documents, found), options.save)
+            sizes = recorded_sizes(documents, found)
+            record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
     return report_of(inspection)
 
 
@@ -74,7 +75,7 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         UnknownArchitecture: no family describes the config.
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
-    documents, options = fetch(request), replace(options, depth="config")
+    documents, options = fetch(request), options._replace(depth="config")
     published = examine(documents, options)
     changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)

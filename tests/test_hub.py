@@ -256,7 +256,7 @@ def test_says_why_it_could_not_look(
     ("files", "says"),
     [
         pytest.param({}, "safetensors", id="no weights at all"),
-        pytest.param({"pytorch_model__bin": "PK"}, ".bin", id="pickled weights"),
+        pytest.param({"flax_model__msgpack": "x"}, "neither", id="Flax"),
         pytest.param({"tiny-Q4_0__gguf": "GGUF"}, "GGUF", id="GGUF"),
     ],
 )

@@ -4,8 +4,10 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
+from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, tokens
@@ -17,6 +19,7 @@ from hfcount.fetcher.interface import (
     SINGLE,
     TOKENS,
     Documents,
+    Pickles,
     Progress,
     Request,
     SourceName,
@@ -157,6 +160,19 @@ class FolderShards:
             done()
         return found
 
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files of those names hold; a file that does not exist is left out."""
+        from hfcount.formats.pickles import Several  # most checkpoints have none
+
+        found = Several()
+        for name in wanted:
+            if self._there(name):
+                with files.opened(self._folder / name, printable(name)) as file:
+                    if file is not None:
+                        found.look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
+            done()
+        return found.files
+
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as these reach."""
         found: dict[Piece, str] = {}
@@ -181,6 +197,11 @@ class FolderShards:
             first = file.read(256) or b""
             rest = file.read(max(header_end(first, size) - len(first), 0)) or b""
             return read_shard(name, size, first + rest)
+
+
+def _range(file: BinaryIO, start: int, stop: int) -> bytes:
+    file.seek(start)
+    return file.read(stop - start) or b""
 
 
 def _listed(folder: Path) -> dict[str, int | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.beside import TRAINING, kind
-from hfcount.fetcher.interface import ADAPTER, CONFIG, INDEX, SINGLE, Documents, label
+from hfcount.fetcher.interface import ADAPTER, BIN_SINGLE, CONFIG, INDEX, SINGLE, Documents, label
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable
@@ -47,11 +47,23 @@ def config_alone(documents: Documents) -> str:
     )
 
 
-def pickled(documents: Documents) -> str:
-    """Why an index of pickled weights does not settle it."""
+def pickled(documents: Documents, weights: Weights) -> str:
+    """Why pickled weights of which no file was read are not compared, or by their index alone."""
+    where, by = label(documents.model, documents.revision), "nothing of them was read"
+    if weights.index is not None:
+        by = "names, sums and files were compared by their index, and the files were not read"
     return (
-        f"the weights of {label(documents.model, documents.revision)} are pickled (.bin): names, sums and files were"
-        " compared by their index, and contents are not read. Save them as safetensors to have all compared."
+        f"the weights of {where} are pickled ({named(sorted(weights.named))}): {by}. --depth headers reads their"
+        " directories, and runs nothing of them."
+    )
+
+
+def misnamed(documents: Documents, weights: Weights, held: str) -> str:
+    """Why pickled weights of names that no loader looks for cannot be verified; `held` is what they hold."""
+    where = label(documents.model, documents.revision)
+    return (
+        f"{where} has neither {SINGLE} nor {BIN_SINGLE}, only {named(sorted(weights.named))}, which transformers does"
+        f" not look for: {held}."
     )
 
 
@@ -69,7 +81,7 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     if elsewhere := _elsewhere(_within(documents)):
         return f"{text}, {elsewhere}."
     if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
-        return f"{text}, only pickled weights (.bin), whose tensors cannot be seen without loading them."
+        return f"{text}, only pickled weights (.bin), of which nothing was read."
     if weights.apart:
         name, why = next(iter(weights.apart.items()))
         base = ": verify the base model it names" if why == "an adapter" else ""

@@ -43,6 +43,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         model=printable(run.documents.model),
         revision=run.documents.revision,
         source=run.documents.source,
+        container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
         verdict=_verdict(
@@ -102,7 +103,7 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     weights, evidence = run.evidence.weights, run.evidence
     if weights is None:
         return ()
-    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ())}
+    seen = {*(evidence.headers or ()), *evidence.beside, *(weights.named if evidence.index else ())}
     names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)
     return tuple(

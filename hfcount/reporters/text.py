@@ -159,7 +159,10 @@ def looked(report: Report) -> str:
     if report.depth == "headers":
         some = files.found and files.opened < files.named  # else all, or others that are there in their place
         opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
-        said = f"{_listed([*seen, 'sizes'])} of {opened} by their headers; data was not read"
+        by = "by their headers; data was not read"
+        if report.container == "pickle":
+            by = "by their pickles, of which nothing was run; data was not read"
+        said = f"{_listed([*seen, 'sizes'])} of {opened} {by}"
     else:
         seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
         many = f"the {plural(files.named, 'file')} themselves were"
