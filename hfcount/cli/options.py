@@ -165,5 +165,6 @@ def listed(_context: click.Context | None, _option: click.Parameter | None, path
             why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise click.BadParameter(f"{path} cannot be read: {why}.") from None
     if paths and not models:
-        raise click.BadParameter(f"{', '.join(paths)} names no model.")
+        names = ", ".join("standard input" if path == "-" else path for path in paths)
+        raise click.BadParameter(f"{names} names no model.")
     return models
