@@ -1,5 +1,6 @@
 """All steps from MODEL to report: documents, config, blueprint, evidence, findings, figures."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -27,7 +28,7 @@ from hfcount.formats.json import Document, found_endless, may_be_endless, parse_
 from hfcount.inspection import Evidence, Inspection, Options
 from hfcount.looking import look
 from hfcount.mapper import Config
-from hfcount.mapper.whatif import Changes, changed, check_known, written
+from hfcount.mapper.whatif import Changes, changed, check_known, lists, written
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import SIDE_FILES, Announcement, announcements
 from hfcount.report.build import compose
@@ -90,10 +91,21 @@ def _changed(documents: Documents, options: Options, changes: Changes, published
         raise BadSetting(str(error)) from None
     blueprint = inspection.blueprint
     if published and blueprint is None:
-        raise BadSetting(inspection.outcome.findings[0].message)
+        message = inspection.outcome.findings[0].message
+        raise BadSetting(f"{message}{_with_the_list(documents, options, changes, message)}")
     if published and blueprint and blueprint.problems and not published.problems:
         raise BadSetting(str(blueprint.problems[0]))
     return inspection
+
+
+def _with_the_list(documents: Documents, options: Options, changes: Changes, message: str) -> str:
+    """What to set besides, where a list of the config, such as one with an entry for each layer, is in the way."""
+    for key in lists(parse_object(documents.config, endless=True)):
+        if key not in changes and re.search(rf"(?<![\w.]){re.escape(key)}\b", message):
+            inspection = examine(documents, options, {**changes, key: None})
+            if inspection.blueprint and not inspection.blueprint.problems:
+                return f" Or set {printable(key)}=null too, and it takes its default."
+    return ""
 
 
 def failed(model: str, error: HfcountError) -> Report:

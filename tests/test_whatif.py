@@ -166,6 +166,18 @@ def test_a_value_that_cannot_be_is_refused(tmp_path: Path, changes: Json, messag
     assert message in str(refused.value)
 
 
+def test_a_list_that_is_in_the_way_is_named_with_what_to_set(tmp_path: Path) -> None:
+    values = {**TINY["qwen3"], "layer_types": ["full_attention"] * TINY["qwen3"]["num_hidden_layers"]}
+    save(tmp_path / "org" / "name", values)
+    request = Request("org/name", fixtures=tmp_path)
+    with pytest.raises(
+        BadSetting, match=r"layer_types has .* Or set layer_types=null too, and it takes its default\.$"
+    ):
+        what_ifs(request, Options(), [{"num_hidden_layers": 1}])
+    _, fewer = what_ifs(request, Options(), [{"num_hidden_layers": 1, "layer_types": None}])
+    assert fewer.parameters is not None
+
+
 def test_a_config_that_is_broken_itself_is_not_the_settings_fault(tmp_path: Path) -> None:
     save(tmp_path / "org" / "name", config("llama", num_key_value_heads=3))
     first, second = what_ifs(Request("org/name", fixtures=tmp_path), Options(), [{"num_key_value_heads": 2}])

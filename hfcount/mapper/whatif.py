@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
+from functools import reduce
 from itertools import pairwise, product
 from math import prod
 from typing import Any
@@ -134,6 +135,11 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
             raise BadSetting(
                 f"{where} has no {printable(key)}, and {printable(config.family)} does not read it.{nearest}"
             )
+
+
+def lists(values: Mapping[str, Any]) -> list[str]:
+    """The keys whose values are lists."""
+    return [path for path in _paths(values) if isinstance(reduce(get, steps(path), values), list)]
 
 
 def _paths(values: Mapping[str, Any], prefix: str = "") -> list[str]:
