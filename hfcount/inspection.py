@@ -29,8 +29,7 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How far to look, how severe findings are, and what else to do.
 
     Args:
@@ -44,10 +43,10 @@ class Options:
     """
 
     depth: AskedDepth = "auto"
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = Policy()
     save: Path | None = None
     extras: Collection[Extra] = ()
-    load: Workload = field(default_factory=Workload)
+    load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index

@@ -75,7 +75,7 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         UnknownArchitecture: no family describes the config.
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
-    documents, options = fetch(request), replace(options, depth="config")
+    documents, options = fetch(request), options._replace(depth="config")
     published = examine(documents, options)
     changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)

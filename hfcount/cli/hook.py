@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterator
 from pathlib import PurePath
 from typing import get_args
@@ -10,9 +11,10 @@ import click
 
 from hfcount.choices import AskedDepth
 from hfcount.cli import options as read
-from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, MODULES
+from hfcount.fetcher.interface import CONFIG, MODULES
+from hfcount.fetcher.walk import is_checkpoint
 
-_WEIGHTS = (".safetensors", ".bin")
+_USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
 _OTHERS = ("node_modules", "site-packages")
 
 
@@ -61,13 +63,12 @@ def _is_model(folder: str) -> bool:
         names = os.listdir(folder)
     except OSError:
         return False
-    weights = [name for name in names if name in (INDEX, BIN_INDEX) or name.endswith(_WEIGHTS)]
-    if CONFIG not in names or not weights:
+    if not is_checkpoint(names):
         return False
     if _describes_model(os.path.join(folder, CONFIG)):
         return True
     # The modules of sentence-transformers are verified with the model that they follow.
-    usual = any(name.startswith(("model", "pytorch_model")) for name in weights)
+    usual = any(re.fullmatch(_USUAL, name) for name in names)
     return usual and not os.path.isfile(os.path.join(folder, os.pardir, MODULES))
 
 

@@ -105,10 +105,9 @@ def main(
     from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
 
-    fields: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     pages = [one for one in (*outputs, *page) if one.kind == "html"]
-    extras = [name for name, wanted in fields.items() if wanted or pages]
-    shown = Shown(format, [name for name in extras if not fields[name]])
+    extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
+    shown = Shown(format, unasked)
     with Bar(len(named)) as bar:
         options = Options(depth, Policy(allow, strict), save, extras, Workload(**load), bar.files, derive_with)
         for model, request in zip(named, requests, strict=True):
@@ -122,6 +121,12 @@ def main(
     if shown.gone:
         raise ReaderGone
     return worst([report.exit_code for report in shown.reports])
+
+
+def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], list[Extra]]:
+    """The fields that are wanted, and those of them that a page alone wants."""
+    extras = [name for name, wanted in asked.items() if wanted or page]
+    return extras, [name for name in extras if not asked[name]]
 
 
 def _format(style: str, as_json: bool, quiet: bool, details: bool) -> Format:

@@ -1,6 +1,7 @@
 """A local folder, or a config's own file."""
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import partial
@@ -32,6 +33,7 @@ from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
 _SUFFIXES = (*_WEIGHTS, ".gguf", ".pt", ".pth", ".onnx", ".zip", ".tar", ".gz")  # which no repo's name ends in
+_STEP = re.compile(r"(checkpoint|epoch|iter|step|global_step)[-_]?\d+")
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
@@ -45,8 +47,13 @@ def takes(request: Request) -> bool:
         or path.name in (CONFIG, INDEX, BIN_INDEX)
         or path.suffix in _SUFFIXES
         or os.path.lexists(path)
-        or (len(path.parts) > 2 and os.path.lexists(path.parts[0]))
+        or (len(path.parts) > 1 and os.path.lexists(path.parts[0]) and _is_inner(path))
     )
+
+
+def _is_inner(path: Path) -> bool:
+    """Whether a path is deeper than a repo's name, or ends as trainers call what they save."""
+    return len(path.parts) > 2 or _STEP.fullmatch(path.name) is not None
 
 
 def read(request: Request) -> Documents:
@@ -89,8 +96,7 @@ def read_folder(
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
     if config is None:
-        instead = without_config(sizes, files.read(folder / ADAPTER), folder if source == "folder" else None)
-        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
+        raise _no_config(folder, sizes, source)
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
         weights.append(SINGLE)
@@ -110,6 +116,11 @@ def read_folder(
         sizes=sizes if whole else None,
         companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
     )
+
+
+def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:
+    instead = without_config(sizes, files.read(folder / ADAPTER), folder if source == "folder" else None)
+    return FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
 
 
 class FolderShards:

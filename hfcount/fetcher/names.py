@@ -14,7 +14,7 @@ _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
 _OTHERS = {"datasets": "a dataset", "spaces": "a Space", "kernels": "a kernel", "buckets": "a bucket"}
 _FOLDERS, _FILES = ("tree", "commit", "commits"), ("blob", "resolve", "raw", "blame")
 _PAGES = (*_FOLDERS, *_FILES)
-_REFS = re.compile(r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)")
+_REFS = r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)"
 """Revisions with slashes that the Hub's pages and huggingface_hub write as they are."""
 
 
@@ -150,7 +150,7 @@ def _check_kind(model: str, kind: str) -> None:
 
 def _revision(tail: str) -> tuple[str | None, str]:
     """`REV/path` as both; a slash in a revision is written %2F unless it is one of the Hub's own refs."""
-    refs = _REFS.match(tail)
+    refs = re.match(_REFS, tail)
     revision, path = (refs[0], tail[refs.end() + 1 :]) if refs else tail.partition("/")[::2]
     return unquote(revision) or None, path
 

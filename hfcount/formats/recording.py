@@ -13,9 +13,8 @@ Without `files` no headers were read. `length` may be left out; it is then that 
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.formats import samples
@@ -27,8 +26,7 @@ from hfcount.text import printable, shown
 _MANY = 6_000_000  # values: nine for each tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(NamedTuple):
     """The content of a headers.json.
 
     Args:
@@ -43,8 +41,8 @@ class Recording:
     files: Mapping[str, Any] | None = None
     others: Collection[str] = ()
     sizes: Mapping[str, int | None] | None = None
-    samples: Samples = field(default_factory=dict)
-    pickles: Mapping[str, Any] = field(default_factory=dict)
+    samples: Samples = MappingProxyType({})
+    pickles: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_recording(document: Document) -> Recording:
@@ -92,7 +90,7 @@ def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
         return Shard(name, size, problem=error.said, fix=error.fix)
     if type(length) is not int:  # the reference writer puts no spaces, and pads to a multiple of 8
         length = -(-len(written) // 8) * 8
-    return Shard(name, size, replace(parsed, length=length))
+    return Shard(name, size, parsed._replace(length=length))
 
 
 def recording(

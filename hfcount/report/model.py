@@ -15,6 +15,7 @@ from hfcount.figures import (
     Compute,
     Failure,
     LayerKind,
+    Location,
     Memory,
     Parameters,
     Part,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Files(Part):
     """How far a run looked at the weight files.
 
@@ -50,7 +51,7 @@ class Files(Part):
     apart: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Beside(Part):
     """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
 
@@ -59,7 +60,7 @@ class Beside(Part):
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evidence(Part):
     """What was published.
 
@@ -77,9 +78,13 @@ class Evidence(Part):
     files: Files | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedCheck(Part):
-    """One number as expected and as observed; `text` says how the expected one was computed."""
+    """One number as expected and as observed; `text` says how the expected one was computed.
+
+    `tensors` counts names; `shapes` tensors of which the shape was compared, and as observed those that have it;
+    `packed_shapes` the same of quantised ones; `total_size` is in bytes, `total_parameters` in elements.
+    """
 
     name: str
     expected: int
@@ -88,15 +93,7 @@ class ReportedCheck(Part):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location(Part):
-    """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
-
-    file: str
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
@@ -138,7 +135,7 @@ class ReportedFinding(Part):
         return RULES[self.code]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Allowed(Part):
     """Errors that --allow let through: their rule, and how many findings it has."""
 
@@ -147,7 +144,7 @@ class Allowed(Part):
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Part):
     """What hfcount says of one checkpoint.
 
