@@ -14,6 +14,7 @@ from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import respelled, unwrapped
+from hfcount.repair.pickled_index import reindexed
 from hfcount.repair.proof import objections, remaining, unfinished
 from hfcount.repair.readers import agreed
 from hfcount.repair.state import TOTALS, Proposal, State
@@ -29,6 +30,7 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     tied,
     typed,
     recounted,
+    reindexed,
 )
 """What may be done, in the order in which it is tried: which files there are, names, the config, sums."""
 
