@@ -1,0 +1,167 @@
+"""What llama.cpp's converter makes of a checkpoint, as recorded by tests/tools/gguf_names.py.
+
+gguf.tsv has three sections, its columns separated by tabs:
+
+- names: a tensor's name in the checkpoint (# is a number, a final * anything), what it becomes, the architectures. Each
+  result is a name and, after =, the change of its shape; {0} is the first number, {n} the number of layers, {n0} both.
+- layers: an architecture, its model_types, the names (tensors of a layer without `blk.N.`) that every layer has, the
+  names that some layers have and others have not, the names that it knows, and whether the embedding's rows are cut to
+  the tokenizer's tokens.
+- shapes: a name, the arithmetic over metadata keys that gives each extent (? if none does), the architectures.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import prod
+from types import MappingProxyType
+
+Shape = tuple[int, ...]
+
+_BLOCK = re.compile(r"^((?:[a-z]+\.)?)blk\.(\d+)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What the layers of one architecture hold."""
+
+    model_types: frozenset[str]
+    always: frozenset[str]
+    varying: frozenset[str]
+    known: frozenset[str]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The recorded table; names by architecture and pattern, each with its alternatives."""
+
+    names: Mapping[str, Mapping[str, tuple[tuple[tuple[str, str], ...], ...]]]
+    layers: Mapping[str, Layers]
+    shapes: Mapping[str, Mapping[str, tuple[tuple[str, ...], ...]]]
+
+
+@cache
+def table() -> Table:
+    """The table, read once."""
+    names: dict[str, dict[str, tuple[tuple[tuple[str, str], ...], ...]]] = {}
+    layers: dict[str, Layers] = {}
+    shapes: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {}
+    section = ""
+    for line in files(__package__).joinpath("gguf.tsv").read_text("utf-8").splitlines():
+        if line.startswith(("#", "[")):
+            section = line
+            continue
+        first, second, *rest = line.split("\t")
+        if section == "[layers]":
+            words = [frozenset(column.split()) for column in (second, *rest[:3])]
+            layers[first] = Layers(words[0], words[1], words[2], words[3], rest[3] == "cut")
+            continue
+        for architecture in rest[0].split():
+            if section == "[names]":
+                results = tuple(_result(word) for word in second.split() if word != "-")
+                known = names.setdefault(architecture, {})
+                known[first] = (*known.get(first, ()), results)
+            else:
+                extents = shapes.setdefault(architecture, {})
+                extents[first] = (*extents.get(first, ()), tuple(second.split()))
+    return Table(MappingProxyType(names), MappingProxyType(layers), MappingProxyType(shapes))
+
+
+def _result(word: str) -> tuple[str, str]:
+    name, _, changed = word.partition("=")
+    return name, changed
+
+
+def slots(name: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The patterns that a name may be listed under, the most general first, each with the numbers that it leaves out."""
+    parts = name.split(".")
+    places = [place for place, part in enumerate(parts) if part.isdecimal()]
+    for count in sorted({len(places), min(1, len(places)), 0}, reverse=True):
+        kept = list(parts)
+        for place in places[:count]:
+            kept[place] = "#"
+        yield ".".join(kept), tuple(int(parts[place]) for place in places[:count])
+
+
+def folded(name: str) -> tuple[str, int | None]:
+    """A GGUF name without its layer, and the layer: `blk.3.attn_q.weight` is (`blk.attn_q.weight`, 3)."""
+    found = _BLOCK.match(name)
+    return (f"{found[1]}blk.{name[found.end():]}", int(found[2])) if found else (name, None)
+
+
+def plain(shape: Shape) -> Shape:
+    """A shape without leading extents of 1, which a rewritten file drops."""
+    start = 0
+    while start < len(shape) - 1 and shape[start] == 1:
+        start += 1
+    return shape[start:]
+
+
+def change(shape: Shape, result: Shape, origins: int) -> str:
+    """Which change of shape gives a result of so many alike tensors; `other` where none of these does."""
+    for name in _CHANGES:
+        if changed(name, shape, origins) == result and (origins == 1 or "stack" in name):
+            return name
+    for parts in range(2, 9):
+        for axis, extent in enumerate(shape):
+            name = f"part{axis}of{parts}"
+            if extent % parts == 0 and origins == 1:
+                for turned in ("", "-turned"):
+                    if changed(name + turned, shape, origins) == result:
+                        return name + turned
+    return "other"
+
+
+_CHANGES = ("same", "squeezed", "column", "turned", "stacked", "stacked-turned")
+
+
+def changed(name: str, shape: Shape, origins: int = 1) -> Shape | None:
+    """The shape that a change gives; None where only the number of elements is known, or nothing.
+
+    >>> changed("part0of2", (6, 4)), changed("stacked", (3, 4), 8), changed("turned", (3, 4))
+    ((3, 4), (8, 3, 4), (4, 3))
+    """
+    match name.split("-"):
+        case ["same"]:
+            return shape
+        case ["squeezed"]:
+            return tuple(extent for extent in shape if extent != 1)
+        case ["column"]:
+            return (*shape, 1)
+        case ["turned"]:
+            return _turned(shape)
+        case ["stacked"]:
+            return (origins, *shape)
+        case ["stacked", "turned"]:
+            return (origins, *_turned(shape))
+        case [part, *turned] if part.startswith("part"):
+            axis, parts = map(int, part[4:].split("of"))
+            if axis >= len(shape):
+                return None
+            found = (*shape[:axis], shape[axis] // parts, *shape[axis + 1 :])
+            return _turned(found) if turned else found
+        case _:
+            return None
+
+
+def _turned(shape: Shape) -> Shape:
+    return (*shape[:-2], *reversed(shape[-2:]))
+
+
+def extent(text: str, sizes: Mapping[str, int]) -> int | None:
+    """What arithmetic over sizes comes to; None where one of them is not known.
+
+    >>> extent("2*inner+rank", {"inner": 8, "rank": 3}), extent("a*b", {"a": 2})
+    (19, None)
+    """
+    total = 0
+    for term in text.split("+"):
+        product, _, divisor = term.partition("/")
+        factors = [int(factor) if factor.isdecimal() else sizes.get(factor) for factor in product.split("*")]
+        if None in factors:
+            return None
+        total += prod(factor for factor in factors if factor is not None) // int(divisor or 1)
+    return total
