@@ -126,19 +126,13 @@ def test_no_tensors() -> None:
         pytest.param(Source(head(0, 200_000), 2**40), "HF003", "at most 100,000", id="too many pairs"),
         pytest.param(raw(head(0, 1) + text("key") + bytes(3)), "HF004", "ends within", id="cut before a value"),
         pytest.param(source({"": 1}, []), "HF003", "is empty", id="a key without a name"),
-        pytest.param(
-            raw(head(0, 2) + 2 * (text("key") + value(1))), "HF003", "'key' is there twice", id="a key twice"
-        ),
+        pytest.param(raw(head(0, 2) + 2 * (text("key") + value(1))), "HF003", "'key' is there twice", id="a key twice"),
         pytest.param(source({"k": (13, bytes(8))}, []), "HF003", "k has type 13", id="a type that is none"),
         pytest.param(
             source({"k": (9, struct.pack("<IQ", 9, 1) + bytes(20))}, []), "HF003", "array of type 9", id="nested arrays"
         ),
-        pytest.param(
-            source({"k": (9, struct.pack("<IQ", 8, 2**63))}, []), "HF003", "entries of k", id="2^63 texts"
-        ),
-        pytest.param(
-            source({"k": (9, struct.pack("<IQ", 10, 2**61))}, []), "HF003", "entries of k", id="2^61 numbers"
-        ),
+        pytest.param(source({"k": (9, struct.pack("<IQ", 8, 2**63))}, []), "HF003", "entries of k", id="2^63 texts"),
+        pytest.param(source({"k": (9, struct.pack("<IQ", 10, 2**61))}, []), "HF003", "entries of k", id="2^61 numbers"),
         pytest.param(source({"k": (8, struct.pack("<Q", 2**63))}, []), "HF004", "ends within", id="a text of 2^63"),
         pytest.param(
             Source(head(0, 1) + struct.pack("<Q", 2**40), 2**50), "HF003", "header of more than", id="a key of 2^40"
@@ -158,7 +152,10 @@ def test_no_tensors() -> None:
             raw(head(1) + text("a") + struct.pack("<I", 5) + bytes(60)), "HF003", "5 dimensions", id="5 dimensions"
         ),
         pytest.param(
-            raw(head(1) + text("a") + struct.pack("<I", 2**32 - 1) + bytes(60)), "HF003", "dimensions", id="2^32 of them"
+            raw(head(1) + text("a") + struct.pack("<I", 2**32 - 1) + bytes(60)),
+            "HF003",
+            "dimensions",
+            id="2^32 of them",
         ),
         pytest.param(source({}, ROWS, more=-40), "HF004", "28 bytes are missing", id="cut in the data"),
         pytest.param(raw(source({}, ROWS).head[:60]), "HF004", "ends within its header", id="cut in the table"),

@@ -145,12 +145,19 @@ def check(header: Header, size: int | None = None) -> list[Remark]:
     if kind == "adapter":
         remarks += _check_adapter(header)
     if kind in ("model", "projector"):
-        added = tuple(name for name in header.tensors if folded(name)[0].removeprefix("blk.").split(".")[0] in ADDED)
+        known = table().layers.get(architecture(header))
+        usual = known.always if known else frozenset[str]()
+        added = tuple(name for name in header.tensors if is_added(name) and folded(name)[0] not in usual)
         if added:
             remarks.append(Remark("converter-added", "note", {"tensors": added}))
         remarks += _check_layers(header, kind)
         remarks += _check_shapes(header)
     return remarks
+
+
+def is_added(name: str) -> bool:
+    """Whether the converter makes this tensor, and no checkpoint has anything of it."""
+    return folded(name)[0].removeprefix("blk.").split(".")[0] in ADDED
 
 
 def _check_adapter(header: Header) -> Iterator[Remark]:
@@ -184,10 +191,12 @@ def _check_layers(header: Header, kind: Role) -> Iterator[Remark]:
     held: dict[tuple[str, int], set[str]] = defaultdict(set)
     for name in header.tensors:
         short, layer = folded(name)
-        if layer is not None:
+        if layer is not None and (known is None or not known.known or _known(name, known.known)):
             held[short.partition("blk.")[0], layer].add(short)
     for prefix, count, further in _stacks(header, kind):
-        yield from _check_count(header, prefix, count, further, {at for stack, at in held if stack == prefix}, kind)
+        if known is None or "uncounted" not in known.marks:
+            present = {at for stack, at in held if stack == prefix}
+            yield from _check_count(header, prefix, count, further, present, kind)
         layers = {at: names for (stack, at), names in held.items() if stack == prefix and at < count - further}
         yield from _check_alike(prefix, layers, known)
     if kind == "model":
@@ -226,9 +235,12 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
     """Finds layers that lack a tensor which all layers like them have."""
     kinds = Counter(frozenset(names) for names in layers.values())
     varying = known.varying if known else frozenset[str]()
+    usual = known.kinds if known else frozenset[frozenset[str]]()
     missing: dict[str, list[int]] = defaultdict(list)
     wider = {
-        names: {name for other in kinds if names < other for name in other - names} - varying for names in kinds
+        names: {name for other in kinds if names < other for name in other - names}
+        - (varying if names & varying in usual else set())
+        for names in kinds
     }
     for at, names in sorted(layers.items()):
         for name in wider[frozenset(names)]:
@@ -237,13 +249,13 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
         for name in known.always:
             if name.startswith(f"{prefix}blk.") and _required(name, layers):
                 missing[name] = sorted(layers)
-    names = tuple(f"{prefix}blk.{at}.{name.partition('blk.')[2]}" for name, places in missing.items() for at in places)
-    if names:
+    absent = tuple(f"{prefix}blk.{at}.{name.partition('blk.')[2]}" for name, places in missing.items() for at in places)
+    if absent:
         sure = known is not None and bool(known.model_types)
         yield Remark(
             "metadata-differs" if sure else "layers-differ",
             "error" if sure else "unverified",
-            {"what": "missing", "tensors": names},
+            {"what": "missing", "tensors": absent},
         )
 
 
@@ -251,6 +263,9 @@ def _required(name: str, layers: Mapping[int, set[str]]) -> bool:
     """Whether none of the layers holds this tensor, or another in its place, although each should."""
     core = name.partition("blk.")[2].rpartition(".")[0]
     if not name.endswith(".weight") or core.startswith("ffn_"):
+        return False
+    kind = core.split("_")[:2]  # attn_q may be there in place of attn_q_a
+    if any(held.partition("blk.")[2].split(".")[0].split("_") == kind for names in layers.values() for held in names):
         return False
     others = [core, *(one for one, parts in _FUSED.items() if core in parts), *_FUSED.get(core, ())]
     return bool(layers) and not any(
@@ -285,9 +300,7 @@ def _prediction_alone(header: Header) -> bool:
 def _known(name: str, names: frozenset[str]) -> bool:
     short = folded(name)[0]
     cores = {short, *(short.removesuffix(suffix) for suffix in _SUFFIXES)}
-    return not names.isdisjoint(cores) or short.removeprefix("blk.").split(".")[0] in ADDED or any(
-        core.partition("blk.")[2] in _FUSED for core in cores
-    )
+    return not names.isdisjoint(cores) or is_added(name) or any(core.partition("blk.")[2] in _FUSED for core in cores)
 
 
 def _check_shapes(header: Header) -> Iterator[Remark]:

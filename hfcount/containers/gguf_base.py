@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hfcount.containers.gguf import ADDED, Remark, Severity, architecture, role, vocabulary
+from hfcount.containers.gguf import Remark, Severity, architecture, is_added, role
 from hfcount.containers.gguf_names import Expected, expected
 from hfcount.containers.gguf_table import Shape, folded, plain, table
-from hfcount.formats.gguf import Header
+from hfcount.formats.gguf import Header, Tensor
 from hfcount.plan import Blueprint
 
 _SPLIT = re.compile(r"^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$")
+_HEAD = "output.weight"
 _RAW = re.compile(r"\.gguf\.?[.-](?:part|split)[-_.]?[0-9a-z]+(?:of\d+)?$", re.IGNORECASE)
 
 
@@ -34,10 +35,15 @@ def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list
     remarks = [Remark("differs-from-base", severity, facts)] if facts else []
     if wanted.unmapped and role(header) == "model" and (unknown := _not_elsewhere(wanted.unmapped)):
         remarks.append(Remark("name-unknown", "unverified", {"tensors": unknown, "architecture": name}))
-    copied = [key for key in ("output.weight",) if key in header.tensors and key in wanted.optional]
-    if copied:
-        remarks.append(Remark("converter-added", "note", {"tensors": tuple(copied)}))
+    if _copied(header, wanted):
+        remarks.append(Remark("converter-added", "note", {"tensors": (_HEAD,)}))
     return remarks
+
+
+def _copied(header: Header, wanted: Expected) -> bool:
+    """Whether a file holds the head of a model whose head is its embedding."""
+    head, table = header.tensors.get(_HEAD), header.tensors.get("token_embd.weight")
+    return head is not None and table is not None and _HEAD not in wanted.shapes and head.shape == table.shape
 
 
 def _not_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -50,7 +56,13 @@ def _differences(header: Header, wanted: Expected, name: str) -> dict[str, Any]:
     tensors = header.tensors
     missing = tuple(key for key in wanted.shapes if key not in tensors and not _fused(key, tensors))
     known = wanted.shapes.keys() | wanted.optional.keys()
-    extra = tuple(key for key in tensors if key not in known and not _added(key) and not _joined(key, known))
+    made = {result for results in table().names[name].get("*", ()) for result, _ in results}
+    copied = {_HEAD} if _copied(header, wanted) else set[str]()
+    extra = tuple(
+        key
+        for key in tensors
+        if key not in known | copied and folded(key)[0] not in made and not _added(key) and not _joined(key, known)
+    )
     wrong: list[tuple[str, Shape, Shape]] = []
     for key, shape in (*wanted.shapes.items(), *wanted.optional.items()):
         held = tensors.get(key)
@@ -75,13 +87,12 @@ def _alike(header: Header, name: str, key: str, shape: Shape, held: Shape) -> bo
     if plain(shape) == plain(held):
         return True
     layers = table().layers.get(name)
-    cut = layers is not None and layers.cut and key == "token_embd.weight" and held[1:] == shape[1:]
-    return bool(cut) and held[0] == vocabulary(header) and held[0] < shape[0]
+    cut = layers is not None and "cut" in layers.marks and key == "token_embd.weight" and held[1:] == shape[1:]
+    return bool(cut) and held[0] < shape[0] and header.length("tokenizer.ggml.tokens") in (None, held[0])
 
 
 def _added(key: str) -> bool:
-    short = folded(key)[0]
-    return short.removeprefix("blk.").split(".")[0] in ADDED or short.endswith((".scale", ".input_scale"))
+    return is_added(key) or key.endswith((".scale", ".input_scale"))
 
 
 _PARTS = {
@@ -166,8 +177,8 @@ def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
             held = part.number(key)
             if held is not None and held != wanted:
                 remarks.append(_incomplete(key, wanted, held, file=name))
-    tensors = {}
-    twice = []
+    tensors: dict[str, Tensor] = {}
+    twice: list[str] = []
     for name in ordered:
         twice += [tensor for tensor in parts[name].tensors if tensor in tensors]
         tensors.update(parts[name].tensors)
@@ -183,7 +194,7 @@ def _incomplete(what: str, wanted: int, held: int, **facts: Any) -> Remark:
     return Remark("split-incomplete", "error", {"what": what, "expected": wanted, "observed": held, **facts})
 
 
-def _whole(first: Header, tensors: Mapping[str, Any], parts: Sequence[Header]) -> Header:
+def _whole(first: Header, tensors: Mapping[str, Tensor], parts: Sequence[Header]) -> Header:
     foreign = tuple(name for part in parts for name in part.foreign)
     return Header(
         first.version,
@@ -195,4 +206,3 @@ def _whole(first: Header, tensors: Mapping[str, Any], parts: Sequence[Header]) -
         foreign,
         any(part.alike for part in parts),
     )
-

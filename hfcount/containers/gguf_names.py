@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from hfcount.containers.gguf_table import Shape, changed, table
+from hfcount.containers.gguf_table import Conversions, Results, Shape, Table, changed, table, undisputed
 from hfcount.plan import Blueprint
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
-
-Results = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
         layers: how many the model has, without those that predict further tokens.
         stored: the names in the file, which choose where several conversions are known.
     """
-    rows = table().names.get(architecture, {})
+    known = table()
     shapes: dict[str, Shape | None] = {}
     optional: dict[str, Shape | None] = {}
     sums: dict[tuple[str, ...], int] = {}
@@ -55,7 +53,7 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
         if not (leaf.written or leaf.tied_to or leaf.part == "prediction"):
             continue
         target = optional if leaf.presence == "optional" or leaf.tied_to or leaf.part == "prediction" else shapes
-        conversions = list(_conversions(leaf, rows, layers, stored))
+        conversions = list(_conversions(leaf, known, architecture, layers, stored))
         if not conversions and target is shapes:
             unmapped.append(leaf.name)
         for results, count in conversions:
@@ -79,21 +77,30 @@ def _apart(results: Results, leaf: Leaf, count: int) -> int:
 
 
 def _conversions(
-    leaf: Leaf, rows: Mapping[str, tuple[Results, ...]], layers: int, stored: Container[str]
+    leaf: Leaf, known: Table, architecture: str, layers: int, stored: Container[str]
 ) -> Iterator[tuple[Results, int]]:
     """For each tensor, or each stack of tensors, what it becomes, and of how many tensors that is made."""
+    rows = known.names.get(architecture, {})
+    if found := list(_listed(leaf, rows, layers, stored)):
+        yield from found
+    elif _dropped(leaf, rows):
+        yield (), 0
+    elif not architecture.startswith("clip:"):
+        yield from _listed(leaf, undisputed(), layers, stored)
+
+
+def _listed(
+    leaf: Leaf, rows: Mapping[str, Conversions], layers: int, stored: Container[str]
+) -> Iterator[tuple[Results, int]]:
     for depth in sorted({len(leaf.indices), min(1, len(leaf.indices)), 0}, reverse=True):
         pattern, kept, fixed = _pattern(leaf, depth)
         found = False
         for numbers in product(*fixed):
             choices = rows.get(pattern(numbers))
-            if choices is None:
-                continue
-            found = True
-            yield from _expanded(choices, kept, numbers, layers, stored)
-        if found or (dropped := _dropped(leaf, rows)):
-            if not found and dropped:
-                yield (), 0
+            if choices is not None:
+                found = True
+                yield from _expanded(choices, kept, numbers, layers, stored)
+        if found:
             return
 
 
@@ -114,14 +121,14 @@ def _pattern(leaf: Leaf, depth: int) -> tuple[Callable[[tuple[int, ...]], str], 
     return text, kept, fixed
 
 
-def _dropped(leaf: Leaf, rows: Mapping[str, tuple[Results, ...]]) -> bool:
+def _dropped(leaf: Leaf, rows: Mapping[str, Conversions]) -> bool:
     """Whether the converter leaves out everything that begins with the same segments."""
     parts = leaf.first.split(".")
     return any(".".join([*parts[:count], "*"]) in rows for count in range(1, len(parts)))
 
 
 def _expanded(
-    choices: tuple[Results, ...], kept: list[Indices], fixed: tuple[int, ...], layers: int, stored: Container[str]
+    choices: Conversions, kept: list[Indices], fixed: tuple[int, ...], layers: int, stored: Container[str]
 ) -> Iterator[tuple[Results, int]]:
     stacked = len(kept) > 1 and all("{1}" not in name for results in choices for name, _ in results)
     stacked = stacked and any(change not in ("same",) for results in choices for _, change in results)

@@ -2,11 +2,11 @@
 
 gguf.tsv has three sections, its columns separated by tabs:
 
-- names: a tensor's name in the checkpoint (# is a number, a final * anything), what it becomes, the architectures. Each
-  result is a name and, after =, the change of its shape; {0} is the first number, {n} the number of layers, {n0} both.
-- layers: an architecture, its model_types, the names (tensors of a layer without `blk.N.`) that every layer has, the
-  names that some layers have and others have not, the names that it knows, and whether the embedding's rows are cut to
-  the tokenizer's tokens.
+- names: a tensor's name in the checkpoint (# is a number, a final * anything), what it becomes, the architectures. The
+  name * alone stands for what the converter makes by itself. Each result is a name and, after =, the change of its shape; {0} is the first number, {n} the number of layers, {n0} both.
+- layers: an architecture, its model_types, the names (those of a layer without its number) that every model has in all
+  its layers, the kinds of layers by the names that only some layers have (separated by |), the names that llama.cpp knows, and marks: `cut`
+  where the embedding's rows are cut to the tokenizer's tokens, `uncounted` where block_count counts something else.
 - shapes: a name, the arithmetic over metadata keys that gives each extent (? if none does), the architectures.
 """
 
@@ -19,6 +19,11 @@ from math import prod
 from types import MappingProxyType
 
 Shape = tuple[int, ...]
+Results = tuple[tuple[str, str], ...]
+"""What one tensor becomes: names, each with the change of shape."""
+
+Conversions = tuple[Results, ...]
+"""The ways in which a tensor is converted."""
 
 _BLOCK = re.compile(r"^((?:[a-z]+\.)?)blk\.(\d+)\.")
 
@@ -29,16 +34,21 @@ class Layers:
 
     model_types: frozenset[str]
     always: frozenset[str]
-    varying: frozenset[str]
+    kinds: frozenset[frozenset[str]]
     known: frozenset[str]
-    cut: bool
+    marks: frozenset[str]
+
+    @property
+    def varying(self) -> frozenset[str]:
+        """The names that only some layers have."""
+        return frozenset(name for kind in self.kinds for name in kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """The recorded table; names by architecture and pattern, each with its alternatives."""
 
-    names: Mapping[str, Mapping[str, tuple[tuple[tuple[str, str], ...], ...]]]
+    names: Mapping[str, Mapping[str, Conversions]]
     layers: Mapping[str, Layers]
     shapes: Mapping[str, Mapping[str, tuple[tuple[str, ...], ...]]]
 
@@ -46,7 +56,7 @@ class Table:
 @cache
 def table() -> Table:
     """The table, read once."""
-    names: dict[str, dict[str, tuple[tuple[tuple[str, str], ...], ...]]] = {}
+    names: dict[str, dict[str, Conversions]] = {}
     layers: dict[str, Layers] = {}
     shapes: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {}
     section = ""
@@ -56,18 +66,31 @@ def table() -> Table:
             continue
         first, second, *rest = line.split("\t")
         if section == "[layers]":
-            words = [frozenset(column.split()) for column in (second, *rest[:3])]
-            layers[first] = Layers(words[0], words[1], words[2], words[3], rest[3] == "cut")
+            types, always, known, marks = (frozenset(column.split()) for column in (second, rest[0], *rest[2:]))
+            kinds = frozenset(frozenset(kind.split(",")) - {""} for kind in rest[1].split("|") if rest[1])
+            layers[first] = Layers(types, always, kinds, known, marks)
             continue
         for architecture in rest[0].split():
             if section == "[names]":
                 results = tuple(_result(word) for word in second.split() if word != "-")
-                known = names.setdefault(architecture, {})
-                known[first] = (*known.get(first, ()), results)
+                rows = names.setdefault(architecture, {})
+                rows[first] = (*rows.get(first, ()), results)
             else:
                 extents = shapes.setdefault(architecture, {})
                 extents[first] = (*extents.get(first, ()), tuple(second.split()))
     return Table(MappingProxyType(names), MappingProxyType(layers), MappingProxyType(shapes))
+
+
+@cache
+def undisputed() -> Mapping[str, Conversions]:
+    """The names that all recorded architectures convert alike, projectors aside: how others will."""
+    found: dict[str, set[Conversions]] = {}
+    for architecture, rows in table().names.items():
+        if not architecture.startswith("clip:"):
+            for pattern, conversions in rows.items():
+                found.setdefault(pattern, set()).add(conversions)
+    alike = {pattern: ways.pop() for pattern, ways in found.items() if len(ways) == 1}
+    return {pattern: conversions for pattern, conversions in alike.items() if any(conversions)}
 
 
 def _result(word: str) -> tuple[str, str]:
@@ -89,7 +112,7 @@ def slots(name: str) -> Iterator[tuple[str, tuple[int, ...]]]:
 def folded(name: str) -> tuple[str, int | None]:
     """A GGUF name without its layer, and the layer: `blk.3.attn_q.weight` is (`blk.attn_q.weight`, 3)."""
     found = _BLOCK.match(name)
-    return (f"{found[1]}blk.{name[found.end():]}", int(found[2])) if found else (name, None)
+    return (f"{found[1]}blk.{name[found.end() :]}", int(found[2])) if found else (name, None)
 
 
 def plain(shape: Shape) -> Shape:

@@ -37,7 +37,7 @@ _NUMBERS = {kind: Struct(f"<{code}") for kind, code in VALUES.items()}
 class Long(NamedTuple):
     """A value that is not kept: an array of so many entries, or a text of so many bytes."""
 
-    count: int
+    length: int
 
 
 Value = bool | int | float | str | tuple[bool | int | float | str, ...] | Long
@@ -106,7 +106,7 @@ class Header:
     def length(self, key: str) -> int | None:
         """How many entries an array of the metadata has; None if it has none."""
         value = self.metadata.get(key)
-        return value.count if isinstance(value, Long) else len(value) if isinstance(value, tuple) else None
+        return value.length if isinstance(value, Long) else len(value) if isinstance(value, tuple) else None
 
 
 def read_gguf(name: str, size: int | None, read: Read) -> Header:

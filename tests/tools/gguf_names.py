@@ -23,7 +23,7 @@ from typing import Any
 from distinct import HEADS, LAYERS, sizes
 from gguf_shapes import Sample, dimension_rows, layer_rows
 from hfcount.building import blueprint
-from hfcount.containers.gguf_table import change, slots
+from hfcount.containers.gguf_table import change, folded, slots
 from hfcount.errors import HfcountError
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,9 @@ BY_TYPE: dict[str, Json] = {
     "mamba": {"hidden_size": 64, "intermediate_size": 128},
     "falcon_mamba": {"hidden_size": 64, "intermediate_size": 128},
     "falcon": {"num_kv_heads": 1},
+    "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8}},
+    "eurobert": {"classifier_pooling": "mean"},
+    "falcon_h1": {"head_dim": 176},
     **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), {"mtp_num_hidden_layers": 1}),
 }
 
@@ -66,6 +69,7 @@ ALIKE = {
     "swa_head_dim": "head_dim",
     "swa_v_head_dim": "v_head_dim",
     "swa_num_attention_heads": "num_attention_heads",
+    "swa_num_key_value_heads": "num_key_value_heads",
 }
 """Keys that the converter asks for although another says it."""
 
@@ -84,6 +88,12 @@ class Converted:
     metadata: Json
     tokens: int
 
+    @property
+    def rows(self) -> int:
+        """Tokens that a file with as many rows as the checkpoint would have; fewer where the table is cut to them."""
+        held = self.results.get("token_embd.weight")
+        return self.tokens if held and held[0][0] == self.tokens else self.tokens + SHORT
+
 
 def smaller(config: Json) -> Json:
     """A config with few layers and experts, as the converter takes it; lists for each layer are cut with them."""
@@ -101,13 +111,22 @@ def smaller(config: Json) -> Json:
         changed[key] = TAKEN.get(key, value)
     if changed.get("kv_lora_rank") and "num_key_value_heads" in changed:
         changed["num_key_value_heads"] = changed["num_attention_heads"]
-    return {key: value for key, value in (changed | BY_TYPE.get(changed.get("model_type", ""), {})).items() if value is not None}
+    return {
+        key: value
+        for key, value in (changed | BY_TYPE.get(changed.get("model_type", ""), {})).items()
+        if value is not None
+    }
 
 
 def _shorter(values: list[Any], depth: int | None) -> list[Any]:
     if depth and len(values) == depth > DEEP:
         return values[:DEEP]
-    if all(type(value) is int for value in values) and values == sorted(set(values)) and values[-1] >= DEEP and values[-1] < 64:
+    if (
+        all(type(value) is int for value in values)
+        and values == sorted(set(values))
+        and values[-1] >= DEEP
+        and values[-1] < 64
+    ):
         return [value for value in values if value < DEEP] or [1]
     return values
 
@@ -126,6 +145,31 @@ def resized(config: Json) -> Json:
             continue
         config = changed
     return smaller(config)
+
+
+def flagged(config: Json) -> Json:
+    """The config with every switch turned that changes the names of its tensors."""
+    for way in list(_switches(config, ())):
+        changed = _with(config, way, not _at(config, way))
+        try:
+            before, after = ({leaf.name for leaf in blueprint(values).leaves} for values in (config, changed))
+        except (HfcountError, TypeError):
+            continue
+        if before != after:
+            config = changed
+    return config
+
+
+def _switches(config: Json, way: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for key, value in config.items():
+        if isinstance(value, dict):
+            yield from _switches(value, (*way, key))
+        elif isinstance(value, bool):
+            yield (*way, key)
+
+
+def _at(config: Json, way: tuple[str, ...]) -> Any:
+    return _at(config[way[0]], way[1:]) if len(way) > 1 else config[way[0]]
 
 
 def _with(config: Json, way: tuple[str, ...], value: int) -> Json:
@@ -177,8 +221,14 @@ class Converter:
             return self._run(Path(folder), config, given, projector, tokens, prediction, spelling)
 
     def _run(
-        self, folder: Path, config: Json, given: dict[str, Shape], projector: bool, tokens: int,
-        prediction: bool, spelling: Callable[[str], str]
+        self,
+        folder: Path,
+        config: Json,
+        given: dict[str, Shape],
+        projector: bool,
+        tokens: int,
+        prediction: bool,
+        spelling: Callable[[str], str],
     ) -> Converted:
         values = ABSENT | self.base.load_hparams(folder, False)
         values.setdefault("vocab_size", tokens + SHORT)
@@ -286,17 +336,17 @@ def recorded(converter: Converter, only: str | None = None) -> Iterator[tuple[Js
         config = json.loads(file.read_text())["config"]
         for projector in (False, True):
             if converter.takes(config, projector):
-                for again in (False, True):
-                    yield from _attempt(converter, file.stem, config, projector, again)
+                for variant in (smaller, resized, flagged):
+                    yield from _attempt(converter, file.stem, config, projector, variant)
 
 
 def _attempt(
-    converter: Converter, stem: str, config: Json, projector: bool, again: bool
+    converter: Converter, stem: str, config: Json, projector: bool, variant: Callable[[Json], Json]
 ) -> Iterator[tuple[Json, bool, str, Converted | None, str]]:
     problem = ""
     for prediction, spelling in product((True, False), (str, _older)):
         try:
-            changed = resized(smaller(config)) if again else smaller(config)
+            changed = variant(smaller(config))
             yield changed, projector, stem, converter.convert(changed, projector, prediction, spelling), ""
             return
         except Exception as error:  # whatever the converter raises: a type that it does not take is left out
@@ -319,7 +369,7 @@ def name_rows(models: list[Converted]) -> list[str]:
     for model in models:
         for pattern, target in _targets(model):
             seen[pattern][target].add(model.architecture)
-    return [
+    return _made(models) + [
         f"{pattern}\t{target}\t{' '.join(sorted(architectures))}"
         for pattern, targets in sorted(seen.items())
         for target, architectures in sorted(_settled(targets).items())
@@ -338,8 +388,22 @@ def _settled(targets: dict[str, set[str]]) -> dict[str, set[str]]:
                 if architecture in of and [word.partition("=")[0] for word in other.split()] == names
             }
             loose = " ".join(f"{name}=other" for name in names)
-            merged[target if len(alike) == 1 or target == "-" else loose].add(architecture)
-    return merged
+            merged[target if len(alike) == 1 else loose].add(architecture)
+    used = {architecture for target, of in merged.items() if target != "-" for architecture in of}
+    merged["-"] -= used  # layers beyond the model's own may be left out while the others are converted
+    return {target: of for target, of in merged.items() if of}
+
+
+def _made(models: list[Converted]) -> list[str]:
+    """Rows of what the converter makes by itself, or of values that it has computed first."""
+    made: dict[str, set[str]] = defaultdict(set)
+    for model in models:
+        made[model.architecture] |= {folded(name)[0] for name, (_, origins) in model.results.items() if not origins}
+    return [
+        f"*\t{' '.join(f'{name}=any' for name in sorted(names))}\t{architecture}"
+        for architecture, names in sorted(made.items())
+        if names
+    ]
 
 
 def _targets(model: Converted) -> Iterator[tuple[str, str]]:
@@ -386,6 +450,8 @@ def _change(model: Converted, name: str, result: str) -> str:
     shape, origins = model.results[result]
     alike = {next(iter(slots(origin)))[0] for origin in origins}
     found = change(model.given[name], shape, len(origins)) if len(alike) == 1 else "other"
+    if result == "token_embd.weight" and model.rows == model.tokens:
+        return "same"  # but for the rows beyond the tokenizer's
     return "any" if found == "other" and not _kept(model, result) else found
 
 
@@ -407,12 +473,14 @@ def _pattern(result: str, numbers: tuple[int, ...], depth: int) -> str:
     for part in result.split("."):
         if part.isdecimal():
             number = int(part)
-            if number in numbers:
-                part = f"{{{numbers.index(number)}}}"
+            if numbers and number == numbers[0]:
+                part = "{0}"
             elif numbers and depth and number == depth + numbers[0]:
                 part = "{n0}"
             elif depth and number == depth:
                 part = "{n}"
+            elif number in numbers:
+                part = f"{{{numbers.index(number)}}}"
         parts.append(part)
     return ".".join(parts)
 
@@ -438,14 +506,27 @@ def main() -> None:
                 print(name, shape, origins[:3])
         print(*failed, sep="\n")
         return
-    samples = [Sample(m.architecture, m.model_type, {n: s for n, (s, _) in m.results.items()}, m.metadata, m.tokens) for m in models]
+    samples = [
+        Sample(
+            m.architecture,
+            m.model_type,
+            {n: s for n, (s, _) in m.results.items()},
+            m.metadata,
+            m.rows,
+            m.rows == m.tokens,
+        )
+        for m in models
+    ]
     version = arguments.folder.resolve().parents[1].name
     text = "\n".join(
         [
             f"# {version}; written by tests/tools/gguf_names.py",
-            "[names]", *name_rows(models),
-            "[layers]", *layer_rows(samples, converter.gguf),
-            "[shapes]", *dimension_rows(samples),
+            "[names]",
+            *name_rows(models),
+            "[layers]",
+            *layer_rows(samples, converter.gguf),
+            "[shapes]",
+            *dimension_rows(samples),
         ]
     )
     TARGET.write_text(text + "\n")

@@ -3,16 +3,57 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 from typing import Any
 
+from hfcount.containers.gguf import ADDED
 from hfcount.containers.gguf_metadata import alternatives
 from hfcount.containers.gguf_table import extent, folded
 
 Shape = tuple[int, ...]
 
-FOREIGN = ("rope.freq", "sliding", "scal", "epsilon", "token_id", "_used", "top_k", "context", "temperature", "index_")
-"""Parts of keys that are no sizes of tensors."""
+WIDTHS = (
+    "embedding_length",
+    "feed_forward_length",
+    "key_length",
+    "value_length",
+    "key_length_mla",
+    "value_length_mla",
+    "inner_size",
+    "state_size",
+    "time_step_rank",
+    "lora_rank",
+    "dimension_count",
+    "projection_dim",
+    "patch_size",
+    "per_layer_input",
+    "l_cache",
+    "conv_kernel",
+    "head_size",
+    "mix_extra_dim",
+    "tokens",
+    "num_mel_bins",
+    "vocab_size",
+)
+"""Ends of keys that are widths of tensors."""
+
+COUNTS = (
+    "head_count",
+    "head_count_kv",
+    "expert_count",
+    "shared_count",
+    "group_count",
+    "merge_size",
+    "num_inputs",
+    "buckets_count",
+)
+"""Ends of keys that are counts: of widths, or of rows."""
+
+GENERAL = (
+    "attention.head_count*attention.key_length",
+    "attention.head_count*attention.value_length",
+    "attention.kv_lora_rank+rope.dimension_count",
+)
+"""Tried beside what is simpler: the width of a model is that of its heads unless the metadata says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +65,37 @@ class Sample:
     shapes: dict[str, Shape]
     metadata: dict[str, Any]
     tokens: int
+    cut: bool
 
     def sizes(self, layer: int | None) -> list[dict[str, int]]:
         """The sizes that its metadata gives, for the tensors of a layer."""
         return [
-            {key: value for key, value in sizes.items() if not any(word in key for word in FOREIGN)}
+            {key: value for key, value in sizes.items() if key.endswith((*WIDTHS, *COUNTS)) or key == "block_count"}
             for sizes in alternatives(self.metadata, layer, self.tokens)
         ]
+
+    @property
+    def count(self) -> int:
+        """How many layers its metadata counts."""
+        return int(self.metadata.get(f"{self.metadata['general.architecture']}.block_count", 0))
+
+    @property
+    def layers(self) -> int:
+        """How many layers it has."""
+        return max((place + 1 for name in self.shapes if (place := folded(name)[1]) is not None), default=0)
+
+    def held(self) -> tuple[set[str], dict[str, dict[int, set[str]]]]:
+        """The names outside of its layers, and those of each layer by the stack that it is in."""
+        rest: set[str] = set()
+        stacks: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        last = self.count - self.metadata.get(f"{self.metadata['general.architecture']}.nextn_predict_layers", 0)
+        for name in self.shapes:
+            short, layer = folded(name)
+            if layer is None:
+                rest.add(short)
+            elif layer < last or not short.startswith("blk."):
+                stacks[short.partition("blk.")[0]][layer].add(short)
+        return rest, stacks
 
 
 def dimension_rows(samples: list[Sample]) -> list[str]:
@@ -39,6 +104,8 @@ def dimension_rows(samples: list[Sample]) -> list[str]:
     for sample in samples:
         for name, shape in sample.shapes.items():
             short, layer = folded(name)
+            if short.removeprefix("blk.").split(".")[0] in ADDED:
+                continue
             case = (shape, sample.sizes(layer))
             if case not in cases[short][sample.architecture]:
                 cases[short][sample.architecture].append(case)
@@ -57,6 +124,15 @@ def _rows(name: str, by_architecture: dict[str, list[tuple[Shape, list[dict[str,
         for axis in range(ranks[architecture]):
             options[axis][architecture] = _candidates([(shape[axis], sizes) for shape, sizes in cases])
     for axis, candidates in options.items():
+        proven = {
+            text
+            for architecture, texts in candidates.items()
+            if not _once([(shape[axis], sizes) for shape, sizes in by_architecture[architecture]])
+            for text in texts
+        }
+        for architecture, texts in candidates.items():
+            if _once([(shape[axis], sizes) for shape, sizes in by_architecture[architecture]]):
+                texts[:] = [text for text in texts if text in proven]
         for architecture, text in _fewest(candidates).items():
             chosen.setdefault(architecture, {})[axis] = text
     rows: dict[str, list[str]] = defaultdict(list)
@@ -83,18 +159,18 @@ def _fewest(candidates: dict[str, list[str]]) -> dict[str, str]:
 
 
 def _weight(text: str) -> tuple[int, int]:
-    return text.count("+") + text.count("*") + text.count("/") + 3 * ("block_count" in text), len(text)
+    return text.count("+") + text.count("*") + text.count("/"), len(text)
 
 
 def _candidates(cases: list[tuple[int, list[dict[str, int]]]]) -> list[str]:
-    """The arithmetic that holds in all cases, simple before composed."""
-    if len({value for value, _ in cases}) == 1 and len(cases) == 1:
-        return []
-    for build in (_single, _products, _sums):
+    """The arithmetic that holds in all cases, simple before composed; none if one case is all there is."""
+    once = _once(cases)
+    for build in (_single,) if once else (_single, _products, _sums):
         first, (sizes, *_) = cases[0]
+        texts = [*build(first, sizes), *(GENERAL if build is _single else ())]
         found = [
             text
-            for text in build(first, sizes)
+            for text in dict.fromkeys(texts)
             if all(any(extent(text, other) == value for other in others) for value, others in cases)
         ]
         if found:
@@ -102,54 +178,71 @@ def _candidates(cases: list[tuple[int, list[dict[str, int]]]]) -> list[str]:
     return []
 
 
+def _once(cases: list[tuple[int, list[dict[str, int]]]]) -> bool:
+    """Whether an extent is the same in all cases, so that arithmetic may fit it by chance."""
+    return len({value for value, _ in cases}) == 1 and cases[0][0] > 4
+
+
+def _related(*terms: str) -> bool:
+    """Whether all sizes in a sum are of the same part of the model."""
+    keys = [key for term in terms for key in term.split("*") if not key.isdecimal() and key != "embedding_length"]
+    parts = {"attention" if key.startswith("rope.") else key.partition(".")[0] for key in keys if "." in key}
+    return len(parts) == 1 and all("." in key for key in keys)
+
+
 def _single(value: int, sizes: dict[str, int]) -> Iterator[str]:
-    yield from (key for key, size in sizes.items() if size == value)
+    yield from (key for key, size in sizes.items() if size == value and key != "block_count")
     if value <= 4:
         yield str(value)
 
 
-def _terms(sizes: dict[str, int]) -> Iterator[tuple[int, str]]:
-    for key, size in sizes.items():
-        yield size, key
-        yield 2 * size, f"2*{key}"
-        if size % 2 == 0:
-            yield size // 2, f"{key}/2"
-    for (left, size), (right, other) in combinations_with_replacement(sizes.items(), 2):
-        yield size * other, f"{left}*{right}"
-        yield 2 * size * other, f"2*{left}*{right}"
-
-
 def _products(value: int, sizes: dict[str, int]) -> Iterator[str]:
-    yield from (text for number, text in _terms(sizes) if number == value)
-    for factor in (3, 4, 6):
-        yield from (f"{factor}*{key}" for key, size in sizes.items() if factor * size == value)
-    for size, key in _terms(sizes):
-        if "*" in key and size and value % size == 0:
-            yield from (f"{key}*{other}" for other, number in sizes.items() if number * size == value)
+    yield from (text for number, text in _terms(sizes) if number == value and ("*" in text or "/" in text))
+    widths = [key for key in sizes if key.endswith(WIDTHS)]
+    yield from (f"{factor}*{key}" for key in widths for factor in (2, 3, 4) if factor * sizes[key] == value)
+    yield from (f"{key}/2" for key in widths if sizes[key] == 2 * value)
+    for key in widths:
+        for count in (key for key in sizes if key.endswith("merge_size")):
+            if sizes[key] * sizes[count] ** 2 == value:
+                yield f"{key}*{count}*{count}"
+        if key.endswith("per_layer_input") and sizes[key] * sizes.get("block_count", 0) == value:
+            yield f"{key}*block_count"
+
+
+def _terms(sizes: dict[str, int]) -> Iterator[tuple[int, str]]:
+    """Widths, so many times a width, and twice that."""
+    for key, size in sizes.items():
+        if key.endswith(WIDTHS):
+            yield size, key
+            yield 2 * size, f"2*{key}"
+            for count, number in sizes.items():
+                if count.endswith(COUNTS):
+                    yield number * size, f"{count}*{key}"
+                    yield 2 * number * size, f"2*{count}*{key}"
 
 
 def _sums(value: int, sizes: dict[str, int]) -> Iterator[str]:
-    terms: dict[int, list[str]] = defaultdict(list)
-    for number, text in _terms(sizes):
-        terms[number].append(text)
-    for number, texts in terms.items():
-        for text in texts:
-            for other in terms.get(value - number, ()):
-                if text <= other:
-                    yield f"{text}+{other}"
-    for number, texts in list(terms.items()):
-        for middle, others in list(terms.items()):
-            if number + middle < value:
-                for third in terms.get(value - number - middle, ()):
-                    yield from (
-                        f"{text}+{other}+{third}" for text in texts for other in others if text <= other <= third
-                    )
+    terms = sorted(_terms(sizes), key=lambda term: term[1])
+    texts: dict[int, list[str]] = defaultdict(list)
+    for number, text in terms:
+        texts[number].append(text)
+    for number, text in terms:
+        yield from (
+            f"{text}+{other}" for other in texts.get(value - number, ()) if text < other and _related(text, other)
+        )
+    plain = [(number, text) for number, text in terms if text in sizes or text.startswith("2*")]
+    for number, text in plain:
+        for middle, other in plain:
+            if text < other and _related(text, other):
+                for third in texts.get(value - number - middle, ()):
+                    if third not in (text, other) and _related(text, other, third):
+                        yield f"{text}+{other}+{third}"
 
 
 def layer_rows(samples: list[Sample], gguf: Any) -> list[str]:
     """Section `layers`, a row an architecture."""
     names = {
-        architecture: {gguf.TENSOR_NAMES[tensor] for tensor in tensors}
+        architecture: {gguf.TENSOR_NAMES[tensor] for tensor in tensors if tensor in gguf.TENSOR_NAMES}
         for key, tensors in gguf.MODEL_TENSORS.items()
         for architecture in [gguf.MODEL_ARCH_NAMES[key]]
     }
@@ -159,35 +252,36 @@ def layer_rows(samples: list[Sample], gguf: Any) -> list[str]:
     rows = []
     for architecture in sorted({*names, *groups} - {"clip", "mmproj"}):
         group = groups.get(architecture, [])
-        known = {name.replace("blk.{bid}.", "blk.") for name in names.get(architecture, ())}
+        known = {"output"} | {name.replace("blk.{bid}.", "blk.") for name in names.get(architecture, ())}
         known |= {folded(name)[0].rsplit(".weight", 1)[0].rsplit(".bias", 1)[0] for s in group for name in s.shapes}
-        always, varying = _layers(group)
-        cut = any(s.shapes.get("token_embd.weight", (0,))[0] == s.tokens for s in group)
+        always, kinds = _layers(group)
+        varying = {name for kind in kinds for name in kind}
+        listed = "|".join(sorted(",".join(sorted(kind)) for kind in kinds)) if varying else ""
+        marks = ["cut"] * any(sample.cut for sample in group)
+        marks += ["uncounted"] * any(sample.layers != sample.count for sample in group if sample.count)
         types = sorted({sample.model_type for sample in group})
-        columns = [types, sorted(always), sorted(varying), sorted(known)]
-        rows.append("\t".join([architecture, *(" ".join(column) for column in columns), "cut" if cut else "-"]))
+        columns = [
+            " ".join(types),
+            " ".join(sorted(always - varying)),
+            listed,
+            " ".join(sorted(known)),
+            " ".join(marks),
+        ]
+        rows.append("\t".join([architecture, *columns]))
     return rows
 
 
-def _layers(samples: Iterable[Sample]) -> tuple[set[str], set[str]]:
+def _layers(samples: Iterable[Sample]) -> tuple[set[str], set[frozenset[str]]]:
+    """The names that all layers of all models have, and the kinds of layers by what only some layers have."""
     always: set[str] | None = None
-    varying: set[str] = set()
+    stacks = []
     for sample in samples:
-        held: dict[tuple[str, int], set[str]] = defaultdict(set)
-        rest = set()
-        last = sample.metadata.get(f"{sample.architecture}.block_count", 0)
-        last -= sample.metadata.get(f"{sample.architecture}.nextn_predict_layers", 0)
-        for name in sample.shapes:
-            short, layer = folded(name)
-            if layer is None:
-                rest.add(short)
-            elif layer < last or not short.startswith("blk."):
-                held[(short.partition("blk.")[0], layer)].add(short)
+        rest, held = sample.held()
         common = set(rest)
-        for stack in {stack for stack, _ in held}:
-            layers = [names for (of, _), names in held.items() if of == stack]
-            whole = set.intersection(*layers)
-            common |= whole
-            varying |= set.union(*layers) - whole
+        for layers in held.values():
+            common |= set.intersection(*layers.values())
+            stacks.append(list(layers.values()))
         always = common if always is None else always & common
-    return (always or set()) - varying, varying
+    varying = {name for layers in stacks for name in set.union(*layers) - set.intersection(*layers)}
+    kinds = {frozenset(names & varying) for layers in stacks for names in layers}
+    return always or set(), {kind for kind in kinds if kind or varying}
