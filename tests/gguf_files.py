@@ -4,6 +4,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from hfcount.formats.gguf import Header, read_gguf
@@ -63,7 +64,7 @@ def padded(place: int, alignment: int = 32) -> int:
     return -(-place // alignment) * alignment
 
 
-def laid_out(shapes: Mapping[str, tuple[int, ...]], kinds: Mapping[str, str] = {}, alignment: int = 32) -> list[Row]:
+def laid_out(shapes: Mapping[str, tuple[int, ...]], kinds: Mapping[str, str] = MappingProxyType({}), alignment: int = 32) -> list[Row]:
     """Rows one behind the other; F32 unless a type is given."""
     rows, place = [], 0
     for name, shape in shapes.items():

@@ -32,7 +32,10 @@ CONFIG = {
 }
 
 
-def header(pairs: Mapping[str, Any], shapes: Shapes, kinds: Mapping[str, str] = {}) -> Header:
+NONE: Mapping[str, Any] = {}
+
+
+def header(pairs: Mapping[str, Any], shapes: Shapes, kinds: Mapping[str, str] = NONE) -> Header:
     return source(pairs, laid_out(shapes, kinds)).read()
 
 
@@ -40,7 +43,7 @@ def sound(layers: int = 2, **changed: Any) -> Header:
     return header(*model(layers, **changed))
 
 
-def altered(metadata: Mapping[str, Any] = {}, shapes: Shapes = {}, without: str = "") -> Header:
+def altered(metadata: Mapping[str, Any] = NONE, shapes: Shapes = NONE, without: str = "") -> Header:
     pairs, held = model()
     kept = {name: shape for name, shape in held.items() if not without or without not in f" {name}"}
     return header({**pairs, **metadata}, {**kept, **shapes})

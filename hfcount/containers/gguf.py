@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from hfcount.containers.gguf_metadata import alternatives
-from hfcount.containers.gguf_table import Layers, Shape, extent, folded, plain, table
+from hfcount.containers.gguf_table import Layers, Shape, extent, folded, table
 from hfcount.formats.gguf import Header
 
 Role = Literal["model", "projector", "adapter", "imatrix", "vocabulary"]

@@ -25,6 +25,8 @@ def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list
         binding: whether the model was asked for by hand, so that a difference is an error.
     """
     name = architecture(header)
+    if role(header) not in ("model", "projector"):
+        return []
     if name not in table().names:
         return [Remark("architecture-unknown", "unverified", {"architecture": name})]
     count = header.number(f"{header.text('general.architecture')}.block_count") or 0
@@ -73,10 +75,8 @@ def _differences(header: Header, wanted: Expected, name: str) -> dict[str, Any]:
             stored = sum(tensors[key].elements for key in group.names)
             if stored != group.elements:
                 wrong.append((group.names[0], (group.elements,), (stored,)))
-    facts: dict[str, Any] = {}
-    for key, found in (("missing", missing), ("unexpected", extra), ("shapes", tuple(wrong))):
-        if found:
-            facts[key] = found
+    parts = {"missing": missing, "unexpected": extra, "shapes": tuple(wrong)}
+    facts: dict[str, Any] = {key: found for key, found in parts.items() if found}
     if facts:
         facts["rows"] = _rows(header, wanted)
         facts["layers"] = (_depth(wanted.shapes), _depth(tensors))

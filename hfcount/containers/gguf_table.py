@@ -3,10 +3,12 @@
 gguf.tsv has three sections, its columns separated by tabs:
 
 - names: a tensor's name in the checkpoint (# is a number, a final * anything), what it becomes, the architectures. The
-  name * alone stands for what the converter makes by itself. Each result is a name and, after =, the change of its shape; {0} is the first number, {n} the number of layers, {n0} both.
+  name * alone stands for what the converter makes by itself. Each result is a name and, after =, the change of its
+  shape; {0} is the first number, {n} the number of layers, {n0} the sum of both.
 - layers: an architecture, its model_types, the names (those of a layer without its number) that every model has in all
-  its layers, the kinds of layers by the names that only some layers have (separated by |), the names that llama.cpp knows, and marks: `cut`
-  where the embedding's rows are cut to the tokenizer's tokens, `uncounted` where block_count counts something else.
+  its layers, the kinds of layers by the names that only some layers have (separated by |), the names that llama.cpp
+  knows, and marks: `cut` where the embedding's rows are cut to the tokenizer's tokens, `uncounted` where block_count
+  counts something else.
 - shapes: a name, the arithmetic over metadata keys that gives each extent (? if none does), the architectures.
 """
 
@@ -99,7 +101,7 @@ def _result(word: str) -> tuple[str, str]:
 
 
 def slots(name: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The patterns that a name may be listed under, the most general first, each with the numbers that it leaves out."""
+    """The patterns that a name may be listed under, the most general first, each with the numbers left out."""
     parts = name.split(".")
     places = [place for place, part in enumerate(parts) if part.isdecimal()]
     for count in sorted({len(places), min(1, len(places)), 0}, reverse=True):

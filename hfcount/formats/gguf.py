@@ -308,8 +308,8 @@ def _laid_out(
         _check_row(where, row, tensors)
         if row.offset != place:
             raise _broken(
-                f"{where}: {printable(row.name)} begins at byte {row.offset:,} of the data, and the tensor before it ends"
-                f" at {place:,} with its padding. llama.cpp refuses holes and overlaps.",
+                f"{where}: {printable(row.name)} begins at byte {row.offset:,} of the data, and the tensor before it"
+                f" ends at {place:,} with its padding. llama.cpp refuses holes and overlaps.",
                 "Convert the model again.",
             )
         kind = TYPES.get(row.type)

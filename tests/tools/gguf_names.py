@@ -41,7 +41,8 @@ BY_TYPE: dict[str, Json] = {
     "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8}},
     "eurobert": {"classifier_pooling": "mean"},
     "falcon_h1": {"head_dim": 176},
-    **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), {"mtp_num_hidden_layers": 1}),
+    "qwen3_5_text": {"mtp_num_hidden_layers": 1},
+    "qwen3_5_moe_text": {"mtp_num_hidden_layers": 1},
 }
 
 ABSENT = {
@@ -271,6 +272,9 @@ class Converter:
         model = trial(folder, kind, folder / "x.gguf", eager=False, dry_run=True, hparams=values)
         if projector:
             model.preprocessor_config = {**PREPROCESSOR, **model.preprocessor_config}
+        model = getattr(model, "impl", model)  # some are only a choice between two others
+        if not projector:
+            model.set_vocab = lambda: vocabulary(model)
         results: dict[str, tuple[Shape, tuple[str, ...]]] = {}
         write = model.gguf_writer.add_tensor
 
@@ -493,10 +497,10 @@ def main() -> None:
     arguments = parser.parse_args()
     converter = Converter(arguments.folder)
     models, failed, taken = [], [], Counter[str]()
-    for config, projector, stem, model, problem in recorded(converter, arguments.show):
+    for _, projector, stem, model, problem in recorded(converter, arguments.show):
         if model is None:
             failed.append(f"{stem}{' projector' if projector else ''}: {problem}")
-        else:
+        elif model.results:
             models.append(model)
             taken[model.architecture] += 1
     if arguments.show:
