@@ -64,7 +64,9 @@ def padded(place: int, alignment: int = 32) -> int:
     return -(-place // alignment) * alignment
 
 
-def laid_out(shapes: Mapping[str, tuple[int, ...]], kinds: Mapping[str, str] = MappingProxyType({}), alignment: int = 32) -> list[Row]:
+def laid_out(
+    shapes: Mapping[str, tuple[int, ...]], kinds: Mapping[str, str] = MappingProxyType({}), alignment: int = 32
+) -> list[Row]:
     """Rows one behind the other; F32 unless a type is given."""
     rows, place = [], 0
     for name, shape in shapes.items():

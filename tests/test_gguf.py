@@ -9,9 +9,11 @@ import pytest
 from gguf_files import laid_out, model, source
 
 from hfcount.building import blueprint
-from hfcount.containers.gguf import Remark, bases, check, role, summary
-from hfcount.containers.gguf_base import check_pair, compare, join, raw_part, split_name
+from hfcount.containers.gguf import Remark, bases, role, summary
+from hfcount.containers.gguf_base import compare
+from hfcount.containers.gguf_check import check
 from hfcount.containers.gguf_names import expected
+from hfcount.containers.gguf_set import check_pair, join, raw_part, split_name
 from hfcount.containers.gguf_table import change, changed, folded, slots, table
 from hfcount.formats.gguf import Header
 from hfcount.plan import Blueprint

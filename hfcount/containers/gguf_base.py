@@ -1,18 +1,17 @@
-"""A GGUF file against the model that it was made of, a projector against its model, and the parts of a split set."""
+"""A GGUF file against the model that it was made of."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hfcount.containers.gguf import Remark, Severity, architecture, is_added, role
+from hfcount.containers.gguf_check import FUSED
 from hfcount.containers.gguf_names import Expected, expected
 from hfcount.containers.gguf_table import Shape, folded, plain, table
-from hfcount.formats.gguf import Header, Tensor
+from hfcount.formats.gguf import Header
 from hfcount.plan import Blueprint
 
-_SPLIT = re.compile(r"^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$")
 _HEAD = "output.weight"
-_RAW = re.compile(r"\.gguf\.?[.-](?:part|split)[-_.]?[0-9a-z]+(?:of\d+)?$", re.IGNORECASE)
 
 
 def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list[Remark]:
@@ -27,7 +26,7 @@ def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list
     name = architecture(header)
     if role(header) not in ("model", "projector"):
         return []
-    if name not in table().names:
+    if name not in table().layers:
         return [Remark("architecture-unknown", "unverified", {"architecture": name})]
     count = header.number(f"{header.text('general.architecture')}.block_count") or 0
     further = header.number(f"{header.text('general.architecture')}.nextn_predict_layers") or 0
@@ -58,7 +57,7 @@ def _differences(header: Header, wanted: Expected, name: str) -> dict[str, Any]:
     tensors = header.tensors
     missing = tuple(key for key in wanted.shapes if key not in tensors and not _fused(key, tensors))
     known = wanted.shapes.keys() | wanted.optional.keys()
-    made = {result for results in table().names[name].get("*", ()) for result, _ in results}
+    made = {result for results in table().names.get(name, {}).get("*", ()) for result, _ in results}
     copied = {_HEAD} if _copied(header, wanted) else set[str]()
     extra = tuple(
         key
@@ -95,16 +94,9 @@ def _added(key: str) -> bool:
     return is_added(key) or key.endswith((".scale", ".input_scale"))
 
 
-_PARTS = {
-    "attn_qkv": ("attn_q", "attn_k", "attn_v"),
-    "ffn_gate_up_exps": ("ffn_gate_exps", "ffn_up_exps"),
-    "attn_kv_b": ("attn_k_b", "attn_v_b"),
-}
-
-
 def _fused(key: str, tensors: Mapping[str, Any]) -> bool:
     """Whether a tensor is held as a part of another, or in parts."""
-    for whole, parts in _PARTS.items():
+    for whole, parts in FUSED.items():
         for part in parts:
             if f".{part}." in key and key.replace(f".{part}.", f".{whole}.") in tensors:
                 return True
@@ -114,7 +106,7 @@ def _fused(key: str, tensors: Mapping[str, Any]) -> bool:
 
 
 def _joined(key: str, known: Any) -> bool:
-    for whole, parts in _PARTS.items():
+    for whole, parts in FUSED.items():
         if f".{whole}." in key and all(key.replace(f".{whole}.", f".{part}.") in known for part in parts):
             return True
         for part in parts:
@@ -130,79 +122,3 @@ def _rows(header: Header, wanted: Expected) -> tuple[int | None, int | None]:
 
 def _depth(names: Any) -> int:
     return max((place + 1 for name in names if (place := folded(name)[1]) is not None), default=0)
-
-
-def check_pair(model: Header, projector: Header) -> list[Remark]:
-    """Whether a projector gives rows as wide as the model takes them (llama.cpp, tools/mtmd/mtmd.cpp).
-
-    Older projectors have the width of their own in the metadata; the last of their tensors then tells.
-    """
-    width = model.number(f"{model.text('general.architecture')}.embedding_length")
-    outputs = {tensor.shape[0] for name, tensor in projector.tensors.items() if name.startswith("mm.") and tensor.shape}
-    for key in ("clip.vision.projection_dim", "clip.audio.projection_dim"):
-        given = projector.number(key)
-        if width is not None and given is not None and given != width and width not in outputs:
-            return [Remark("projector-other-width", "error", {"key": key, "expected": width, "observed": given})]
-    return []
-
-
-def split_name(name: str) -> tuple[str, int, int] | None:
-    """The set, number (from 1) and count that a part's name gives; None if it is no part's."""
-    found = _SPLIT.match(name)
-    return (found["stem"], int(found["number"]), int(found["count"])) if found else None
-
-
-def raw_part(name: str) -> bool:
-    """Whether a file is a raw cut of a GGUF file, to be joined with its others before anything reads it."""
-    return _RAW.search(name) is not None
-
-
-def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
-    """The header of a split set as if it were one file, and what is wrong with the set.
-
-    Args:
-        parts: by the names of the files; at least one.
-    """
-    ordered = sorted(parts, key=lambda name: (split_name(name) or (name, 0, 0))[1])
-    first = parts[ordered[0]]
-    remarks = []
-    count = first.number("split.count") or (split_name(ordered[0]) or ("", 0, len(parts)))[2]
-    numbers = [(split_name(name) or ("", place + 1, 0))[1] for place, name in enumerate(ordered)]
-    missing = tuple(number for number in range(1, min(count, 99_999) + 1) if number not in numbers)
-    if missing:
-        remarks.append(_incomplete("parts", count, len(parts), missing=missing))
-    for name, number in zip(ordered, numbers, strict=True):
-        part = parts[name]
-        for key, wanted in (("split.no", number - 1), ("split.count", count)):
-            held = part.number(key)
-            if held is not None and held != wanted:
-                remarks.append(_incomplete(key, wanted, held, file=name))
-    tensors: dict[str, Tensor] = {}
-    twice: list[str] = []
-    for name in ordered:
-        twice += [tensor for tensor in parts[name].tensors if tensor in tensors]
-        tensors.update(parts[name].tensors)
-    total = first.number("split.tensors.count")
-    if twice:
-        remarks.append(_incomplete("tensors twice", 0, len(twice), tensors=tuple(twice)))
-    if total is not None and not missing and total != len(tensors):
-        remarks.append(_incomplete("split.tensors.count", total, len(tensors)))
-    return _whole(first, tensors, [parts[name] for name in ordered]), remarks
-
-
-def _incomplete(what: str, wanted: int, held: int, **facts: Any) -> Remark:
-    return Remark("split-incomplete", "error", {"what": what, "expected": wanted, "observed": held, **facts})
-
-
-def _whole(first: Header, tensors: Mapping[str, Tensor], parts: Sequence[Header]) -> Header:
-    foreign = tuple(name for part in parts for name in part.foreign)
-    return Header(
-        first.version,
-        first.metadata,
-        tensors,
-        first.table,
-        first.alignment,
-        sum(part.end for part in parts),
-        foreign,
-        any(part.alike for part in parts),
-    )

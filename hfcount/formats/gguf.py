@@ -8,13 +8,14 @@ ggml/src/gguf.cpp (`gguf_init_from_reader`) and src/llama-model-loader.cpp.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from struct import Struct, calcsize
+from struct import Struct
 from types import MappingProxyType
 from typing import NamedTuple
 
 from hfcount.errors import DocumentError
-from hfcount.formats.gguf_types import ARRAY, STRING, TYPES, VALUES
-from hfcount.formats.gguf_window import MAX_HEADER, Read, Window
+from hfcount.formats.gguf_types import TYPES
+from hfcount.formats.gguf_values import Long, Value, broken, read_pairs, read_text
+from hfcount.formats.gguf_window import Read, Window
 from hfcount.formats.json import check_substitute
 from hfcount.text import printable
 
@@ -26,21 +27,8 @@ MAX_NAME = 64
 _MAX = 2**63
 _DIMS = 4
 _LEAST_TENSOR, _LEAST_PAIR = 24, 13  # bytes of the shortest entry
-_KEPT = 4096  # bytes of a text, and entries of an array of numbers, that are kept
-_KEPT_TEXTS = 64  # entries of an array of texts
-_KEPT_ALL = 4_000_000  # bytes of all values
 
-_U32, _U64, _ARRAY, _HEAD = Struct("<I"), Struct("<Q"), Struct("<IQ"), Struct("<4sIQQ")
-_NUMBERS = {kind: Struct(f"<{code}") for kind, code in VALUES.items()}
-
-
-class Long(NamedTuple):
-    """A value that is not kept: an array of so many entries, or a text of so many bytes."""
-
-    length: int
-
-
-Value = bool | int | float | str | tuple[bool | int | float | str, ...] | Long
+_U32, _U64, _HEAD = Struct("<I"), Struct("<Q"), Struct("<4sIQQ")
 
 
 class Tensor(NamedTuple):
@@ -127,16 +115,16 @@ def read_gguf(name: str, size: int | None, read: Read) -> Header:
     first = window.first(64)
     check_substitute(where, first, "HF003")
     if first[:4] != b"GGUF"[: len(first)]:
-        raise _broken(f"{where} is not a GGUF file: it begins with {first[:4]!r}.", "Download it again.")
+        raise broken(f"{where} is not a GGUF file: it begins with {first[:4]!r}.", "Download it again.")
     window.need(0, _HEAD.size)
     _, version, count, pairs = _HEAD.unpack_from(window.bytes, 0)
     _check_version(where, version)
     window.bound(count, _LEAST_TENSOR, MAX_TENSORS, "tensors")
     window.bound(pairs, _LEAST_PAIR, MAX_PAIRS, "pairs of metadata")
-    metadata, start = _pairs(window, pairs)
+    metadata, start = read_pairs(window, _HEAD.size, pairs)
     alignment = metadata.get("general.alignment", 32)
     if type(alignment) is not int or alignment <= 0 or alignment & (alignment - 1):
-        raise _broken(f"{where}: general.alignment is {alignment!r}, and must be a power of two.")
+        raise broken(f"{where}: general.alignment is {alignment!r}, and must be a power of two.")
     tensors, stop = _table(window, start, count, alignment)
     header = _laid_out(where, version, metadata, tensors, (start, stop), alignment)
     if size is not None and size < header.end:
@@ -191,82 +179,13 @@ def _unquantised(header: Header) -> Mapping[str, Value]:
 
 def _check_version(where: str, version: int) -> None:
     if version & 0xFFFF == 0:
-        raise _broken(
+        raise broken(
             f"{where} is written for big-endian machines: its version {version:,} has its bytes in that order. Others"
             " do not load it.",
             "Convert it without --bigendian.",
         )
     if version not in (2, 3):
-        raise _broken(f"{where} has version {version:,} of GGUF; llama.cpp reads 2 and 3.", "Convert the model again.")
-
-
-def _pairs(window: Window, count: int) -> tuple[Mapping[str, Value], int]:
-    place, metadata, kept = _HEAD.size, dict[str, Value](), 0
-    for _ in range(count):
-        name, place = _text(window, place, "a key of its metadata")
-        if not name or name in metadata:
-            raise _broken(f"{window.where}: the key {printable(name)!r} {'is there twice' if name else 'is empty'}.")
-        window.need(place, 4)
-        (kind,) = _U32.unpack_from(window.bytes, place)
-        before = place + 4
-        value, place = _value(window, name, kind, before)
-        if kept > _KEPT_ALL and isinstance(value, str | tuple):
-            value = Long(len(value))
-        kept += 0 if isinstance(value, Long) else place - before
-        metadata[name] = value
-    return MappingProxyType(metadata), place
-
-
-def _value(window: Window, name: str, kind: int, place: int) -> tuple[Value, int]:
-    if kind == ARRAY:
-        window.need(place, _ARRAY.size)
-        kind, count = _ARRAY.unpack_from(window.bytes, place)
-        return _array(window, name, kind, count, place + _ARRAY.size)
-    if kind == STRING:
-        start, place = _span(window, place)
-        long = place - start > _KEPT
-        return Long(place - start) if long else window.bytes[start:place].decode("utf-8", "replace"), place
-    if kind not in _NUMBERS:
-        raise _broken(f"{window.where}: {printable(name)} has type {kind:,}, which metadata does not have.")
-    number = _NUMBERS[kind]
-    window.need(place, number.size)
-    value: Value = number.unpack_from(window.bytes, place)[0]
-    return value, place + number.size
-
-
-def _array(window: Window, name: str, kind: int, count: int, place: int) -> tuple[Value, int]:
-    if kind == STRING:
-        window.bound(count, _U64.size, MAX_HEADER, f"entries of {printable(name)}")
-        if count > _KEPT_TEXTS:
-            return Long(count), window.skip_texts(place, count)
-        texts = []
-        for _ in range(count):
-            start, place = _span(window, place)
-            texts.append(window.bytes[start : min(place, start + _KEPT)].decode("utf-8", "replace"))
-        return tuple(texts), place
-    if kind not in VALUES:
-        raise _broken(f"{window.where}: {printable(name)} is an array of type {kind:,}, which arrays do not have.")
-    width = calcsize(f"<{VALUES[kind]}")
-    window.bound(count, width, MAX_HEADER, f"entries of {printable(name)}")
-    window.need(place, width * count)
-    if count > _KEPT:
-        return Long(count), place + width * count
-    return Struct(f"<{count}{VALUES[kind]}").unpack_from(window.bytes, place), place + width * count
-
-
-def _span(window: Window, place: int) -> tuple[int, int]:
-    """Where the text begins whose length stands at `place`, and where it ends."""
-    window.need(place, _U64.size)
-    (length,) = _U64.unpack_from(window.bytes, place - window.start)
-    window.need(place + _U64.size, length)
-    return place + _U64.size, place + _U64.size + length
-
-
-def _text(window: Window, place: int, what: str) -> tuple[str, int]:
-    start, stop = _span(window, place)
-    if stop - start > 65_535:
-        raise _broken(f"{window.where}: {what} has {stop - start:,} bytes.")
-    return window.bytes[start - window.start : stop - window.start].decode("utf-8", "replace"), stop
+        raise broken(f"{where} has version {version:,} of GGUF; llama.cpp reads 2 and 3.", "Convert the model again.")
 
 
 class _Row(NamedTuple):
@@ -279,11 +198,11 @@ class _Row(NamedTuple):
 def _table(window: Window, place: int, count: int, alignment: int) -> tuple[list[_Row], int]:
     rows = []
     for _ in range(count):
-        name, place = _text(window, place, "a tensor's name")
+        name, place = read_text(window, place, "a tensor's name")
         window.need(place, 4)
         (dims,) = _U32.unpack_from(window.bytes, place - window.start)
         if dims > _DIMS:
-            raise _broken(f"{window.where}: {printable(name)} has {dims:,} dimensions; at most {_DIMS} are allowed.")
+            raise broken(f"{window.where}: {printable(name)} has {dims:,} dimensions; at most {_DIMS} are allowed.")
         entry = Struct(f"<{dims}QIQ")
         window.need(place + 4, entry.size)
         *shape, kind, offset = entry.unpack_from(window.bytes, place + 4 - window.start)
@@ -307,7 +226,7 @@ def _laid_out(
     for number, row in enumerate(rows):
         _check_row(where, row, tensors)
         if row.offset != place:
-            raise _broken(
+            raise broken(
                 f"{where}: {printable(row.name)} begins at byte {row.offset:,} of the data, and the tensor before it"
                 f" ends at {place:,} with its padding. llama.cpp refuses holes and overlaps.",
                 "Convert the model again.",
@@ -328,14 +247,14 @@ def _laid_out(
 def _check_row(where: str, row: _Row, tensors: Mapping[str, Tensor]) -> None:
     name = printable(row.name)
     if row.name in tensors:
-        raise _broken(f"{where}: {name} is there twice.", "Convert the model again.")
+        raise broken(f"{where}: {name} is there twice.", "Convert the model again.")
     if len(row.name.encode()) >= MAX_NAME:
-        raise _broken(f"{where}: {name} has {len(row.name.encode())} bytes; names have fewer than {MAX_NAME}.")
+        raise broken(f"{where}: {name} has {len(row.name.encode())} bytes; names have fewer than {MAX_NAME}.")
     if any(extent >= _MAX for extent in row.shape) or prod(row.shape) >= _MAX:
-        raise _broken(f"{where}: {name} has a shape of 2^63 elements or more.")
+        raise broken(f"{where}: {name} has a shape of 2^63 elements or more.")
     kind = TYPES.get(row.type)
     if kind and row.shape and row.shape[-1] % kind.block:
-        raise _broken(
+        raise broken(
             f"{where}: {name} is of type {kind.name}, whose blocks have {kind.block} elements, and its rows have"
             f" {row.shape[-1]:,}.",
             "Convert the model again.",
@@ -344,7 +263,3 @@ def _check_row(where: str, row: _Row, tensors: Mapping[str, Tensor]) -> None:
 
 def _padded(place: int, alignment: int) -> int:
     return -(-place // alignment) * alignment
-
-
-def _broken(text: str, fix: str | None = None) -> DocumentError:
-    return DocumentError(text, "HF003", fix=fix)

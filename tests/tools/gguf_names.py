@@ -22,6 +22,7 @@ from typing import Any
 
 from distinct import HEADS, LAYERS, sizes
 from gguf_shapes import Sample, dimension_rows, layer_rows
+
 from hfcount.building import blueprint
 from hfcount.containers.gguf_table import change, folded, slots
 from hfcount.errors import HfcountError
