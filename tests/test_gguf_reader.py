@@ -183,8 +183,7 @@ def test_a_long_header_takes_ranges_that_double() -> None:
     header = file.read()
     assert header.metadata["tokenizer.ggml.tokens"] == Long(150_000)
     assert len(header.tensors) == len(shapes)
-    assert [start for start, _ in file.asked] == [0, FIRST, 2 * FIRST, 4 * FIRST][: len(file.asked)]
-    assert 3 <= len(file.asked) <= 4
+    assert [start for start, _ in file.asked] == [0, FIRST, 3 * FIRST]
 
 
 def test_without_a_size_the_header_is_read_all_the_same() -> None:

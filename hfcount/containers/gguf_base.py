@@ -1,7 +1,7 @@
 """A GGUF file against the model that it was made of."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.containers.gguf import Remark, Severity, architecture, is_added, role
@@ -12,6 +12,7 @@ from hfcount.formats.gguf import Header
 from hfcount.plan import Blueprint
 
 _HEAD = "output.weight"
+_MOST = 1_000_000  # tensors of a checkpoint that are named one by one
 
 
 def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list[Remark]:
@@ -28,6 +29,8 @@ def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list
         return []
     if name not in table().layers:
         return [Remark("architecture-unknown", "unverified", {"architecture": name})]
+    if blueprint.tensor_count > _MOST:
+        return [Remark("too-many", "unverified", {"observed": blueprint.tensor_count, "most": _MOST})]
     count = header.number(f"{header.text('general.architecture')}.block_count") or 0
     further = header.number(f"{header.text('general.architecture')}.nextn_predict_layers") or 0
     wanted = expected(blueprint, name, count - further, header.tensors)
@@ -56,30 +59,39 @@ def _not_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
 def _differences(header: Header, wanted: Expected, name: str) -> dict[str, Any]:
     tensors = header.tensors
     missing = tuple(key for key in wanted.shapes if key not in tensors and not _fused(key, tensors))
-    known = wanted.shapes.keys() | wanted.optional.keys()
-    made = {result for results in table().names.get(name, {}).get("*", ()) for result, _ in results}
-    copied = {_HEAD} if _copied(header, wanted) else set[str]()
-    extra = tuple(
-        key
-        for key in tensors
-        if key not in known | copied and folded(key)[0] not in made and not _added(key) and not _joined(key, known)
-    )
-    wrong: list[tuple[str, Shape, Shape]] = []
-    for key, shape in (*wanted.shapes.items(), *wanted.optional.items()):
-        held = tensors.get(key)
-        if held and shape is not None and not _alike(header, name, key, shape, held.shape):
-            wrong.append((key, shape, held.shape))
-    for group in wanted.groups:
-        if all(key in tensors for key in group.names):
-            stored = sum(tensors[key].elements for key in group.names)
-            if stored != group.elements:
-                wrong.append((group.names[0], (group.elements,), (stored,)))
-    parts = {"missing": missing, "unexpected": extra, "shapes": tuple(wrong)}
+    parts = {
+        "missing": missing,
+        "unexpected": () if wanted.unmapped else _unexpected(header, wanted, name),
+        "shapes": (*_other_shapes(header, wanted, name), *_other_sums(header, wanted)),
+    }
     facts: dict[str, Any] = {key: found for key, found in parts.items() if found}
     if facts:
         facts["rows"] = _rows(header, wanted)
         facts["layers"] = (_depth(wanted.shapes), _depth(tensors))
     return facts
+
+
+def _unexpected(header: Header, wanted: Expected, name: str) -> tuple[str, ...]:
+    known = wanted.shapes.keys() | wanted.optional.keys()
+    made = {result for results in table().names.get(name, {}).get("*", ()) for result, _ in results}
+    further = [key for key in header.tensors if key not in known and folded(key)[0] not in made]
+    copied = _copied(header, wanted)
+    return tuple(key for key in further if not (_added(key) or _joined(key, known) or (copied and key == _HEAD)))
+
+
+def _other_shapes(header: Header, wanted: Expected, name: str) -> Iterator[tuple[str, Shape, Shape]]:
+    for key, shape in (*wanted.shapes.items(), *wanted.optional.items()):
+        held = header.tensors.get(key)
+        if held and shape is not None and not _alike(header, name, key, shape, held.shape):
+            yield key, shape, held.shape
+
+
+def _other_sums(header: Header, wanted: Expected) -> Iterator[tuple[str, Shape, Shape]]:
+    for group in wanted.groups:
+        if all(key in header.tensors for key in group.names):
+            stored = sum(header.tensors[key].elements for key in group.names)
+            if stored != group.elements:
+                yield group.names[0], (group.elements,), (stored,)
 
 
 def _alike(header: Header, name: str, key: str, shape: Shape, held: Shape) -> bool:

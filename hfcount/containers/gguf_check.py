@@ -4,11 +4,11 @@ Source of the rules: llama.cpp, src/llama-model-loader.cpp (`done_getting_tensor
 than the model makes use of is refused), src/models, tools/mtmd/clip.cpp.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from hfcount.containers.gguf import Remark, Role, architecture, is_added, role, vocabulary
-from hfcount.containers.gguf_metadata import alternatives
+from hfcount.containers.gguf_metadata import alternatives, used
 from hfcount.containers.gguf_table import Layers, Shape, extent, folded, table
 from hfcount.formats.gguf import Header
 
@@ -19,6 +19,8 @@ FUSED = {
     "attn_kv_b": ("attn_k_b", "attn_v_b"),
 }
 """One tensor in place of several, by options of the converter."""
+
+_KINDS = 100  # kinds of layers; more are not compared with one another
 
 
 def check(header: Header, size: int | None = None) -> list[Remark]:
@@ -121,30 +123,32 @@ def _empty(header: Header, layer: int) -> bool:
 
 def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | None) -> Iterator[Remark]:
     """Finds layers that lack a tensor which all layers like them have."""
-    kinds = Counter(frozenset(names) for names in layers.values())
-    varying = known.varying if known else frozenset[str]()
-    usual = known.kinds if known else frozenset[frozenset[str]]()
-    missing: dict[str, list[int]] = defaultdict(list)
-    wider = {
-        names: {name for other in kinds if names < other for name in other - names}
-        - (varying if names & varying in usual else set())
-        for names in kinds
-    }
-    for at, names in sorted(layers.items()):
-        for name in wider[frozenset(names)]:
-            missing[name].append(at)
-    if known and known.model_types:
-        for name in known.always:
-            if name.startswith(f"{prefix}blk.") and _required(name, layers):
-                missing[name] = sorted(layers)
-    absent = tuple(f"{prefix}blk.{at}.{name.partition('blk.')[2]}" for name, places in missing.items() for at in places)
-    if absent:
-        sure = known is not None and bool(known.model_types)
+    if len(kinds := {frozenset(names) for names in layers.values()}) > _KINDS:
+        yield Remark("layers-differ", "unverified", {"what": "kinds", "observed": len(kinds), "most": _KINDS})
+        return
+    lacking = {names: _lacking(names, kinds, known) for names in kinds}
+    missing = {(at, name) for at, names in layers.items() for name in lacking[frozenset(names)]}
+    sure = known is not None and bool(known.model_types)
+    if known is not None and sure:
+        general = (name for name in known.always if name.startswith(f"{prefix}blk."))
+        missing |= {(at, name) for name in general if _required(name, layers) for at in layers}
+    if missing:
         yield Remark(
             "metadata-differs" if sure else "layers-differ",
             "error" if sure else "unverified",
-            {"what": "missing", "tensors": absent},
+            {
+                "what": "missing",
+                "tensors": tuple(name.replace("blk.", f"blk.{at}.", 1) for at, name in sorted(missing)),
+            },
         )
+
+
+def _lacking(names: frozenset[str], kinds: set[frozenset[str]], known: Layers | None) -> set[str]:
+    """What a layer of some kind lacks of a kind that has all it has; nothing where layers are known to differ so."""
+    wider = {name for other in kinds if names < other for name in other - names}
+    if known is None or names & known.varying not in known.kinds:
+        return wider
+    return wider - known.varying
 
 
 def _required(name: str, layers: Mapping[int, set[str]]) -> bool:
@@ -194,6 +198,7 @@ def _known(name: str, names: frozenset[str]) -> bool:
 def _check_shapes(header: Header) -> Iterator[Remark]:
     rows = table().shapes.get(architecture(header), {})
     tokens = vocabulary(header)
+    metadata = used(header.metadata, (text for texts in rows.values() for row in texts for text in row))
     sizes: dict[int | None, list[dict[str, int]]] = {}
     wrong = []
     for name, tensor in header.tensors.items():
@@ -202,7 +207,7 @@ def _check_shapes(header: Header) -> Iterator[Remark]:
         if texts is None:
             continue
         if layer not in sizes:
-            sizes[layer] = alternatives(header.metadata, layer, tokens)
+            sizes[layer] = alternatives(metadata, layer, tokens)
         shapes = [tuple(extent(text, known) for text in row) for row in texts for known in sizes[layer]]
         if not any(_fits(tensor.shape, shape) for shape in shapes):
             wrong.append((name, shapes[0], tensor.shape))

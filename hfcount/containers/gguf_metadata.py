@@ -1,10 +1,13 @@
 """The sizes that a GGUF file's metadata gives for the tensors of one layer."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_OTHER = ("_swa", "_mla")
+_OTHER = ("_swa",)
 """Endings of keys for the layers of a second kind."""
+
+_ALWAYS = ("embedding_length", "attention.head_count", "attention.head_count_kv", "attention.key_length")
 
 
 def alternatives(metadata: Mapping[str, Any], layer: int | None, tokens: int | None) -> list[dict[str, int]]:
@@ -29,10 +32,18 @@ def alternatives(metadata: Mapping[str, Any], layer: int | None, tokens: int | N
     _complete(sizes, layer)
     second = dict(sizes)
     for key, value in sizes.items():
-        for ending in _OTHER[:1]:
+        for ending in _OTHER:
             if key.endswith(ending):
                 second[key.removesuffix(ending)] = value
     return [sizes] if second == sizes else [sizes, second]
+
+
+def used(metadata: Mapping[str, Any], texts: Iterable[str]) -> dict[str, Any]:
+    """The pairs that such arithmetic is over, and those that stand in for them."""
+    prefix = f"{metadata.get('general.architecture')}."
+    words = {word for text in texts for word in re.split(r"[*+/]", text)} | set(_ALWAYS)
+    keys = {f"{prefix}{word}{ending}" for word in words for ending in ("", *_OTHER)} | {"general.architecture"}
+    return {key: metadata[key] for key in keys if key in metadata}
 
 
 def _at(value: Any, layer: int | None) -> int | None:

@@ -1,7 +1,7 @@
 """Several GGUF files that belong together: the parts of a split set, a model and its projector."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.containers.gguf import Remark
@@ -44,16 +44,15 @@ def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
     """
     ordered = sorted(parts, key=lambda name: (split_name(name) or (name, 0, 0))[1])
     first = parts[ordered[0]]
-    remarks = []
     count = first.number("split.count") or (split_name(ordered[0]) or ("", 0, len(parts)))[2]
     numbers = [(split_name(name) or ("", place + 1, 0))[1] for place, name in enumerate(ordered)]
-    missing = tuple(number for number in range(1, min(count, 99_999) + 1) if number not in numbers)
+    remarks = []
+    missing = tuple(sorted(set(range(1, min(count, 99_999) + 1)) - set(numbers)))
     if missing:
         remarks.append(_incomplete("parts", count, len(parts), missing=missing))
     for name, number in zip(ordered, numbers, strict=True):
-        part = parts[name]
         for key, wanted in (("split.no", number - 1), ("split.count", count)):
-            held = part.number(key)
+            held = parts[name].number(key)
             if held is not None and held != wanted:
                 remarks.append(_incomplete(key, wanted, held, file=name))
     tensors: dict[str, Tensor] = {}
@@ -61,12 +60,16 @@ def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
     for name in ordered:
         twice += [tensor for tensor in parts[name].tensors if tensor in tensors]
         tensors.update(parts[name].tensors)
+    remarks += _check_tensors(first, len(tensors), twice, whole=not missing)
+    return _whole(first, tensors, [parts[name] for name in ordered]), remarks
+
+
+def _check_tensors(first: Header, held: int, twice: list[str], whole: bool) -> Iterator[Remark]:
     total = first.number("split.tensors.count")
     if twice:
-        remarks.append(_incomplete("tensors twice", 0, len(twice), tensors=tuple(twice)))
-    if total is not None and not missing and total != len(tensors):
-        remarks.append(_incomplete("split.tensors.count", total, len(tensors)))
-    return _whole(first, tensors, [parts[name] for name in ordered]), remarks
+        yield _incomplete("tensors twice", 0, len(twice), tensors=tuple(twice))
+    if total is not None and whole and total != held:
+        yield _incomplete("split.tensors.count", total, held)
 
 
 def _incomplete(what: str, wanted: int, held: int, **facts: Any) -> Remark:

@@ -42,6 +42,7 @@ class Window:
         """The first bytes of the file, fewer if it is shorter."""
         if not self.bytes:
             self.bytes += self._read(0, min(FIRST, FIRST if self.size is None else self.size))
+            self._step = 2 * FIRST
         return bytes(self.bytes[:count])
 
     def need(self, place: int, count: int) -> None:
