@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.containers.gguf import Remark, Severity, architecture, is_added, role
-from hfcount.containers.gguf_check import FUSED
+from hfcount.containers.gguf_check import FUSED, swapped
 from hfcount.containers.gguf_names import Expected, expected
 from hfcount.containers.gguf_table import Shape, folded, plain, table
 from hfcount.formats.gguf import Header
@@ -82,7 +82,12 @@ def _unexpected(header: Header, wanted: Expected, name: str) -> tuple[str, ...]:
 def _other_shapes(header: Header, wanted: Expected, name: str) -> Iterator[tuple[str, Shape, Shape]]:
     for key, shape in (*wanted.shapes.items(), *wanted.optional.items()):
         held = header.tensors.get(key)
-        if held and shape is not None and not _alike(header, name, key, shape, held.shape):
+        if (
+            held
+            and shape is not None
+            and not swapped(folded(key)[0])
+            and not _alike(header, name, key, shape, held.shape)
+        ):
             yield key, shape, held.shape
 
 

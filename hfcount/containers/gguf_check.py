@@ -204,7 +204,7 @@ def _check_shapes(header: Header) -> Iterator[Remark]:
     for name, tensor in header.tensors.items():
         short, layer = folded(name)
         texts = rows.get(short)
-        if texts is None:
+        if texts is None or swapped(short):
             continue
         if layer not in sizes:
             sizes[layer] = alternatives(metadata, layer, tokens)
@@ -217,6 +217,11 @@ def _check_shapes(header: Header) -> Iterator[Remark]:
             "error",
             {"what": "shapes", "tensors": tuple(wrong)},
         )
+
+
+def swapped(short: str) -> bool:
+    """Whether older projectors have this tensor under the name of another: their ffn_up is ffn_down."""
+    return short.startswith(("v.blk.ffn_up.", "v.blk.ffn_down."))
 
 
 def _fits(shape: Shape, wanted: tuple[int | None, ...]) -> bool:

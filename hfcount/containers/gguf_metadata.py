@@ -7,7 +7,14 @@ from typing import Any
 _OTHER = ("_swa",)
 """Endings of keys for the layers of a second kind."""
 
-_ALWAYS = ("embedding_length", "attention.head_count", "attention.head_count_kv", "attention.key_length")
+_ALWAYS = (
+    "attention.kv_lora_rank",
+    "attention.key_length_mla",
+    "embedding_length",
+    "attention.head_count",
+    "attention.head_count_kv",
+    "attention.key_length",
+)
 
 
 def alternatives(metadata: Mapping[str, Any], layer: int | None, tokens: int | None) -> list[dict[str, int]]:
@@ -29,7 +36,7 @@ def alternatives(metadata: Mapping[str, Any], layer: int | None, tokens: int | N
                 sizes[key[len(prefix) :]] = at
     if tokens is not None:
         sizes["tokens"] = tokens
-    _complete(sizes, layer)
+    _complete(sizes)
     second = dict(sizes)
     for key, value in sizes.items():
         for ending in _OTHER:
@@ -54,7 +61,12 @@ def _at(value: Any, layer: int | None) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def _complete(sizes: dict[str, int], layer: int | None) -> None:
+def _complete(sizes: dict[str, int]) -> None:
+    if "attention.kv_lora_rank" in sizes and "attention.key_length_mla" not in sizes:
+        # Latent attention had other meanings of these keys before it had keys of its own.
+        for key in ("attention.key_length", "attention.value_length", "attention.head_count_kv"):
+            sizes.pop(key, None)
+        return
     width, heads = sizes.get("embedding_length"), sizes.get("attention.head_count")
     if heads:
         sizes.setdefault("attention.head_count_kv", heads)

@@ -48,6 +48,9 @@ COUNTS = (
 )
 """Ends of keys that are counts: of widths, or of rows."""
 
+FIXED = (1, 3)
+"""Extents that no size gives: vectors, colours, the kernels of convolutions."""
+
 GENERAL = (
     "attention.head_count*attention.key_length",
     "attention.head_count*attention.value_length",
@@ -180,7 +183,7 @@ def _candidates(cases: list[tuple[int, list[dict[str, int]]]]) -> list[str]:
 
 def _once(cases: list[tuple[int, list[dict[str, int]]]]) -> bool:
     """Whether an extent is the same in all cases, so that arithmetic may fit it by chance."""
-    return len({value for value, _ in cases}) == 1 and cases[0][0] > 4
+    return len({value for value, _ in cases}) == 1 and cases[0][0] not in FIXED
 
 
 def _related(*terms: str) -> bool:
@@ -192,7 +195,7 @@ def _related(*terms: str) -> bool:
 
 def _single(value: int, sizes: dict[str, int]) -> Iterator[str]:
     yield from (key for key, size in sizes.items() if size == value and key != "block_count")
-    if value <= 4:
+    if value in FIXED:
         yield str(value)
 
 
