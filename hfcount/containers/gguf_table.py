@@ -15,7 +15,7 @@ gguf.tsv has three sections, its columns separated by tabs:
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import prod
 from types import MappingProxyType
@@ -111,6 +111,7 @@ def slots(name: str) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield ".".join(kept), tuple(int(parts[place]) for place in places[:count])
 
 
+@lru_cache(maxsize=4096)
 def folded(name: str) -> tuple[str, int | None]:
     """A GGUF name without its layer, and the layer: `blk.3.attn_q.weight` is (`blk.attn_q.weight`, 3)."""
     found = _BLOCK.match(name)

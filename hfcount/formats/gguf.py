@@ -19,8 +19,10 @@ from hfcount.formats.gguf_window import Read, Window
 from hfcount.formats.json import check_substitute
 from hfcount.text import printable
 
-MAX_TENSORS = 200_000
-MAX_PAIRS = 100_000
+MAX_TENSORS = 50_000
+MAX_PAIRS = 20_000
+"""More are refused: the largest models have some thousand tensors, and some hundred pairs."""
+
 MAX_NAME = 64
 """Bytes of a tensor's name with its end, as llama.cpp is built (GGML_MAX_NAME)."""
 

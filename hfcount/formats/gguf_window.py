@@ -11,7 +11,7 @@ Read = Callable[[int, int], bytes]
 FIRST = 1 << 20
 """Bytes of the first range; each further one has twice those of the one before."""
 
-MAX_HEADER = 100_000_000
+MAX_HEADER = 64_000_000
 """Bytes: a longer header is refused."""
 
 _LENGTH = Struct("<Q")
@@ -69,7 +69,7 @@ class Window:
         more = self._read(have, until)
         if not more:
             raise self._cut(f"{self.where} ends within its header: {have:,} bytes are there, and it goes on.")
-        self.bytes += more[: until - have]
+        self.bytes += more if len(more) <= until - have else more[: until - have]
         self._step *= 2
 
     def _cut(self, text: str) -> DocumentError:
