@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+from hfcount.report.renderings import RENDERINGS
 from hfcount.version import __version__
 
 TYPE_CHECKING = False  # typing's own takes long enough to be interrupted before __main__ can see to that
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from hfcount.api import verify, verify_model, verify_tensors, what_ifs
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from hfcount.plan import Blueprint
     from hfcount.report.model import Report, Verdict
     from hfcount.report.model import ReportedFinding as Finding
+    from hfcount.reporters import Way
     from hfcount.sweeping.asked import Collection, Listing
     from hfcount.sweeping.run import sweep
 
@@ -78,6 +81,23 @@ __all__ = [
     "verify_tensors",
     "what_ifs",
 ]
+
+
+def _rendering(way: Way) -> Callable[[Report], str]:
+    def render(report: Report) -> str:
+        from hfcount.reporters import shown  # only where a report is to show itself
+
+        return shown(report, way)
+
+    return render
+
+
+RENDERINGS.update(
+    verdict=_rendering("verdict"),
+    markdown=_rendering("markdown"),
+    html=_rendering("html"),
+    notebook=_rendering("notebook"),
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,16 +7,16 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, get_args
 
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, Extra, bytes_in
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.fetcher.names import understood
+from hfcount.inspection import Options
 from hfcount.mapper.whatif import QUANTIZATION, Changes
-from hfcount.pipeline import examine, inspect
+from hfcount.pipeline import examine, inspect, report_of
 from hfcount.pipeline import what_ifs as _what_ifs
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith, bytes_in
-from hfcount.report.inspection import Options
-from hfcount.report.model import Extra, Report
-from hfcount.report.serving import Workload
+from hfcount.report.model import Report
+from hfcount.serving.cost import Workload
 from hfcount.text import typed
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import lookup
@@ -86,7 +86,7 @@ def verify(
         TypeError: an argument is of another type.
         ValueError: there is no such depth, rule, dtype or timeout, a local folder with a revision, or two revisions.
     """
-    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     _check_choice("depth", depth, get_args(AskedDepth))
     request = replace(request, headers=early(depth))
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
@@ -137,9 +137,9 @@ def what_ifs(
         BadSetting: a key that neither the config has nor its family reads, or an impossible value.
         Others as `verify` does; ValueError also for an unknown scheme.
     """
-    from hfcount.storage.schemes.presets import PRESETS
+    from hfcount.quantization.presets import PRESETS
 
-    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
     for name in schemes:
         _check_choice("quantize", name, PRESETS)
@@ -184,7 +184,7 @@ def verify_tensors(
 
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
-    return examine(documents(config, tensors), options)
+    return report_of(examine(documents(config, tensors), options))
 
 
 def verify_model(
@@ -213,7 +213,7 @@ def verify_model(
 
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
-    return examine(opened(model), options)
+    return report_of(examine(opened(model), options))
 
 
 def _request(
@@ -221,6 +221,7 @@ def _request(
     revision: str | None,
     subfolder: str | None,
     fixtures: str | PathLike[str] | None,
+    *,
     offline: bool,
     timeout: float,
     cache: bool,
@@ -258,10 +259,12 @@ def _workload(
 ) -> Workload:
     size = bytes_in(memory) if isinstance(memory, str) else memory
     if memory is not None and size is None:
-        raise ValueError(f"memory is {memory!r}, and must be a number of bytes or an amount such as 80GiB.")
+        wanted = "a number of bytes, an amount with a unit such as '80GiB', or a device such as 'H100'"
+        raise ValueError(f"memory is {memory!r}, and must be {wanted}.")
     for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
         if one is not None and (type(one) is not int or one < 1):
             raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
+    kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
     _check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
     return Workload(context, batch, kv_dtype, tuple(tp), size)
 

@@ -61,7 +61,9 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         tree = families.tree(spec)
     except ZeroDivisionError:
         own = [problem for problem in config.problems if problem.observed == 0]
-        raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
+        raise (
+            own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
+        ) from None
     check_alike(config)
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))

@@ -214,7 +214,13 @@ def _check_sizes(values: Any, where: str) -> None:
             said = (
                 f"{where}: {printable(str(key), 60)} is {value:,}, and transformers would build each of them; at most"
             )
-            raise ConfigError(f"{said} {MOST_LAYERS:,} are.", key=str(key), expected=MOST_LAYERS, observed=value)
+            raise ConfigError(
+                f"{said} {MOST_LAYERS:,} are.",
+                variant="out-of-range",
+                key=str(key),
+                expected=MOST_LAYERS,
+                observed=value,
+            )
         _check_sizes(value, where)
 
 
@@ -227,7 +233,9 @@ def _limited(where: str) -> Iterator[None]:
         nonlocal count
         count += 1
         if count > MOST_MODULES:
-            raise ConfigError(f"{where}: it asks for more than {MOST_MODULES:,} modules, which are not built.")
+            raise ConfigError(
+                f"{where}: it asks for more than {MOST_MODULES:,} modules, which are not built.", variant="out-of-range"
+            )
 
     handle = import_module("torch.nn.modules.module").register_module_module_registration_hook(seen)
     try:

@@ -34,6 +34,10 @@ FetchKind = Literal[
 ]
 
 
+Variant = Literal["contradiction", "list-length", "not-described", "not-divisible", "out-of-range", "unknown-kind"]
+"""What is wrong with values of a config: the variants of HF103, which its rule explains."""
+
+
 class HfcountError(Exception):
     """Base of all errors that hfcount raises on purpose."""
 
@@ -58,11 +62,12 @@ class UnknownArchitecture(HfcountError):
     kind = "UnknownArchitecture"
 
 
-class _BrokenRule(HfcountError):
+class BrokenRule(HfcountError):
     """An error that becomes a finding of the rule `code`.
 
     Args:
         said: what is wrong, and where.
+        variant: of HF103, what is wrong.
         key: the full key path in the document.
         file: the file in the checkpoint.
         expected, observed: the two values, if there are two.
@@ -77,6 +82,7 @@ class _BrokenRule(HfcountError):
         said: str,
         code: str | None = None,
         *,
+        variant: Variant | None = None,
         key: str | None = None,
         file: str | None = None,
         expected: Value = None,
@@ -86,23 +92,24 @@ class _BrokenRule(HfcountError):
     ) -> None:
         super().__init__(f"{said} {fix}" if fix else said)
         self.said, self.code, self.key, self.file = said, code or self.code, key, file
+        self.variant = variant
         self.expected, self.observed, self.fix, self.built = expected, observed, fix, built
 
 
-class DocumentError(_BrokenRule):
+class DocumentError(BrokenRule):
     """A document breaks its format; `code` is the rule it breaks."""
 
     kind = "DocumentError"
 
 
-class ConfigError(_BrokenRule):
+class ConfigError(BrokenRule):
     """The config lacks a key or contradicts itself; `code` is the rule it breaks."""
 
     kind = "ConfigError"
     code = "HF103"
 
 
-class UnknownClass(_BrokenRule, UnknownArchitecture):
+class UnknownClass(BrokenRule, UnknownArchitecture):
     """The config names a class that no family describes; `code` is the rule that says so."""
 
     kind = "UnknownArchitecture"

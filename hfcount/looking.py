@@ -1,143 +1,167 @@
 """How far a run looks: at the index, and at the headers where that does not settle it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.interface import BIN_INDEX, INDEX
+from hfcount.fetcher.interface import BIN_INDEX, INDEX, Documents
 from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.weights import Weights, weights
+from hfcount.figures import Failure
 from hfcount.formats.index import read_index
-from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Samples
+from hfcount.inspection import Evidence, Options
 from hfcount.plan import Blueprint
-from hfcount.report.inspection import Inspection
-from hfcount.report.model import Failure
-from hfcount.verifier import verify as compare
+from hfcount.quantization.announcements import Announcement
+from hfcount.verifier import verify
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.names import Match
 
 _UNLISTED = "the endpoint does not list the files of the repo"
 
 
-def look_at(run: Inspection, blueprint: Blueprint) -> None:
-    """Compares the blueprint with the index, and with the headers if the index does not settle it."""
-    documents, asked = run.documents, run.options.depth
-    if documents.alone or asked == "config":
-        run.outcome = compare(blueprint)
-        if documents.alone and asked in ("index", "headers"):
-            run.unseen = Failure(kind="NoIndex", message=config_alone(documents))
-        return
-    if documents.index is None and BIN_INDEX in documents.companions:
-        _compare_pickled(run, blueprint, documents.companions[BIN_INDEX])
-        return
-    if documents.index is not None:
-        with _counted(run, blueprint):
-            run.index, run.depth = run.options.indexes(documents.index), "index"
-    run.weights = found = weights(documents, run.index)
-    run.outcome = compare(blueprint, run.index, announced=run.announced, weights=found)
-    need, kept = _need_of_headers(run, found), _kept(run, found)
-    if asked == "headers" or (asked == "auto" and (need or documents.shards.local or kept)) or kept == "all":
-        known = bool(kept) and asked != "headers" and not documents.shards.local
-        run.depth_reason = need or ("an earlier run has read them" if known else None)
-        _look_at_the_headers(run, blueprint, found)
-    else:
-        run.unseen = _unopened(run, found, kept)
-    if documents.source == "cache" and not found.whole and run.unseen is None and (unread := _unread(run, found)):
-        run.unseen = Failure(kind="NotCached", message=not_read(documents, found, unread))
+def look(
+    documents: Documents, blueprint: Blueprint, announced: Sequence[Announcement], options: Options
+) -> tuple[Evidence, Outcome]:
+    """What was read, and what it says of the blueprint: the index, and the headers if that does not settle it.
+
+    Args:
+        announced: what announces a quantisation.
+
+    Raises:
+        DocumentError: the index cannot be read.
+    """
+    if documents.alone or options.depth == "config":
+        alone = documents.alone and options.depth in ("index", "headers")
+        unseen = Failure(kind="NoIndex", message=config_alone(documents)) if alone else None
+        return Evidence(unseen=unseen), verify(blueprint)
+    files = _Files(documents, blueprint, announced, options)
+    return files.pickled() if documents.index is None and BIN_INDEX in documents.companions else files.safetensors()
 
 
-def _kept(run: Inspection, found: Weights) -> Literal["all", "some"] | None:
-    """Which headers earlier runs have read of the commit: a verdict must not forget what they saw."""
-    wanted = {*found.there, *found.beside}
-    kept = wanted.intersection(run.documents.shards.kept)
-    return ("all" if kept == wanted else "some") if kept else None
+class _Files(NamedTuple):
+    """The weight files of a checkpoint, as far as they are looked at."""
+
+    documents: Documents
+    blueprint: Blueprint
+    announced: Sequence[Announcement]
+    options: Options
+
+    def pickled(self) -> tuple[Evidence, Outcome]:
+        """By the index of weights in Python's own format, which are not read."""
+        try:
+            index = read_index(self.documents.companions[BIN_INDEX], ".bin")
+        except DocumentError as error:
+            error.file = BIN_INDEX
+            raise
+        found = weights(self.documents, index)
+        outcome = verify(self.blueprint, index, announced=self.announced, weights=found)
+        outcome.findings = [one.replace(file=BIN_INDEX) if one.file == INDEX else one for one in outcome.findings]
+        unseen = Failure(kind="NoHeaders", message=pickled(self.documents))
+        return Evidence(index=index, weights=found, depth="index", unseen=unseen), outcome
+
+    def safetensors(self) -> tuple[Evidence, Outcome]:
+        """By the index if there is one, and by the headers."""
+        documents, asked = self.documents, self.options.depth
+        index = self.options.indexes(documents.index) if documents.index is not None else None
+        found = weights(documents, index)
+        outcome = verify(self.blueprint, index, announced=self.announced, weights=found)
+        seen = Evidence(index=index, weights=found, depth="config" if index is None else "index")
+        need, kept = self._need_of_headers(seen, found, outcome), self._kept(found)
+        if asked == "headers" or (asked == "auto" and (need or documents.shards.local or kept)) or kept == "all":
+            known = bool(kept) and asked != "headers" and not documents.shards.local
+            reason = need or ("an earlier run has read them" if known else None)
+            seen, outcome = self._headers(replace(seen, depth_reason=reason), found, outcome)
+        else:
+            seen = replace(seen, unseen=self._unopened(seen, found, outcome, kept))
+        if documents.source == "cache" and not found.whole and seen.unseen is None and (unread := _unread(seen, found)):
+            seen = replace(seen, unseen=Failure(kind="NotCached", message=not_read(documents, found, unread)))
+        return seen, outcome
+
+    @property
+    def _unlisted(self) -> bool:
+        return self.documents.source == "hub" and self.documents.sizes is None
+
+    def _need_of_headers(self, seen: Evidence, found: Weights, outcome: Outcome) -> str | None:
+        """Why headers are needed; None if the index and the sizes of its files settle it."""
+        if seen.index is None:
+            return "there is no index"
+        if found.whole and not found.there and not found.beside:
+            return None  # there are none
+        if self._unlisted:
+            return _UNLISTED
+        if any(finding.proof == "lost" for finding in outcome.findings):
+            return "the weights are quantised"
+        if outcome.settled and outcome.has("HF203"):
+            return "a tied weight is stored, and may be no copy"
+        return outcome.doubt if outcome.settled else "the index alone does not add up"
+
+    def _kept(self, found: Weights) -> Literal["all", "some"] | None:
+        """Which headers earlier runs have read of the commit: a verdict must not forget what they saw."""
+        wanted = {*found.there, *found.beside}
+        kept = wanted.intersection(self.documents.shards.kept)
+        return ("all" if kept == wanted else "some") if kept else None
+
+    def _unopened(self, seen: Evidence, found: Weights, outcome: Outcome, kept: str | None) -> Failure | None:
+        """Why the index does not settle it, where headers were not to be read."""
+        if seen.index is None:
+            return Failure(kind="NoIndex", message=nothing_to_compare(self.documents, found))
+        if any(finding.severity == "error" for finding in outcome.findings):
+            return None
+        doubt = _UNLISTED if self._unlisted else outcome.doubt
+        doubt = doubt or (kept and "an earlier run has read the headers of some of the files of this commit")
+        return Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.") if doubt else None
+
+    def _headers(self, seen: Evidence, found: Weights, outcome: Outcome) -> tuple[Evidence, Outcome]:
+        """By the headers, as far as they can be read; else the result from the index stays."""
+        documents, wanted = self.documents, [*found.there, *found.beside]
+        try:
+            headers = documents.shards.read(wanted, self.options.progress(len(wanted))) or None
+        except FetchError as error:
+            return replace(seen, unseen=Failure(kind=error.kind, message=str(error))), outcome
+        seen = replace(seen, headers=headers)
+        unread = _unread(seen, found)
+        if unread and found.sizes is not None and (headers or self.options.depth == "headers" or outcome.doubt):
+            seen = replace(seen, unseen=Failure(kind="NoHeaders", message=not_read(documents, found, unread)))
+        if headers is not None:
+            return self._by_headers(seen, found, headers, outcome)
+        if seen.index is None:
+            seen = replace(seen, unseen=Failure(kind="NoHeaders", message=nothing_to_compare(documents, found)))
+        return replace(seen, depth_reason=None), outcome
+
+    def _by_headers(
+        self, seen: Evidence, found: Weights, headers: Mapping[str, Shard], outcome: Outcome
+    ) -> tuple[Evidence, Outcome]:
+        shards = {name: one for name, one in headers.items() if name in found.named}
+        beside = {name: one for name, one in headers.items() if name not in found.named}
+        match = outcome.match
+        if not shards and found.whole:  # the index is of other files than those that are there
+            match, shards, beside, seen = None, beside, {}, replace(seen, stale=True)
+        seen = replace(seen, shards=shards, depth="headers")
+
+        def compare(match: Match | None, samples: Samples = MappingProxyType({})) -> Outcome:
+            return verify(
+                self.blueprint,
+                seen.fitting_index,
+                shards,
+                announced=self.announced,
+                match=match,
+                weights=found,
+                beside=beside,
+                samples=samples,
+            )
+
+        outcome = compare(match)
+        if outcome.pieces:
+            with suppress(FetchError):  # then it is said that they were not compared
+                seen = replace(seen, samples=self.documents.shards.sample(outcome.pieces))
+        return seen, compare(outcome.match, seen.samples) if seen.samples else outcome
 
 
-def _unopened(run: Inspection, found: Weights, kept: str | None) -> Failure | None:
-    """Why the index does not settle it, where headers were not to be read."""
-    if run.index is None:
-        return Failure(kind="NoIndex", message=nothing_to_compare(run.documents, found))
-    if any(finding.severity == "error" for finding in run.outcome.findings):
-        return None
-    doubt = _doubt(run) or (kept and "an earlier run has read the headers of some of the files of this commit")
-    return Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.") if doubt else None
-
-
-@contextmanager
-def _counted(run: Inspection, blueprint: Blueprint) -> Iterator[None]:
-    """What the config alone says stays where the index cannot be read."""
-    try:
-        yield
-    except DocumentError:
-        run.outcome = compare(blueprint)
-        raise
-
-
-def _compare_pickled(run: Inspection, blueprint: Blueprint, document: Document) -> None:
-    """Compares the blueprint with the index of weights in Python's own format, which is not read."""
-    try:
-        with _counted(run, blueprint):
-            run.index, run.depth = read_index(document, ".bin"), "index"
-    except DocumentError as error:
-        error.file = BIN_INDEX
-        raise
-    run.weights = weights(run.documents, run.index)
-    run.outcome = compare(blueprint, run.index, announced=run.announced, weights=run.weights)
-    found = run.outcome.findings
-    run.outcome.findings = [replace(one, file=BIN_INDEX) if one.file == INDEX else one for one in found]
-    run.unseen = Failure(kind="NoHeaders", message=pickled(run.documents))
-
-
-def _need_of_headers(run: Inspection, found: Weights) -> str | None:
-    """Why headers are needed; None if the index and the sizes of its files settle it."""
-    if run.index is None:
-        return "there is no index"
-    if found.whole and not found.there and not found.beside:
-        return None  # there are none
-    if run.documents.source == "hub" and run.documents.sizes is None:
-        return _UNLISTED
-    if any(finding.rule.proof == "lost" for finding in run.outcome.findings):
-        return "the weights are quantised"
-    if run.outcome.settled and run.outcome.has("HF203"):
-        return "a tied weight is stored, and may be no copy"
-    return run.outcome.doubt if run.outcome.settled else "the index alone does not add up"
-
-
-def _doubt(run: Inspection) -> str | None:
-    """What only headers would tell of the files that the index names."""
-    return _UNLISTED if run.documents.source == "hub" and run.documents.sizes is None else run.outcome.doubt
-
-
-def _look_at_the_headers(run: Inspection, blueprint: Blueprint, found: Weights) -> None:
-    documents, wanted = run.documents, [*found.there, *found.beside]
-    try:
-        run.headers = documents.shards.read(wanted, run.options.progress(len(wanted))) or None
-    except FetchError as error:  # the result from the index stays
-        run.unseen = Failure(kind=error.kind, message=str(error))
-        return
-    unread = _unread(run, found)
-    if unread and found.sizes is not None and (run.headers or run.options.depth == "headers" or run.outcome.doubt):
-        run.unseen = Failure(kind="NoHeaders", message=not_read(documents, found, unread))
-    if run.headers is None:
-        run.depth_reason = None
-        if run.index is None:
-            run.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(documents, found))
-        return
-    shards = {name: one for name, one in run.headers.items() if name in found.named}
-    beside = {name: one for name, one in run.headers.items() if name not in found.named}
-    match = run.outcome.match
-    if not shards and found.whole:  # the index is of other files than those that are there
-        match, shards, beside, run.stale = None, beside, {}, True
-    run.shards, run.depth = shards, "headers"
-    run.outcome = compare(blueprint, run.fitting_index, shards, run.announced, match, found, beside)
-    if run.outcome.pieces:
-        with suppress(FetchError):  # then it is said that they were not compared
-            run.samples = documents.shards.sample(run.outcome.pieces)
-    if run.samples:
-        match = run.outcome.match
-        run.outcome = compare(blueprint, run.fitting_index, shards, run.announced, match, found, beside, run.samples)
-
-
-def _unread(run: Inspection, found: Weights) -> list[str]:
+def _unread(seen: Evidence, found: Weights) -> list[str]:
     """The files of the model that may be there, and whose headers were not read."""
-    return [name for name in found.there if name not in (run.headers or ())]
+    return [name for name in found.there if name not in (seen.headers or ())]

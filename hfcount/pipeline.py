@@ -1,14 +1,15 @@
-"""All steps from MODEL to report: documents, config, spec, blueprint, evidence, findings."""
+"""All steps from MODEL to report: documents, config, blueprint, evidence, findings, figures."""
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from hfcount.building import build
+from hfcount.choices import AskedDepth
 from hfcount.errors import (
     BadSetting,
     ConfigError,
@@ -19,23 +20,24 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents
+from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Reads
 from hfcount.fetcher.weights import Weights, recorded_sizes
-from hfcount.formats.json import found_endless, may_be_endless, parse_object
-from hfcount.looking import look_at
+from hfcount.figures import Failure, Figures
+from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
+from hfcount.inspection import Evidence, Inspection, Options
+from hfcount.looking import look
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import SIDE_FILES, Announcement, announcements
 from hfcount.report.build import compose
-from hfcount.report.choices import AskedDepth
-from hfcount.report.inspection import Inspection, Options
-from hfcount.report.model import Failure, Report
-from hfcount.storage.schemes import SIDE_FILES, announcements
+from hfcount.report.model import Report
+from hfcount.serving.memory import costs
 from hfcount.text import printable
-from hfcount.verifier import explain
-from hfcount.verifier.findings import DIFFERING, Outcome
+from hfcount.verifier import explain, verify
+from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
 
-__all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "what_ifs"]
+__all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "report_of", "what_ifs"]
 
 
 _SEARCH = 300.0  # seconds of a search for causes in documents that are at hand
@@ -48,30 +50,17 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         FetchError: the documents could not be read, or not be recorded.
         UnknownArchitecture: no family describes the config.
     """
-    until = monotonic() + request.timeout
-    run = Inspection(fetch(request), options or Options(), until=until)
+    options, until = options or Options(), monotonic() + request.timeout
+    documents = fetch(request)
+    reads, found = Reads(documents.shards), Weights()
     try:
-        with _no_collection():
-            _look(run)
+        inspection = examine(replace(documents, shards=reads), options, until=until)
+        found = inspection.evidence.weights or found
     finally:
-        finish(request, run.documents, run.headers, run.samples)
-        if run.options.save is not None:
-            sizes = recorded_sizes(run.documents, run.weights or Weights())
-            record(run.documents, run.headers, run.samples, sizes, run.options.save)
-    return compose(run)
-
-
-def examine(documents: Documents, options: Options) -> Report:
-    """The report of documents that are at hand; raises as `inspect` does, but for FetchError."""
-    return compose(look(documents, options))
-
-
-def look(documents: Documents, options: Options) -> Inspection:
-    """All that is found in documents that are at hand; raises as `examine` does."""
-    run = Inspection(documents, options, until=monotonic() + _SEARCH)
-    with _no_collection():
-        _look(run)
-    return run
+        finish(request, documents, reads.headers, reads.samples)
+        if options.save is not None:
+            record(documents, reads.headers, reads.samples, recorded_sizes(documents, found), options.save)
+    return report_of(inspection)
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -83,19 +72,24 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
     documents, options = fetch(request), replace(options, depth="config")
-    runs = [Inspection(documents, options, change) for change in ({}, *changes)]
-    for run in runs:
-        try:
-            _look(run)
-        except UnknownArchitecture as error:
-            if run is runs[0]:
-                raise
-            raise BadSetting(str(error)) from None
-        published, changed_one = runs[0].blueprint, run.blueprint
-        if published and (changed_one is None or (changed_one.problems and not published.problems)):
-            raise BadSetting(str(changed_one.problems[0]) if changed_one else run.outcome.findings[0].message)
+    published = examine(documents, options)
+    changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)
-    return [compose(run) for run in runs]
+    return [report_of(one) for one in (published, *changed_ones)]
+
+
+def _changed(documents: Documents, options: Options, changes: Changes, published: Blueprint | None) -> Inspection:
+    """The checkpoint with changes to its config; raises BadSetting if it can no longer be built or run."""
+    try:
+        inspection = examine(documents, options, changes)
+    except UnknownArchitecture as error:
+        raise BadSetting(str(error)) from None
+    blueprint = inspection.blueprint
+    if published and blueprint is None:
+        raise BadSetting(inspection.outcome.findings[0].message)
+    if published and blueprint and blueprint.problems and not published.problems:
+        raise BadSetting(str(blueprint.problems[0]))
+    return inspection
 
 
 def failed(model: str, error: HfcountError) -> Report:
@@ -103,59 +97,69 @@ def failed(model: str, error: HfcountError) -> Report:
     return Report(model=printable(model), verdict="unverified", error=Failure(kind=error.kind, message=str(error)))
 
 
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Switches off garbage collection, which would scan a hundred thousand tuples repeatedly and find no garbage."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
+def report_of(inspection: Inspection) -> Report:
+    """The report of what was found, with all that follows from it."""
+    blueprint, apart = inspection.blueprint, inspection.outcome.apart
+    if blueprint and apart:  # it is counted as it is loaded
+        blueprint = replace(blueprint, apart=apart)
+        inspection = inspection._replace(blueprint=blueprint)
+    return compose(inspection, _figures(inspection, blueprint) if blueprint else None)
 
 
-def _look(run: Inspection) -> None:
-    """Reads the config, the index and the headers as far as needed; a malformed document becomes a finding.
+def examine(
+    documents: Documents, options: Options, changes: Changes | None = None, until: float | None = None
+) -> Inspection:
+    """All that is found in documents that are at hand; a malformed one becomes a finding.
+
+    Args:
+        changes: config keys to set, with their values.
+        until: when the search for causes is to end, on the clock of time.monotonic; None for 300 seconds from now.
 
     Raises:
         UnknownArchitecture: no family describes the config.
+        BadSetting: a key that is set is neither in the config nor read by its family.
     """
-    document, changes = run.documents.config, run.changes
+    document, changes, until = documents.config, changes or {}, until or monotonic() + _SEARCH
+    announced: Sequence[Announcement] = ()
+    blueprint, evidence, outcome = None, Evidence(), Outcome()
     try:
-        values = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
-        given = changed(values, changes)
-        endless = found_endless(values) if run.documents.source != "memory" and may_be_endless(document) else None
-        run.announced = announcements(given, _beside(run.documents))
-        where = f"{document.where} with {written(changes)}" if changes else document.where
-        config = Config(given, where=where, chosen=changes)
-        run.blueprint = _blueprint(config, given, run.options)
-        check_known(config, document.where, values, changes)  # only now have all keys been read
-        look_at(run, run.blueprint)
-        _doubt_code(run, run.blueprint)
-        if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
-            explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced, run.until)
-        if endless:
-            run.outcome.report("HF111", key=endless[0], observed=endless[1], file=CONFIG)
-        if run.options.load.ranks:
-            _share(run, run.blueprint)
-        run.outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
+        published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
+        values = changed(published, changes)
+        announced = announcements(values, _beside(documents))
+        config = Config(values, where=_where(document, changes), chosen=changes)
+        make = partial(_blueprint, config, values, options)
+        blueprint = make() if changes else options.blueprints(document.raw, make)
+        check_known(config, document.where, published, changes)  # only now have all keys been read
+        evidence, outcome = look(documents, blueprint, announced, options)
+        if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
+            doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
+            raise doubt
+        if not blueprint.derived_with:  # causes are proven by blueprints of other configs
+            explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
+        if documents.source != "memory":
+            _check_endless(document, published, outcome)
+        if options.load.ranks:
+            _check_ranks(blueprint, announced, options, outcome)
+        outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
     except (DocumentError, ConfigError, UnknownClass) as error:
-        if isinstance(error, UnknownClass):
-            run.unseen = Failure(kind=error.kind, message="the class that config.json names is not described here")
-        elif error.built:
-            run.unseen = Failure(kind=error.kind, message="what transformers builds of this config is not known here")
-        name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
-        run.outcome.report(
-            error.code,
-            severity="note" if error.built else None,
-            expected=error.expected,
-            observed=error.observed,
-            key=error.key,
-            file=error.file or name,
-            fix=error.fix,
-            said=error.said,
-        )
+        if blueprint and isinstance(error, DocumentError):  # of the index: what the config alone says stays
+            outcome = verify(blueprint)
+        evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
+        name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
+        outcome.report(finding_of(error, name))
+    return Inspection(
+        documents=documents,
+        options=options,
+        changes=changes,
+        blueprint=blueprint,
+        announced=announced,
+        evidence=evidence,
+        outcome=outcome,
+    )
+
+
+def _where(document: Document, changes: Changes) -> str:
+    return f"{document.where} with {written(changes)}" if changes else document.where
 
 
 def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> Blueprint:
@@ -178,30 +182,62 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
     return known
 
 
-def _doubt_code(run: Inspection, blueprint: Blueprint) -> None:
-    """Leaves a blueprint beside code of the repo's own where nothing that was read is as it says.
+def _check_endless(document: Document, values: Mapping[str, Any], outcome: Outcome) -> None:
+    """Looks for numbers that JSON does not have."""
+    if may_be_endless(document) and (endless := found_endless(values)):
+        from hfcount.verifier.rules.hf111_number_not_json import NumberNotJson
 
-    Raises:
-        UnknownClass: that this code may build another model.
-    """
-    if blueprint.coded and (run.depth == "config" or run.outcome.has(*DIFFERING)):
-        run.blueprint, run.outcome = None, Outcome()
-        raise blueprint.coded
+        outcome.report(NumberNotJson(key=endless[0], observed=endless[1], file=CONFIG))
 
 
-def _share(run: Inspection, blueprint: Blueprint) -> None:
+def _check_ranks(blueprint: Blueprint, announced: Sequence[Announcement], options: Options, outcome: Outcome) -> None:
     """Looks at whether the ranks that are asked for can share the model."""
     from hfcount.sharding.obstacles import Sharing  # rarely asked for
     from hfcount.verifier.divisible import check_ranks
 
-    check_ranks(Sharing(blueprint, run.announced), run.options.load.ranks, run.outcome)
+    check_ranks(Sharing(blueprint, announced), options.load.ranks, outcome)
+
+
+def _unseen(error: DocumentError | ConfigError | UnknownClass) -> Failure | None:
+    """Why a config of which a model may be built cannot be judged."""
+    if isinstance(error, UnknownClass):
+        return Failure(kind=error.kind, message="the class that config.json names is not described here")
+    if error.built:
+        return Failure(kind=error.kind, message="what transformers builds of this config is not known here")
+    return None
 
 
 def _beside(documents: Documents) -> dict[str, dict[str, Any]]:
     """The objects in files beside the config that may announce a quantisation; one that is malformed announces none."""
-    found = {}
+    objects = {}
     for name in SIDE_FILES:
         if document := documents.companions.get(name):
             with suppress(DocumentError):
-                found[name] = parse_object(document)
-    return found
+                objects[name] = parse_object(document)
+    return objects
+
+
+def _figures(inspection: Inspection, blueprint: Blueprint) -> Figures:
+    """Bytes, costs and, where they are asked for, formulas."""
+    announced, evidence, outcome = inspection.announced, inspection.evidence, inspection.outcome
+    stored = None
+    if announced:
+        from hfcount.serving.storage import storage  # most checkpoints are not quantised
+
+        stored = storage(blueprint, announced, outcome)
+    total_size = evidence.index.total_size if evidence.index else None
+    load = inspection.options.load
+    memory, compute = costs(blueprint, load, announced, dtypes=outcome.dtypes, total_size=total_size, storage=stored)
+    extras = inspection.options.extras
+    if blueprint.derived_with or not {"formula", "layers"}.intersection(extras):
+        return Figures(memory=memory, compute=compute, storage=stored)
+    from hfcount.formula.figures import closed_form, layer_kinds  # most runs do not need it
+
+    formula = blueprint.formula()
+    return Figures(
+        memory=memory,
+        compute=compute,
+        storage=stored,
+        formula=closed_form(formula) if "formula" in extras else None,
+        layers=layer_kinds(formula) if "layers" in extras else None,
+    )

@@ -1,6 +1,6 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from re import escape
@@ -77,7 +77,8 @@ class Blueprint:
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
     build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the reference make
     of the config. `apart` are the names of tied tensors that the checkpoint has with values of their own, by the
-    blueprint's names: the reference then does not tie them, so each is a parameter.
+    blueprint's names: the reference then does not tie them, so each is a parameter. `repeated` says that it is held
+    against several checkpoints, so that its names are kept.
     """
 
     spec: Spec
@@ -94,6 +95,7 @@ class Blueprint:
     rotary_otherwise: tuple[Rotary, ...] = ()
     moved: Moved | None = None
     apart: frozenset[str] = frozenset()
+    repeated: bool = False
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -102,6 +104,11 @@ class Blueprint:
             replace(leaf, tied_to=None, presence="required") if leaf.name in self.apart else leaf
             for leaf in leaves(self.tree)
         ]
+
+    @cached_property
+    def kept_names(self) -> Mapping[int, Sequence[str]]:
+        """The names of each leaf by its `id`, where they are kept."""
+        return {id(leaf): leaf.names() for leaf in self.leaves} if self.repeated else {}
 
     @cached_property
     def reasons(self) -> Mapping[str, str]:
@@ -210,7 +217,8 @@ class Blueprint:
         if count > LISTING_LIMIT:
             raise ConfigError(
                 f"this config describes {count:,} tensors, and more than {LISTING_LIMIT:,} are not listed one by one;"
-                " rows() folds them."
+                " rows() folds them.",
+                variant="out-of-range",
             )
         return (Stored(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
 

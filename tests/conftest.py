@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pytest
+import tables
 from filelock import FileLock
 from hypothesis import settings
 
@@ -100,6 +101,8 @@ Command = Callable[..., Result]
 def pytest_configure(config: pytest.Config) -> None:
     """A file that is named on the command line is run whole, be its tests long or not, unless -m is there as well."""
     config.addinivalue_line("markers", "slow: takes seconds, for it waits as huggingface_hub waits")
+    config.pluginmanager.register(tables)
+    config.addinivalue_line("markers", "over: has a row for each of many cases, as tables.py says")
     config.addinivalue_line("markers", "long: only with -m '' or -m long, or where its file is named")
     given = list(map(str, config.invocation_params.args))
     named = any(".py" in arg and Path(config.invocation_params.dir, arg.partition("::")[0]).is_file() for arg in given)

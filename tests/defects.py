@@ -682,13 +682,16 @@ CASES: dict[str, Case] = {
         unlisted=UNLISTED,
     ),
     "an adapter beside": Case(
-        "explained", "HF010", ("adapter_config.json is there beside the model",), spoil=beside("adapter_config.json")
+        "explained",
+        "HF010",
+        ("adapter_config.json is in the folder of the model",),
+        spoil=beside("adapter_config.json"),
     ),
     "one file beside the shards": Case(
         "mismatch", "HF008", ("It lacks 1 tensor of theirs",), spoil=one_file_beside(NORM), unlisted=(SINGLE,)
     ),
     "a module of sentence-transformers without its folder": Case(
-        "mismatch", "HF009", ("4 modules", "2_Dense is not there"), make=single, spoil=embedding("2_Dense")
+        "mismatch", "HF009", ("4 modules", "2_Dense is missing"), make=single, spoil=embedding("2_Dense")
     ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),

@@ -1,4 +1,4 @@
-"""Runs of `python -m hfcount`, each in a process of its own, without what its imports cost every time.
+"""Runs of `python -m hfcount`, or of code that uses it, each in a process of its own, without what imports cost.
 
 `python forking.py` imports what most runs need and then forks for each line that it reads: a JSON object with the
 arguments, the folder, the environment and the files to write to. It answers with the exit code, a line each. What reads
@@ -11,6 +11,7 @@ import select
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -32,14 +33,16 @@ class Forks:
     def __init__(self) -> None:
         self._server: subprocess.Popen[bytes] | None = None
 
-    def run(self, args: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Ended:
-        """What `python -m hfcount *args` does in `folder`.
+    def run(
+        self, args: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float, code: str | None = None
+    ) -> Ended:
+        """What `python -m hfcount *args` does in `folder`, or `python -c code *args`.
 
         Raises:
             subprocess.TimeoutExpired: it has not ended after `timeout` seconds.
         """
         if not hasattr(os, "fork"):
-            return started(args, folder, environment, timeout)
+            return started(args, folder, environment, timeout, code)
         if self._server is None:
             self._server = subprocess.Popen(
                 [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -48,7 +51,13 @@ class Forks:
         with tempfile.TemporaryDirectory() as place:
             out, err = Path(place) / "out", Path(place) / "err"
             os.umask(umask := os.umask(0))  # to know it is to set it
-            asked = {"args": [*args], "folder": str(folder), "environment": dict(environment), "umask": umask}
+            asked = {
+                "args": [*args],
+                "folder": str(folder),
+                "environment": dict(environment),
+                "umask": umask,
+                "code": code,
+            }
             self._server.stdin.write(json.dumps(asked | {"files": [str(out), str(err)]}).encode() + b"\n")
             if not select.select([self._server.stdout], [], [], timeout)[0]:
                 self.close()
@@ -66,9 +75,11 @@ class Forks:
             self._server = None
 
 
-def started(args: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Ended:
+def started(
+    args: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float, code: str | None
+) -> Ended:
     """The same by a start of Python."""
-    command = [sys.executable, "-m", "hfcount", *args]
+    command = [sys.executable, *(["-m", "hfcount"] if code is None else ["-c", code]), *args]
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, encoding="utf-8", timeout=timeout, check=False
     )
@@ -90,13 +101,14 @@ def serve() -> None:
         child = os.fork()
         if child == 0:
             os.umask(asked["umask"])
-            _become(asked["args"], asked["folder"], asked["environment"], asked["files"])
+            _become(asked["folder"], asked["environment"], asked["files"])
+            _run(asked["args"], asked["code"])
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         os.write(1, f"{code}\n".encode())
 
 
-def _become(args: list[str], folder: str, environment: dict[str, str], files: list[str]) -> NoReturn:
-    """The run: `python -m hfcount *args`, which never returns."""
+def _become(folder: str, environment: dict[str, str], files: list[str]) -> None:
+    """Takes the place of a process that was started in `folder`, with this environment and these files to write to."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -107,9 +119,22 @@ def _become(args: list[str], folder: str, environment: dict[str, str], files: li
         open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
         for number, mode in ((0, "r"), (1, "w"), (2, "w"))
     )
+
+
+def _run(args: list[str], code: str | None) -> NoReturn:
+    """`python -m hfcount *args`, or `python -c code *args`; it never returns."""
     sys.argv = ["hfcount", *args]
-    run_module("hfcount", run_name="__main__", alter_sys=True)
-    os._exit(99)  # run() ends the process by itself
+    if code is None:
+        run_module("hfcount", run_name="__main__", alter_sys=True)
+        os._exit(99)  # run() ends the process by itself
+    try:
+        exec(code, {"__name__": "__main__"})
+        status = 0
+    except Exception:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":

@@ -455,7 +455,9 @@ CASES: dict[str, Case] = {
     "listing of a page": Case(_listing(b"<!DOCTYPE html>"), _SOUND, _LISTING),
     "listing without files": Case(_siblings(b""), "no config", _LISTING),
     "listing of a million": Case(
-        _siblings(b",".join(b'{"rfilename":"x%d"}' % number for number in range(1_000_000))), ".", _LISTING
+        _long(b'{"sha": "%s", "siblings": [' % COMMIT.encode(), b'{"rfilename":"x%08d"},', b"{}]}", 25_000_000),
+        ".",
+        _LISTING,
     ),
     "listing of paths": Case(
         _siblings(b'{"rfilename": "../../../x.safetensors"}, {"rfilename": "config.json"}'), ".", _LISTING

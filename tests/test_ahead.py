@@ -176,7 +176,7 @@ def test_what_waits_to_be_read_is_bounded(endpoint: Hub, tmp_path: Path) -> None
     listed = sizes | {f"extra-{number:05}.safetensors": 10**6 for number in range(20_000)}
     siblings = [{"rfilename": name, "size": size} for name, size in listed.items()]
     endpoint.faults["revision/main"] = [Fault(body=json.dumps({"sha": commit, "siblings": siblings}).encode())]
-    request = Request(MODEL, cache=False, headers="all", timeout=60)
+    request = Request(MODEL, cache=False, headers="all", timeout=600)
     documents = fetch(request)
     assert isinstance(documents.shards, HubShards) and documents.shards._begun
     begun = documents.shards._begun._reading

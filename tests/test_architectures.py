@@ -11,7 +11,7 @@ from distinct import distinct, sizes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record import rows
-from spread import spread
+from tables import over
 
 import hfcount
 from hfcount import families
@@ -26,7 +26,7 @@ ODD = (None, 0, -1, 1, 2**40, 10**30, 1.5, True, "5120", [], [1], ["full_attenti
 """What a key may hold that it should not."""
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@over("name", RECORDED)
 def test_the_facts_give_the_rows(name: str) -> None:
     recorded = RECORDED[name]
     blueprint = hfcount.blueprint(recorded["config"])
@@ -47,7 +47,7 @@ def test_a_class_tells_which_of_the_architectures_of_its_type_it_is(name: str) -
 JUDGED = [name for name, recorded in RECORDED.items() if re.match("(when recorded, )?transformers", recorded["judge"])]
 
 
-@pytest.mark.parametrize("name", JUDGED)
+@over("name", JUDGED)
 def test_no_two_sizes_are_alike(name: str) -> None:
     """So that a key read in place of another shows; where two have to be alike, the file says why."""
     recorded = RECORDED[name]
@@ -72,7 +72,7 @@ def test_sizes_are_made_distinct_as_far_as_nobody_refuses() -> None:
     assert told["vocab_size"] == "nothing may change"
 
 
-@pytest.mark.parametrize("name", spread(RECORDED))
+@over("name", RECORDED, every=80)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_config_makes_a_family_raise_anything_else(name: str, data: st.DataObject) -> None:
@@ -139,4 +139,4 @@ def test_layers_are_counted_by_arithmetic(count: int, listed: list[int] | None) 
 
 def test_every_family_is_recorded() -> None:
     recorded = {entry["config"]["model_type"] for entry in RECORDED.values()}
-    assert [family.MODEL_TYPES for family in families.everyone() if recorded.isdisjoint(family.MODEL_TYPES)] == []
+    assert [family.types for family in families.everyone() if recorded.isdisjoint(family.types)] == []

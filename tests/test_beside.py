@@ -14,7 +14,7 @@ from loopback import Hub
 import hfcount
 from hfcount.fetcher import beside
 from hfcount.reporters import brief, github, junit, markdown, table
-from hfcount.sweeping.store import read
+from hfcount.sweeping.parts import read
 
 KINDS: dict[str, Sequence[str]] = {
     "adapters": ("adapter_config.json", "adapter_model.safetensors", "speech-lora/adapter_model.bin"),

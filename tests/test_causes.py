@@ -12,6 +12,7 @@ import pytest
 from build import Json, config
 from conftest import Run
 from defects import FIRST, SECOND, Checkpoint, Tensors, stored
+from tables import over
 
 import hfcount
 from hfcount.mapper.classes import HEAD, classes
@@ -553,7 +554,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES, every=2)
 def test_the_cause(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     report = verified(case.says or case.saved, case.spoil(stored(case.saved)), tmp_path)

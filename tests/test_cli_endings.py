@@ -96,7 +96,10 @@ def test_what_is_printed_in_place_of_a_run_may_be_unread_or_not_fit(here: Path, 
     ]
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [">&-", *(pytest.param(one, marks=pytest.mark.long) for one in ("2>&-", "<&-", ">&- 2>&-")), "<&- >&- 2>&-"],
+)
 @pytest.mark.parametrize(("model", "code"), [("models/a", 0), ("models/none", 3)])
 def test_closed_streams_are_no_crash(here: Path, closed: str, model: str, code: int) -> None:
     command = f'exec "$0" -m hfcount --format json "$1" {closed}'

@@ -1,6 +1,6 @@
 """Connections to a Hub: kept where they can be, as many as serve, and over TLS only with who is trusted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from math import inf
 from pathlib import Path
@@ -15,8 +15,9 @@ from hfcount.errors import FetchError
 from hfcount.fetcher.bodies import _SPENT
 from hfcount.fetcher.client import Client
 from hfcount.fetcher.connections import FEWEST, MOST, _Trusted, workers
-from hfcount.fetcher.ranges import PREFETCH, likely_length, read_headers
+from hfcount.fetcher.ranges import PREFETCH, Headers, likely_length
 from hfcount.fetcher.retry import Deadline
+from hfcount.formats.safetensors import Shard
 
 MODEL, NAME = "org/tiny", "model.safetensors"
 
@@ -36,6 +37,10 @@ def address(hub: Hub, tmp_path: Path) -> str:
 
 def client(endpoint: str, seconds: float = 60.0) -> Client:
     return Client(endpoint, {}, None, Deadline(seconds))
+
+
+def _read(asked: Client, urls: Mapping[str, str], likely: int = PREFETCH) -> dict[str, Shard]:
+    return Headers(asked, urls, likely=likely).collect(urls, lambda: None)
 
 
 def read(asked: Client, address: str, times: int) -> list[bytes]:
@@ -72,8 +77,8 @@ def test_a_connection_serves_again_after_an_error(hub: Hub, address: str, status
     hub.faults[NAME] = [Fault(status=status, headers={"Retry-After": "0"}, body=b"{}", times=1)]
     hub.faults["absent"] = [Fault(status=404)]
     with closing(client(hub.url)) as asked:
-        assert read_headers(asked, {"absent": f"{address[: -len(NAME)]}absent"}, lambda: None) == {}
-        assert read_headers(asked, {NAME: address}, lambda: None).keys() == ({NAME} if status == 503 else set())
+        assert _read(asked, {"absent": f"{address[: -len(NAME)]}absent"}) == {}
+        assert _read(asked, {NAME: address}).keys() == ({NAME} if status == 503 else set())
     assert hub.connections == 1
 
 
@@ -100,7 +105,7 @@ def test_as_many_are_opened_as_the_distance_asks_for(round_trip: float, several:
 def test_no_more_are_opened_than_there_are_workers(hub: Hub, address: str) -> None:
     with closing(client(hub.url)) as asked:
         asked.round_trip = 0.0
-        found = read_headers(asked, {f"{number}": f"{address}?{number}" for number in range(60)}, lambda: None)
+        found = _read(asked, {f"{number}": f"{address}?{number}" for number in range(60)})
     assert (len(found), len(hub.requests)) == (60, 60)
     assert hub.connections <= FEWEST
 
@@ -134,7 +139,7 @@ def test_a_header_is_read_whole_however_much_was_expected(
     with path.open("rb") as file:
         end = 8 + int.from_bytes(file.read(8), "little")
     with closing(client(hub.url)) as asked:
-        shard = read_headers(asked, {NAME: address}, lambda: None, likely=likely)[NAME]
+        shard = _read(asked, {NAME: address}, likely)[NAME]
     assert shard.header is not None
     assert list(shard.header.tensors) == names
     assert len(hub.requests) == (1 if end <= likely else 2)
@@ -184,7 +189,7 @@ def test_a_server_is_read_only_with_a_certificate_of_its_own_that_is_trusted(
     addresses = {f"{number}": f"{server.url}/{number}" for number in range(5)}
     with closing(client(server.url, 20.0)) as asked:
         if own and trusted == "its certificate":
-            assert len(read_headers(asked, addresses, lambda: None)) == 5
+            assert len(_read(asked, addresses)) == 5
             return
         with pytest.raises(FetchError) as caught:
             asked.document("x", addresses["0"], 100)

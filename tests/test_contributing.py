@@ -39,6 +39,11 @@ CONFIG = {
 }
 # Of each layer: q and o, k and v, their biases, the feed-forward's three, the norm.
 _LAYER = 2 * 96 * 96 + 2 * 96 * 48 + 2 * (96 + 48) + 3 * 96 * 208 + 96
+CASE = """\
+    "a file with no tensor": Case(
+        "mismatch", "HF011 HF201", ("no tensor",), make=single, spoil=lambda one: one.shards.update({SINGLE: {}})
+    ),
+"""
 PUBLISHED = 2 * 1009 * 96 + 3 * _LAYER + 96
 
 
@@ -72,16 +77,25 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    family, *_ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    family, *others = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (copy / "hfcount" / "families" / "tandem.py").write_text(family)
+    (finding,) = (one for one in others if "NEEDS" in one)
+    (copy / "hfcount" / "verifier" / "rules" / "standalone" / "hf011_empty_file.py").write_text(finding)
+    cases = (copy / "tests" / "defects.py").read_text(encoding="utf-8")
+    (copy / "tests" / "defects.py").write_text(
+        cases.replace("    # Names\n", f"{CASE}    # Names\n", 1), encoding="utf-8"
+    )
     (copy / "config.json").write_text(json.dumps(CONFIG))
     run("tests/tools/record.py", "config.json", "--published", str(PUBLISHED), "--source", "https://example.org/tandem")
     said = run("tests/tools/update.py").split()
     assert {*said} >= {
         "fixtures/reports.json",
         "hfcount/families/catalogue.json",
-        ".github/docs/architectures.md",
+        "hfcount/docs/architectures.md",
+        "hfcount/docs/findings.md",
     }
     assert "passed" in run("-m", "pytest", "-n", "0", "-m", "", "-k", "tandem")
-    touched = ("families", "catalogue", "guard", "readme", "schema", "reference")
+    cases = ("test_every_rule_has_a_case", "test_on_disk[a file with no tensor]")
+    assert "passed" in run("-m", "pytest", "-n", "0", *(f"tests/test_defects.py::{name}" for name in cases))
+    touched = ("findings", "families", "catalogue", "guard", "readme", "schema", "reference")
     assert "passed" in run("-m", "pytest", "-n", "2", "-m", "not long", *(f"tests/test_{name}.py" for name in touched))

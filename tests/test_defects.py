@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,13 @@ import pytest
 from conftest import Result, shared
 from defects import CASES, EMBED, FIRST, HEAD, INDEX, SCALE, SECOND, THIRD, TOTAL, write
 from loopback import Hub
+from tables import over
 
 import hfcount
 from hfcount.verifier.rules import RULES
+
+IN_SHORT = [*CASES][1::2]
+"""The cases that a short run puts on a Hub; test_replay.py has others there."""
 
 NAMES = {name: f"org/case-{number}" for number, name in enumerate(CASES)}
 
@@ -27,10 +33,19 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: write(name, root / place) for name, place in NAMES.items()}
 
 
+Published = Callable[[bool], tuple[list[str], Result]]
+
+
 @pytest.fixture(scope="module")
-def published(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Result]:
-    """What one command asks a Hub that has every case, and what it says of them all."""
-    return shared(tmp_path_factory, "defects", lambda: _published(folders, tmp_path_factory.mktemp("home")))
+def published(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Published:
+    """What one command asks a Hub that has the cases of a short run, or all others, and what it says of them."""
+
+    @cache
+    def of(short: bool) -> tuple[list[str], Result]:
+        some = {name: folder for name, folder in folders.items() if (name in IN_SHORT) is short}
+        return shared(tmp_path_factory, f"defects-{short}", lambda: _published(some, tmp_path_factory.mktemp("home")))
+
+    return of
 
 
 def _published(folders: dict[str, Path], home: Path) -> tuple[list[str], Result]:
@@ -40,7 +55,7 @@ def _published(folders: dict[str, Path], home: Path) -> tuple[list[str], Result]
     for name, folder in folders.items():
         hub.publish(NAMES[name], folder)
     done = subprocess.run(
-        [sys.executable, "-m", "hfcount", "--format", "json", "--depth", "headers", *NAMES.values()],
+        [sys.executable, "-m", "hfcount", "--format", "json", "--depth", "headers", *map(NAMES.get, folders)],
         env=os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HOME": str(home)},
         cwd=home,
         capture_output=True,
@@ -52,9 +67,15 @@ def _published(folders: dict[str, Path], home: Path) -> tuple[list[str], Result]
 
 
 @pytest.fixture(scope="module")
-def from_the_hub(published: tuple[list[str], Result]) -> dict[str, dict[str, Any]]:
-    """The report of each case."""
-    return dict(zip(CASES, published[1].reports, strict=True))
+def from_the_hub(published: Published) -> Callable[[str], dict[str, Any]]:
+    """The report of a case."""
+
+    @cache
+    def of(short: bool) -> dict[str, dict[str, Any]]:
+        names = [name for name in CASES if (name in IN_SHORT) is short]
+        return dict(zip(names, published(short)[1].reports, strict=True))
+
+    return lambda name: of(name in IN_SHORT)[name]
 
 
 def codes(report: dict[str, Any]) -> list[str]:
@@ -70,30 +91,32 @@ def test_every_rule_has_a_case() -> None:
     assert RULES.keys() - raised == {"HF601"}, "which is only looked for where it is asked for: test_sharding.py"
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_on_disk(folders: dict[str, Path], name: str) -> None:
     case, made = CASES[name], hfcount.verify(str(folders[name]))
     report = made.model_dump()
     assert (report["verdict"], codes(report)) == (case.verdict, case.codes.split())
     assert [text for text in case.says if text not in messages(report)] == []
     assert (made.exit_code, made.error.kind if made.error else "") == (EXIT_CODES[case.verdict], case.reason)
+    for finding in made.findings:
+        assert finding.message.endswith(f". {finding.fix}" if finding.fix else ".")
     assert report["evidence"] is None or report["evidence"]["unlisted"] == case.unlisted
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_on_the_hub(from_the_hub: dict[str, dict[str, Any]], name: str) -> None:
-    case, report = CASES[name], from_the_hub[name]
+@over("name", CASES, short=IN_SHORT)
+def test_on_the_hub(from_the_hub: Callable[[str], dict[str, Any]], name: str) -> None:
+    case, report = CASES[name], from_the_hub(name)
     assert (report["verdict"], codes(report)) == (case.verdict, case.codes.split())
     assert [text for text in case.says if text not in messages(report)] == []
     assert report.get("error", {"kind": ""})["kind"] == case.reason
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES, short=IN_SHORT)
 def test_the_hub_says_what_the_disk_says(
-    folders: dict[str, Path], from_the_hub: dict[str, dict[str, Any]], name: str
+    folders: dict[str, Path], from_the_hub: Callable[[str], dict[str, Any]], name: str
 ) -> None:
     """All but where it is from."""
-    of_disk, of_hub = json.loads(hfcount.verify(str(folders[name]), depth="headers").to_json()), from_the_hub[name]
+    of_disk, of_hub = json.loads(hfcount.verify(str(folders[name]), depth="headers").to_json()), from_the_hub(name)
     for finding in (*of_disk["findings"], *filter(None, [of_disk.get("error")])):  # a message names the document
         label = f"{NAMES[name]}@{of_hub['revision'][:7]}"
         said = finding["message"].replace(f"{folders[name]}/", f"{label} ")
@@ -154,18 +177,12 @@ def test_a_finding_holds_what_its_message_says(folders: dict[str, Path], name: s
     assert {key: getattr(finding, key) for key in VALUES[name]} == VALUES[name]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_message_ends_with_the_fix(folders: dict[str, Path], name: str) -> None:
-    for finding in hfcount.verify(str(folders[name])).findings:
-        assert finding.message.endswith(f". {finding.fix}" if finding.fix else ".")
-
-
-def test_the_worst_decides(published: tuple[list[str], Result]) -> None:
-    _, result = published
+def test_the_worst_decides(published: Published) -> None:
+    _, result = published(True)
     assert (result.code, result.err) == (1, "")
 
 
-def test_nothing_is_asked_for_outside_the_repo(published: tuple[list[str], Result]) -> None:
-    paths, _ = published
+def test_nothing_is_asked_for_outside_the_repo(published: Published) -> None:
+    paths, _ = published(True)
     assert paths
     assert not any("whoami" in path for path in paths)

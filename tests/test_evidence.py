@@ -25,7 +25,9 @@ def _kept(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", ["config.json", "headers.json", "model.safetensors.index.json", "checksums.json"])
-@pytest.mark.parametrize("how", ["cut", "changed", "gone", "a folder"])
+@pytest.mark.parametrize(
+    "how", ["cut", "gone", *(pytest.param(how, marks=pytest.mark.long) for how in ("changed", "a folder"))]
+)
 def test_what_is_damaged_is_read_again(hub: Hub, run: Run, tmp_path: Path, name: str, how: str) -> None:
     hub.publish(MODEL, write_checkpoint(tmp_path / "tiny", CONFIG))
     first = run(MODEL, "--depth", "headers").report
@@ -177,7 +179,9 @@ def test_secrets_of_the_endpoint_are_never_shown(hub: Hub, run: Run, tmp_path: P
         assert not path.is_file() or b"SECRET" not in path.read_bytes()
 
 
-@pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o022, 0o644)], ids=["077", "022"])
+@pytest.mark.parametrize(
+    ("umask", "mode"), [pytest.param(0o077, 0o600, marks=pytest.mark.long), (0o022, 0o644)], ids=["077", "022"]
+)
 def test_files_keep_the_umask(hub: Hub, run: Run, tmp_path: Path, umask: int, mode: int) -> None:
     hub.publish(MODEL, write_checkpoint(tmp_path / "tiny", CONFIG))
     before = os.umask(umask)

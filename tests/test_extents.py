@@ -27,7 +27,7 @@ def extent(values: dict[str, Any], shapes: Shapes | None = None) -> Extent:
         listed = {"metadata": {"total_size": size}, "weight_map": dict.fromkeys(shapes, "model.safetensors")}
     read: Index = read_index(Document("index", json.dumps(listed).encode()))
     weights = Weights(read.shards, dict.fromkeys(read.shards, 1), whole=True)
-    comparison = Comparison.of(hfcount.blueprint(values), read, None, (), None, weights)
+    comparison = Comparison.of(hfcount.blueprint(values), read, None, (), match=None, listing=weights)
     found = extents(comparison, read.weight_map)
     assert found is not None
     (one,) = found.values()

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from build import FAMILIES, config
 import hfcount
 from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.mapper import Config
 from hfcount.mapper.reference import declared
 from hfcount.spec import Record
 
@@ -22,17 +24,17 @@ from hfcount.spec import Record
 def test_a_family_is_found_by_its_type(model_type: str) -> None:
     family = families.find(model_type)
     assert family is not None
-    assert model_type in family.MODEL_TYPES
+    assert model_type in family.types
 
 
 def test_every_type_is_found_and_belongs_to_one_family() -> None:
     everything = families.all_types()
-    assert everything == sorted(model_type for family in families.everyone() for model_type in family.MODEL_TYPES)
-    assert [one for one in everything if one not in getattr(families.find(one), "MODEL_TYPES", ())] == []
+    assert everything == sorted(model_type for family in families.everyone() for model_type in family.types)
+    assert [one for one in everything if one not in getattr(families.find(one), "types", ())] == []
 
 
 def test_every_family_says_what_it_is() -> None:
-    assert [family for family in families.everyone() if not (family.__doc__ or "").strip()] == []
+    assert [family.types for family in families.everyone() if not family.summary] == []
 
 
 def _taken(path: Path) -> list[tuple[str, str]]:
@@ -49,6 +51,7 @@ def _taken(path: Path) -> list[tuple[str, str]]:
     return found
 
 
+RECORDED = Path(__file__).parents[1] / "fixtures" / "architectures"
 FILES = {path.stem: path for path in Path(families.__path__[0]).glob("[!_]*.py")}
 MODULES = {f"{families.__name__}.{name}" for name in FILES}
 
@@ -158,6 +161,38 @@ def test_a_type_that_is_no_text_is_malformed(model_type: object) -> None:
     with pytest.raises(ConfigError) as raised:
         hfcount.blueprint({"model_type": model_type})
     assert raised.value.code == "HF001"
+
+
+@pytest.mark.parametrize(
+    ("model_type", "key", "other"),
+    [("grounding-dino", "text_config", "llama"), ("voxtral", "audio_config", "gemma3n_vision")],
+)
+def test_a_part_that_lacks_what_the_model_takes_of_it_is_not_described(model_type: str, key: str, other: str) -> None:
+    whole, part = (json.loads((RECORDED / f"{name}.json").read_text())["config"] for name in (model_type, other))
+    with pytest.raises(UnknownArchitecture, match=f"{model_type} is not described with such parts: .* of type {other}"):
+        hfcount.blueprint({**whole, key: part})
+
+
+def test_a_mistake_of_a_family_is_not_taken_for_an_unknown_part() -> None:
+    spec = families.read(Config(json.loads((RECORDED / "t5.json").read_text())["config"]))
+    assert spec.parts
+    with pytest.raises(AttributeError):
+        families.tree(spec.having(None))
+
+
+@pytest.mark.parametrize(("model_type", "file"), [("aria_text", "aria"), ("qwen2_5_omni_dit", "qwen2_5_omni")])
+def test_a_part_is_found_in_the_file_of_the_whole_and_no_other_is_opened(model_type: str, file: str) -> None:
+    script = f"""
+import sys
+from hfcount import families
+sys.addaudithook(lambda event, args: event == "open" and "families" in str(args[0]) and print(args[0]))
+print(families.find({model_type!r}).summary)
+"""
+    lines = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    opened = {Path(line).name.partition(".")[0] for line in lines if line.startswith("/")}
+    assert {name for name in opened if name in FILES} == {file}
 
 
 @pytest.mark.parametrize(

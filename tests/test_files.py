@@ -40,6 +40,7 @@ from defects import (
     without,
 )
 from loopback import Hub
+from tables import over
 
 import hfcount
 from hfcount.reporters import table
@@ -240,7 +241,13 @@ CASES: dict[str, Case] = {
     "no index, and the last two of four": Case(
         "mismatch",
         "HF005",
-        (FROM_0[2], FROM_0[3], "(shards 2 and 3 of 4)", "did not finish", "Missing are 14 of the 30 tensors"),
+        (
+            FROM_0[2],
+            FROM_0[3],
+            "(shards 2 and 3 of 4)",
+            "was not completed",
+            "14 of the 30 tensors that LlamaForCausalLM describes are missing",
+        ),
         asked=2,
         make=four_from_0,
         spoil=both(no_index, file(None, FROM_0[2], FROM_0[3])),
@@ -248,13 +255,13 @@ CASES: dict[str, Case] = {
     "no index, and one of four": Case(
         "mismatch",
         "HF005",
-        (f"{FROM_0[1]} is not there", "(shard 1 of 4)"),
+        (f"{FROM_0[1]} is missing", "(shard 1 of 4)"),
         asked=3,
         make=four_from_0,
         spoil=both(no_index, file(None, FROM_0[1])),
     ),
     "one numbered file, and no index": Case(
-        "mismatch", "HF007", ("1 weight file is there",), make=one_numbered, spoil=no_index
+        "mismatch", "HF007", ("1 weight file exists",), make=one_numbered, spoil=no_index
     ),
     # model.safetensors
     "one file": Case("verified", make=single),
@@ -303,7 +310,7 @@ CASES: dict[str, Case] = {
     "one file, and what it lacks in another": Case(
         "mismatch",
         "HF006",
-        (NORM, "no other file has"),
+        (NORM, "no other file holds"),
         asked=2,
         make=single,
         spoil=both(apart(NORM, to="more.safetensors"), no_index),
@@ -360,17 +367,17 @@ CASES: dict[str, Case] = {
     "an adapter beside": Case(
         "explained",
         "HF010",
-        ("adapter_config.json, adapter_model.safetensors are there",),
+        ("adapter_config.json, adapter_model.safetensors are in the folder",),
         spoil=both(also("adapter_config.json"), also("adapter_model.safetensors", ALIEN)),
     ),
     "an embedding model": Case("verified", asked=2, make=single, spoil=embedding("nothing")),
     "an embedding model without its last layer": Case(
-        "mismatch", "HF009", ("2_Dense is not there",), asked=2, make=single, spoil=embedding("2_Dense")
+        "mismatch", "HF009", ("2_Dense is missing",), asked=2, make=single, spoil=embedding("2_Dense")
     ),
     "an embedding model without the weights of its last layer": Case(
         "mismatch",
         "HF009",
-        ("2_Dense/model.safetensors is not there",),
+        ("2_Dense/model.safetensors is missing",),
         asked=2,
         make=single,
         spoil=embedding("2_Dense/model"),
@@ -491,19 +498,19 @@ def meets(report: Json, case: Case) -> None:
     assert [text for text in case.says if text not in said(report)] == [], said(report)
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_folder(folders: dict[str, Path], name: str) -> None:
     meets(json.loads(hfcount.verify(str(folders[name])).to_json()), CASES[name])
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_repo_and_no_more_requests_than_tell(runs: Runs, name: str) -> None:
     meets(runs.online[name], CASES[name])
     asked = [path for path in runs.paths if path.startswith(f"/{NAMES[name]}/resolve/") and "config.json" not in path]
     assert len(asked) == CASES[name].asked, asked
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES)
 def test_a_replay_and_what_is_kept_say_the_same(runs: Runs, name: str) -> None:
     online = runs.online[name]
     assert runs.replay[name] == online | {"source": "fixtures"}
@@ -523,7 +530,7 @@ WITHOUT_HEADERS: dict[str, tuple[str, str, str]] = {
     "one absent": ("mismatch", "HF005", SECOND),
     "cut in half": ("mismatch", "HF004", f"{SECOND} has"),
     "cut by 400 bytes": ("mismatch", "HF004", "for the 10 tensors that the index puts there"),
-    "a Git LFS pointer": ("mismatch", "HF004", "A Git LFS pointer is as small"),
+    "a Git LFS pointer": ("mismatch", "HF004", "A Git LFS pointer is about as small"),
     "2,000 bytes more": ("unverified", "", f"{SECOND} has"),
     "an index of other files": ("mismatch", "HF005", "3 of them"),
     "only the index is missing": ("mismatch", "HF007", "Write the index"),

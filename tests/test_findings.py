@@ -1,15 +1,23 @@
-"""Folding names: the fewest rows, and never a name gained or lost."""
+"""Findings: names folded into the fewest rows, messages, and a rule in each file."""
 
+import ast
 from collections.abc import Iterable
 from itertools import product
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hfcount.verifier.findings import Outcome
+from hfcount.errors import Variant
+from hfcount.verifier.finding import Finding, Severity
 from hfcount.verifier.folding import fold
-from hfcount.verifier.messages import render
+from hfcount.verifier.rules import RULES, checks
+from hfcount.verifier.rules.hf103_inconsistent_config import InconsistentConfig
+from hfcount.verifier.rules.hf202_unexpected_tensor import UnexpectedTensor
+from hfcount.verifier.rules.hf204_buffer_stored import BufferStored
+from hfcount.verifier.wording import agree, by_how_much, listed, short, sides, some
 
 
 def _names(template: str, *ranges: Iterable[int]) -> list[str]:
@@ -64,40 +72,69 @@ def _unfold(segment: str) -> list[int]:
 
 
 def test_a_finding_lists_a_hundred_rows_and_counts_the_others() -> None:
-    outcome = Outcome()
-    outcome.report("HF202", "Model", tensors=[f"name{chr(97 + n % 26)}{n}" for n in range(150)], count=150)
-    (finding,) = outcome.findings
+    names = tuple(f"name{chr(97 + n % 26)}{n}" for n in range(150))
+    finding = UnexpectedTensor(subject="Model", tensors=names, count=150)
     assert len(finding.rows) == 101
     assert (finding.rows[-1], finding.count) == ("... and 50 more rows", 150)
     assert "namea0, nameb1, namec2 and 147 more rows." in finding.message
 
 
 @pytest.mark.parametrize(
-    ("template", "facts", "message"),
+    ("text", "words"),
     [
-        ("{count:tensor} of {size:,}", {"count": 1, "size": 4096}, "1 tensor of 4,096"),
-        ("{count:tensor} {count:is|are} there", {"count": 2000}, "2,000 tensors are there"),
-        ("{names}", {"names": ["a.{0-3}", "b", "c"]}, "a.{0-3}, b, c"),
-        ("{names}", {"names": list("abcde")}, "a, b, c and 2 more rows"),
-        ("{names:such}", {"names": ["a\n", "b"]}, "a\\n"),
-        ("{names:5}", {"names": ["short", "long enough"]}, "short, lo..."),
-        ("{name:5}", {"name": "long enough"}, "lo..."),
-        ("{name}", {"name": "{count}[x]"}, "{count}[x]"),
-        ("{shape:shape}", {"shape": (12, 24)}, "12×24"),
-        ("{shape:shape}", {"shape": ()}, "a scalar"),
-        ("a[ and {b}][ or {c}]", {"b": "b", "c": None}, "a and b"),
-        ("a[ and {b} in {c}]", {"b": "b"}, "a"),
-        ("a[yes? b][no? c][gone? d]", {"yes": True, "no": False}, "a b"),
-        ("a[zero? is {zero:,}]", {"zero": 0}, "a"),
-        ("a[ is {zero:,}]", {"zero": 0}, "a is 0"),
-        ("a:[; {b}][; {c}].", {"b": "b", "c": "c"}, "a: b; c."),
-        ("a:[; {b}][; {c}].", {"c": "c"}, "a: c."),
+        (agree(1, "is", "are"), "is"),
+        (agree(0, "is", "are"), "are"),
+        (some(["a.{0-3}", "b", "c"]), "a.{0-3}, b, c"),
+        (some(list("abcde")), "a, b, c and 2 more rows"),
+        (short("a\n"), "a\\n"),
+        (short("a" * 200), "a" * 117 + "..."),
+        (listed(["short", "b" * 80]), f"short, {'b' * 57}..."),
+        (sides((12, 24)), "12×24"),
+        (sides(()), "a scalar"),
+        (by_how_much(4096, 1), "4,095 more"),
+        (by_how_much(1, 4096), "4,095 fewer"),
     ],
 )
-def test_a_template_says_the_facts_that_are_there(template: str, facts: dict[str, object], message: str) -> None:
-    assert render(template, facts) == message
+def test_words_of_messages(text: str, words: str) -> None:
+    assert text == words
 
 
-def test_a_template_needs_what_is_outside_brackets() -> None:
-    with pytest.raises(KeyError):
-        render("{count:tensor}", {})
+def test_a_message_has_no_foreign_control_characters() -> None:
+    finding = UnexpectedTensor(subject="Mo\x1bdel", tensors=("\u202e",), count=1, cause="a\x07", fix="b\x1b[2J")
+    assert finding.message.isprintable()
+
+
+def test_what_a_rule_says_holds_unless_a_finding_says_otherwise() -> None:
+    note = BufferStored(parameters=1)
+    assert (note.severity, note.fix, note.blocks) == ("note", None, False)
+    error = note.replace(severity="error", fix="Do it.")
+    assert (error.severity, error.fix, error.blocks, note.severity) == ("error", "Do it.", True, "note")
+    with pytest.raises(TypeError, match="has no colour"):
+        BufferStored(parameters=1, colour="red")  # type: ignore[call-arg] - as a misspelt fact
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_file_has_a_rule(code: str) -> None:
+    rule = RULES[code]
+    assert issubclass(rule, Finding)
+    assert (rule.code, rule.__module__.rpartition(".")[2]) == (code, f"{code.lower()}_{rule.name.replace('-', '_')}")
+    assert rule.level in get_args(Severity)
+    assert [text for text in (rule.what, rule.why, rule.remedy) if not text.endswith(".")] == []
+
+
+def test_a_check_needs_something_else_it_would_run_on_every_checkpoint() -> None:
+    assert {file.rpartition(".")[2][:5] for file, needs in checks() if needs} >= {"hf009", "hf010"}
+
+
+def test_every_error_of_a_config_has_a_variant_that_is_explained() -> None:
+    assert list(InconsistentConfig.variants) == sorted(get_args(Variant))
+    raised = set[object]()
+    for path in (Path(__file__).parents[1] / "hfcount").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute | ast.Name):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+                if name in ("error", "cannot_run") and isinstance(node.args[0], ast.Constant):
+                    raised.add(node.args[0].value)
+                if name == "ConfigError" and len(node.args) == 1:
+                    assert "variant" in [one.arg for one in node.keywords], path
+    assert raised == {*get_args(Variant)}

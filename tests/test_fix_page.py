@@ -13,7 +13,7 @@ from test_fix import prefixed, says, sound
 from hfcount.verifier.rules import RULES
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / ".github" / "docs" / "fix.md"
+PAGE = ROOT / "hfcount" / "docs" / "fix.md"
 BLOCK = re.compile(r"```console\n\$ (.+)\n((?:.*\n)*?)```")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from build import Json
-from spread import spread
+from tables import over
 
 from hfcount.building import build
 from hfcount.errors import HfcountError
@@ -138,7 +138,7 @@ def _in_list(source: str, config: Json) -> bool:
     return isinstance(found, list) and len(set(map(repr, found))) != 1
 
 
-@pytest.mark.parametrize("values", spread(RECORDED.values(), 5), ids=RECORDED)
+@over("values", RECORDED.values(), ids=RECORDED, every=5)
 def test_the_source_of_every_symbol_is_arithmetic_over_the_config(values: Json) -> None:
     formula = build(Config(values)).formula()
     for symbol, source in formula.keys.items():
@@ -189,7 +189,7 @@ def _keys(values: Json) -> Mapping[str, str]:
     return build(Config(values)).formula().keys
 
 
-@pytest.mark.parametrize("values", spread(RECORDED.values(), 20), ids=RECORDED)
+@over("values", RECORDED.values(), ids=RECORDED, every=80)
 def test_the_formula_holds_with_any_key_doubled(values: Json) -> None:
     config = Config(values)
     blueprint = build(config)

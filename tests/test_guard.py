@@ -6,7 +6,7 @@ import pytest
 from conftest import shared
 from guard import FIXTURES, RECORDED, Json, digest, reports
 from schema import problems, recorded
-from spread import spread
+from tables import over
 
 from hfcount import Report
 
@@ -23,13 +23,24 @@ def test_the_same_cases(found: dict[str, Json]) -> None:
     assert list(found) == list(EXPECTED)
 
 
-@pytest.mark.parametrize("case", EXPECTED)
+@over("case", EXPECTED)
 def test_every_field_is_as_recorded(case: str, found: dict[str, Json]) -> None:
     now = digest(found[case])
     assert sorted(name for name in now.keys() | EXPECTED[case] if now.get(name) != EXPECTED[case].get(name)) == []
 
 
-@pytest.mark.parametrize("case", spread(EXPECTED, 10))
+@over("case", EXPECTED)
+def test_no_symbol_of_any_formula_is_without_its_source(case: str, found: dict[str, Json]) -> None:
+    formula = found[case].get("formula") or {"legend": {}}
+    assert [name for name in formula["legend"] if not formula["keys"].get(name)] == []
+
+
+def test_every_architecture_has_a_formula(found: dict[str, Json]) -> None:
+    missing = [case for case, report in found.items() if case.startswith("architectures/") and not report["formula"]]
+    assert missing == []
+
+
+@over("case", EXPECTED, every=10)
 def test_every_report_is_as_the_schema_says_and_is_read_back(case: str, found: dict[str, Json]) -> None:
     assert problems(SCHEMA, found[case], SCHEMA) == []
     assert json.loads(Report.model_validate(found[case]).to_json()) == found[case]

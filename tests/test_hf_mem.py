@@ -8,7 +8,7 @@ import pytest
 from literature import model
 
 from hfcount.building import blueprint
-from hfcount.report.serving import cost
+from hfcount.serving.cost import cost
 
 kv_cache = pytest.importorskip("hf_mem.safetensors.kv_cache", reason="hf-mem is not installed: pip install '.[oracle]'")
 

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forking import Forks
 from hostile import CASES, STEPS, Case, HostileHub
 from loopback import write_checkpoint
 from spread import spread
@@ -54,32 +53,28 @@ def _environment(home: Path, endpoint: str) -> dict[str, str]:
     return os.environ | own | {"TMPDIR": str(home / "tmp")}
 
 
-def _play(home: Path, hub: HostileHub, case: Case) -> tuple[list[Any], int, str]:
+def _play(forks: Forks, home: Path, hub: HostileHub, case: Case) -> tuple[list[Any], int, str]:
     """How each step ended, the memory that the process took in MB, and what it printed besides."""
     for name in ("hf", "me", "tmp", "here"):
         (home / name).mkdir()
     hub.scenario, hub.sized = case.play, case.sized
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, str(_DEADLINE), *case.steps],
-        env=_environment(home, hub.url),
-        cwd=home / "here",
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    *lines, memory = done.stdout.splitlines()
-    return [json.loads(line) for line in lines], int(memory), done.stdout
+    words = [str(_DEADLINE), *case.steps]
+    code, out, err = forks.run(words, home / "here", _environment(home, hub.url), 1200, _CHILD)
+    assert (code, err) == (0, "")
+    *lines, memory = out.splitlines()
+    return [json.loads(line) for line in lines], int(memory), out
 
 
 @pytest.mark.parametrize("case", spread(CASES.values(), 6), ids=CASES)
-def test_a_hostile_server_gets_nothing(tmp_path: Path, hubs: tuple[HostileHub, HostileHub], case: Case) -> None:
+def test_a_hostile_server_gets_nothing(
+    tmp_path: Path, hubs: tuple[HostileHub, HostileHub], _forks: Forks, case: Case
+) -> None:
     hub, other = hubs
     other.requests.clear()
-    ended, memory, printed = _play(tmp_path, hub, case)
+    ended, memory, printed = _play(_forks, tmp_path, hub, case)
     assert [step for step, *_ in ended] == list(case.steps)
     for step, verdict, said, seconds in ended:
-        assert seconds < _DEADLINE + 20, step  # also where the machine has much else to do
+        assert seconds < _DEADLINE + 120, step  # a server that is waited for without end, not a machine that is busy
         assert re.search(case.says, f"{verdict}: {said}"), (step, said)
         assert (said or "").isprintable()
         assert len(said or "") < 700, step
@@ -91,11 +86,11 @@ def test_a_hostile_server_gets_nothing(tmp_path: Path, hubs: tuple[HostileHub, H
     assert written <= {"hf"}
 
 
-def test_the_token_goes_to_the_endpoint(tmp_path: Path, hubs: tuple[HostileHub, HostileHub]) -> None:
+def test_the_token_goes_to_the_endpoint(tmp_path: Path, hubs: tuple[HostileHub, HostileHub], _forks: Forks) -> None:
     """So that the other tests show something."""
     hub, _ = hubs
     hub.requests.clear()
-    _play(tmp_path, hub, Case(lambda wire: wire.answer()))
+    _play(_forks, tmp_path, hub, Case(lambda wire: wire.answer()))
     assert {f"Bearer {TOKEN}".encode() in head for _, head in hub.requests} == {True}
     assert {f"/org/{step}/" in path for step in STEPS for path, _ in hub.requests} == {True, False}
 
@@ -105,16 +100,12 @@ def test_the_token_goes_to_the_endpoint(tmp_path: Path, hubs: tuple[HostileHub, 
     ["503 and an hour", "redirect to a file", pytest.param("gzip bomb", marks=pytest.mark.long), "reset", "not HTTP"],
 )
 @pytest.mark.parametrize("step", ["listing", "header"])
-def test_the_command_ends_with_3(tmp_path: Path, hubs: tuple[HostileHub, HostileHub], name: str, step: str) -> None:
+def test_the_command_ends_with_3(
+    tmp_path: Path, hubs: tuple[HostileHub, HostileHub], _forks: Forks, name: str, step: str
+) -> None:
     hub, _ = hubs
     hub.scenario, hub.sized = CASES[name].play, True
-    done = subprocess.run(
-        [sys.executable, "-m", "hfcount", f"org/{step}", "--depth", "headers", "--format", "json"],
-        env=_environment(tmp_path, hub.url),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert (done.returncode, done.stderr) == (3, "")
-    assert json.loads(done.stdout)["error"]["kind"] in ("HubError", "NoNetwork", "UnreadableFile")
+    words = [f"org/{step}", "--depth", "headers", "--format", "json"]
+    code, out, err = _forks.run(words, tmp_path, _environment(tmp_path, hub.url), 1200)
+    assert (code, err) == (3, "")
+    assert json.loads(out)["error"]["kind"] in ("HubError", "NoNetwork", "UnreadableFile")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tables import over
 
 from hfcount.errors import DocumentError
 from hfcount.formats.json import Document, parse_object
@@ -97,7 +98,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "why"), REFUSED.values(), ids=REFUSED)
+@over(("raw", "why"), REFUSED.values(), ids=REFUSED)
 def test_refused(raw: bytes, why: str) -> None:
     with pytest.raises(DocumentError) as raised:
         _parse(raw)

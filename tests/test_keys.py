@@ -325,7 +325,7 @@ def test_keys_that_a_family_ignores_are_ignored_in_the_parts_of_its_config_too()
 
 
 def test_a_key_is_ignored_either_everywhere_or_by_families() -> None:
-    own = {name for family in families.everyone() for name in getattr(family, "IGNORED", ())}
+    own = {name for family in families.everyone() for name in family.ignored}
     assert own
     assert {name for name in own if is_shapeless(name)} == set()
 

@@ -170,7 +170,7 @@ def test_a_size_of_zero_is_read_and_noted() -> None:
 def test_what_cannot_run_is_said_once() -> None:
     config = Config({"a": 5})
     for _ in range(2):
-        config.cannot_run("a is 5.", "a", "Correct it.")
+        config.cannot_run("out-of-range", "a is 5.", "a", "Correct it.")
     assert list(map(str, config.problems)) == [
         "config.json: a is 5. A model can be built with that, and cannot run. Correct it."
     ]

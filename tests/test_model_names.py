@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from build import save_tiny
+from tables import over
 
 import hfcount
 from hfcount.errors import FetchError
@@ -63,7 +64,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://hub.local:8080/mirror")
 
 
-@pytest.mark.parametrize("model", NAMES)
+@over("model", NAMES)
 def test_a_name_is_taken_apart_once(model: str) -> None:
     found = understood(Request(model))
     assert (found.model, found.revision, found.subfolder) == NAMES[model]

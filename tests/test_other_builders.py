@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from build import Json
+from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError, UnknownArchitecture
@@ -68,7 +69,7 @@ def _timm(architecture: str, args: object = None, **more: Any) -> Json:
     return {**known, "architecture": architecture, "model_args": args, **more}
 
 
-@pytest.mark.parametrize(("architecture", "args", "parameters", "tensors"), TIMM)
+@over(("architecture", "args", "parameters", "tensors"), TIMM)
 def test_what_timm_builds(architecture: str, args: Json, parameters: int, tensors: int) -> None:
     blueprint = hfcount.blueprint(_timm(architecture, args))
     assert (blueprint.total, len(list(blueprint.tensors()))) == (parameters, tensors)

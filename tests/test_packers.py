@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import over
 
 import hfcount
 from hfcount.fetcher import Request
@@ -82,7 +83,7 @@ def manifest(tensors: Tensors) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("depth", ["headers", "index"])
-@pytest.mark.parametrize("name", PACKED)
+@over("name", PACKED)
 def test_what_a_library_stores_is_verified(tmp_path: Path, name: str, depth: Any) -> None:
     tensors = unfolded(PACKED[name]["tensors"])
     report = hfcount.verify(write(tmp_path / "one", PACKED[name], tensors), depth=depth)
@@ -135,8 +136,10 @@ def longer(tensors: Tensors) -> str:
     return name
 
 
-@pytest.mark.parametrize("spoil", [lost, longer])
-@pytest.mark.parametrize("name", PACKED)
+SPOILT = [*product(PACKED, (lost, longer))]
+
+
+@over(("name", "spoil"), SPOILT, ids=[f"{name}-{spoil.__name__}" for name, spoil in SPOILT], every=3)
 def test_a_spoilt_scale_is_named(tmp_path: Path, name: str, spoil: Callable[[Tensors], str]) -> None:
     tensors = unfolded(PACKED[name]["tensors"])
     spoilt = spoil(tensors)
@@ -207,7 +210,13 @@ RENAMED: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("rename", RENAMED.values(), ids=list(RENAMED))
+@pytest.mark.parametrize(
+    "rename",
+    [
+        pytest.param(rename, id=name, marks=[pytest.mark.long] * (number % 2))
+        for number, (name, rename) in enumerate(RENAMED.items())
+    ],
+)
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [("MLX with packed routers", "mismatch"), ("ModelOpt FP8 of stacks", "mismatch"), ("FP8 for servers", "explained")],

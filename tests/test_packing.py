@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from hfcount.building import blueprint
-from hfcount.packing.amounts import amount
-from hfcount.packing.expected import expected
-from hfcount.packing.mlx import forms
-from hfcount.packing.split import regroup, split
-from hfcount.packing.stacks import apart, together
-from hfcount.storage.schemes import announcements
-from hfcount.storage.schemes.registry import read
+from hfcount.quantization.announcements import announcements
+from hfcount.quantization.schemes import read
+from hfcount.quantization.stored.amounts import amount
+from hfcount.quantization.stored.expected import expected
+from hfcount.quantization.stored.mlx import forms
+from hfcount.quantization.stored.split import regroup, split
+from hfcount.quantization.stored.stacks import apart, together
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
 

@@ -21,12 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hfcount import Report
+from hfcount.choices import Extra
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.fetcher.fixtures import all_fixtures
+from hfcount.figures import TensorRow
 from hfcount.pipeline import Options, failed, inspect, what_ifs
-from hfcount.report.counts import TensorRow
-from hfcount.report.model import Extra
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.html import ROWS, render
 from hfcount.reporters.text import share, verdict

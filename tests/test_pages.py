@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +13,7 @@ import pytest
 import yaml
 from blocks import ROOT
 from build import TINY, save_tiny
+from forking import Forks
 from loopback import Hub, write_checkpoint
 from readme import PAGES
 
@@ -71,22 +70,18 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
 
 
 @pytest.mark.parametrize("line", dict.fromkeys(commands()))
-def test_commands_run(desk: tuple[Path, dict[str, str]], line: str) -> None:
+def test_commands_run(desk: tuple[Path, dict[str, str]], _forks: Forks, line: str) -> None:
     here, environment = desk
     name, *given = shlex.split(line)
     assert name in ("hfcount", "hf-count")
     if "--offline" in given:  # it reads what an earlier run has kept
-        _run(here, environment, [one for one in given if one != "--offline"])
+        _forks.run([one for one in given if one != "--offline"], here, environment, 600)
     if {"--plot", "--html"} & {*given}:
         pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install '.[plot,html]'")
-    done = _run(here, environment, [one.replace("https://huggingface.co", environment["HF_ENDPOINT"]) for one in given])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
-
-
-def _run(here: Path, environment: dict[str, str], given: list[str]) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "hfcount", *given]
-    return subprocess.run(command, cwd=here, env=environment, capture_output=True, encoding="utf-8", timeout=600)
+    words = [one.replace("https://huggingface.co", environment["HF_ENDPOINT"]) for one in given]
+    code, out, err = _forks.run(words, here, environment, 600)
+    assert (code, err) == (0, "")
+    assert out
 
 
 class LlamaForCausalLM:
@@ -127,7 +122,7 @@ def test_others_run_what_is_left_to_them(page: Path) -> None:
 
 def test_the_family_step_by_step_is_one() -> None:
     (page,) = (one for one in PAGES if one.name == "CONTRIBUTING.md")
-    code, sized = blocks(page, "python")
+    code, sized, *_ = blocks(page, "python")
     family: dict[str, Any] = {}
     exec(compile(code, page.name, "exec"), family)
     values = TINY["llama"] | {"model_type": "tandem", "qkv_bias": True}

@@ -19,8 +19,8 @@ from build import save
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
+from hfcount.figures import ComponentCount, Parameters
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.counts import ComponentCount, Parameters
 from hfcount.report.model import Report
 from hfcount.tree.nodes import Component
 
@@ -100,7 +100,13 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
 DRAWINGS = "one|one of experts|three|twelve|extremes|every component|unfinished|hostile|absurd".split("|")
 
 
-@pytest.fixture(scope="module", params=DRAWINGS)
+MOST = {"one of experts", "extremes", "unfinished", "absurd"}
+"""Drawings of a long run."""
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(one, marks=[pytest.mark.long] * (one in MOST)) for one in DRAWINGS]
+)
 def drawing(request: pytest.FixtureRequest, real: dict[str, Report]) -> tuple[list[Report], Figure]:
     models = list(real.values())
     reports = {
@@ -173,13 +179,13 @@ def test_nothing_is_over_anything_else_or_cut_off(drawing: tuple[list[Report], F
     for (one, here), (other, there) in combinations(texts, 2):
         assert not here.overlaps(there), (one.get_text(), other.get_text())
     numbers, shares = figure.axes
+    bars, parts = ([patch.get_window_extent() for patch in axes.patches] for axes in (numbers, shares))
     for text, box in texts:
         if text in numbers.texts:
             assert box.x1 <= numbers.bbox.x1, text.get_text()
-            assert not any(box.overlaps(patch.get_window_extent()) for patch in numbers.patches), text.get_text()
+            assert not any(map(box.overlaps, bars)), text.get_text()
         if text in shares.texts:
-            inside = [patch for patch in shares.patches if patch.get_window_extent().overlaps(box)]
-            assert len(inside) == 1, text.get_text()
+            assert sum(map(box.overlaps, parts)) == 1, text.get_text()
 
 
 def test_bars_are_the_parameters(drawing: tuple[list[Report], Figure]) -> None:
@@ -352,6 +358,7 @@ def test_the_height_grows_with_the_rows_and_the_width_with_the_names() -> None:
     assert struct.unpack(">I", draw([LONG], "png")[16:20])[0] > widths[0]
 
 
+@pytest.mark.long
 def test_a_very_tall_image_has_fewer_lines_than_images_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = []
     monkeypatch.setattr(Figure, "savefig", lambda self, _, **more: lines.append(more["dpi"] * self.get_figheight()))
@@ -373,7 +380,7 @@ def test_the_page_is_painted_and_its_text_is_readable(dark: bool, theme: Any) ->
 # ----- names
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ["svg", *(pytest.param(one, marks=pytest.mark.long) for one in FORMATS[1:])])
 def test_any_names_are_drawn_without_a_warning(format: Format) -> None:
     data = draw([_report(name, {"mlp": 5}) for name in HOSTILE], format)
     if format == "svg":

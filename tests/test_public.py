@@ -1,14 +1,16 @@
 """The package as others use it: what it exports, what it refuses, what crosses processes, what is installed with it."""
 
 import ast
+import gc
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import copy
 from importlib.metadata import packages_distributions
 from multiprocessing import get_context
@@ -17,11 +19,12 @@ from typing import Any
 
 import pytest
 from build import TINY, save_tiny
+from test_gates import statements
 
 import hfcount
 from hfcount.errors import FetchError, HfcountError
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options
+from hfcount.pipeline import Options, inspect
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -68,6 +71,50 @@ def test_what_ifs_are_counted_beside_what_is_published(tmp_path: Path) -> None:
     assert [len(report.overrides or {}) for report in reports] == [0, 2, 2, 2, 2]
     with pytest.raises(hfcount.BadSetting, match="num_heeds"):
         hfcount.what_ifs(tmp_path, [{"num_heeds": 1}])
+
+
+_SHOW = """
+import pickle, sys
+report = pickle.loads(bytes.fromhex(sys.argv[1]))
+from hfcount.report.model import Report
+for one in (report, Report.model_validate_json(sys.argv[2])):
+    print(len(one.to_markdown()), len(one.to_html()), len(one._repr_html_()))
+    try:
+        one.raise_for_verdict()
+    except Exception as error:
+        print(error)
+"""
+
+
+def test_a_report_shows_itself_wherever_it_comes_from() -> None:
+    report = hfcount.verify_tensors(TINY["llama"], {})
+    shown = [len(report.to_markdown()), len(report.to_html()), len(report._repr_html_())]
+    with pytest.raises(hfcount.NotVerified) as raised:
+        report.raise_for_verdict()
+    command = [sys.executable, "-c", _SHOW, pickle.dumps(report).hex(), report.to_json()]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines() == [" ".join(map(str, shown)), str(raised.value)] * 2
+
+
+def test_garbage_collection_is_the_callers(tmp_path: Path) -> None:
+    seen: list[bool] = []
+
+    def progress(_files: int) -> Callable[[], None]:
+        seen.append(gc.isenabled())
+        return lambda: None
+
+    request = Request(str(save_tiny(tmp_path / "tree" / "model")))
+    before = gc.isenabled()
+    try:
+        for switch in (gc.enable, gc.disable):
+            switch()
+            inspect(request, Options("headers", progress=progress))
+            with ThreadPoolExecutor(1) as threads:
+                hfcount.sweep(tmp_path / "tree", tmp_path / f"out{len(seen)}", executor=threads)
+            seen.append(gc.isenabled())
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert seen == [True, True, False, False]
 
 
 def test_a_formula_shows_itself() -> None:
@@ -199,7 +246,7 @@ def _imported() -> set[str]:
     """Every module that hfcount imports from elsewhere, with the names imported from it."""
     found: set[str] = set()
     for path in (ROOT / "hfcount").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in statements(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -208,18 +255,16 @@ def _imported() -> set[str]:
     return {name for name in found if name.partition(".")[0] not in own}
 
 
-def test_everything_imported_is_declared() -> None:
+def test_everything_imported_is_declared_and_public() -> None:
     project: dict[str, Any] = PROJECT["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *extras["plot"], *extras["html"]]
     declared = {re.split(r"[^\w.-]", name)[0].lower().replace("_", "-") for name in wanted}
     homes = packages_distributions()
-    used = {name.partition(".")[0] for name in _imported()} - {"typing_extensions"}  # which type checkers alone read
+    imported = _imported()
+    used = {name.partition(".")[0] for name in imported} - {"typing_extensions"}  # which type checkers alone read
     assert "click" in used
     assert {
         name for name in used if declared.isdisjoint(home.lower().replace("_", "-") for home in homes.get(name, ()))
     } == set()
-
-
-def test_nothing_private_is_imported() -> None:
-    assert [name for name in _imported() if re.search(r"(^|\.)_", name)] == []
+    assert [name for name in imported if re.search(r"(^|\.)_", name)] == []

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tables import over
 
 import hfcount
 
@@ -17,7 +17,7 @@ ENTRIES: list[dict[str, Any]] = json.loads(
 )
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry['model']}-{entry['figure']}")
+@over("entry", ENTRIES, ids=[f"{entry['model']}-{entry['figure']}" for entry in ENTRIES])
 def test_the_published_count_comes_out(entry: dict[str, Any]) -> None:
     blueprint, beside = hfcount.blueprint(entry["config"]), entry["stored_beside"]
     extra = sum(

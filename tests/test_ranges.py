@@ -19,7 +19,7 @@ from requests import PreparedRequest
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client
-from hfcount.fetcher.ranges import PREFETCH, read_headers
+from hfcount.fetcher.ranges import PREFETCH, Headers
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.safetensors import Shard
 
@@ -113,7 +113,7 @@ class Reader:
 
     def read(self, urls: Mapping[str, str], done: Callable[[], None]) -> Mapping[str, Shard]:
         with closing(self.client) as client:
-            return read_headers(client, urls, done)
+            return Headers(client, urls).collect(urls, done)
 
 
 class Hasty(Deadline):
@@ -479,7 +479,7 @@ RETRY_AT_ONCE, PAST = {"Retry-After": "0"}, "Wed, 21 Oct 2015 07:28:00 GMT"
 )
 def test_a_fault_that_passes_changes_nothing(hub: Hub, url: str, fault: Fault, requests: int) -> None:
     hub.faults[NAME] = [fault]
-    assert_good(patient(url, deadline=5))
+    assert_good(patient(url, deadline=60))
     assert len(hub.requests) == requests
 
 
@@ -510,8 +510,27 @@ def test_a_rate_limit_is_waited_for(hub: Hub, url: str) -> None:
     """One second more than the server says, as huggingface_hub does."""
     hub.faults[NAME] = [Fault(status=429, headers={"RateLimit": '"resolvers";r=0;t=0'}, times=1)]
     began = time.monotonic()
-    assert_good(patient(url, deadline=5))
+    assert_good(patient(url, deadline=60))
     assert time.monotonic() - began >= 1
+
+
+class Told(Deadline):
+    """What it is asked to wait, without waiting."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.waits: list[float] = []
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+def test_without_a_word_of_when_it_waits_twice_as_long_each_time() -> None:
+    deadline = Told(60)
+    for attempt in range(6):
+        deadline.pause({}, attempt)
+    deadline.pause(RETRY_AT_ONCE, 3)
+    assert deadline.waits == [0.5, 1, 2, 4, 8, 8, 0]
 
 
 def test_one_that_fails_ends_the_waiting_of_all(hub: Hub, url: str) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hfcount.packing.reading import exact
-from hfcount.storage.schemes.layout import SCALE_DTYPES
+from hfcount.quantization.layout import SCALE_DTYPES
+from hfcount.quantization.stored.reading import exact
 from hfcount.tree.leaves import Leaf
 
 

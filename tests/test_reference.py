@@ -93,11 +93,12 @@ def test_a_default_says_so() -> None:
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 
 
-def test_no_key_that_a_family_reads_is_left_out_of_the_record() -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_no_key_that_a_family_reads_is_left_out_of_the_record(every: int) -> None:
     from reference import IDS, NO_SHAPE
 
     read = set()
-    for path in FOLDER.glob("*.json"):
+    for path in sorted(FOLDER.glob("*.json"))[::every]:
         config = Config(json.loads(path.read_text())["config"])
         build(config)
         read |= {key.rpartition(".")[2] for key in config.read_keys()}

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from build import save_tiny
 from conftest import Result, Run, shared
 from defects import CASES, FIRST, INDEX, TOTAL, sharded, single, write
 from loopback import Fault, Hub, write_checkpoint
+from tables import over
 
 import hfcount
 from hfcount.fetcher import Request
@@ -24,12 +27,21 @@ MODEL = "org/tiny"
 
 
 class Recorded(NamedTuple):
-    """One command over all cases against a Hub, and the same over what it saved."""
+    """One command over many cases against a Hub, and the same over what it saved."""
 
+    names: list[str]
     online: Result
     replay: Result
     paths: list[str]
     depth: str
+
+    def lines(self, name: str) -> tuple[str, str]:
+        """What was said of a case, of the Hub and of what was saved."""
+        place = self.names.index(name)
+        return self.online.out.splitlines()[place], self.replay.out.splitlines()[place]
+
+
+Recordings = Callable[[str], Recorded]
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +57,16 @@ DEPTHS = ["auto", pytest.param("index", marks=LONG), pytest.param("headers", mar
 @pytest.fixture(scope="module", params=DEPTHS)
 def recorded(
     request: pytest.FixtureRequest, folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Recorded:
-    return shared(
-        tmp_path_factory,
-        f"replay-{request.param}",
-        lambda: _recorded(request.param, folders, tmp_path_factory.mktemp("home")),
-    )
+) -> Recordings:
+    """What was recorded with a case; the cases of a short run are recorded together, and all others."""
+
+    @cache
+    def of(short: bool) -> Recorded:
+        some = {name: folder for name, folder in folders.items() if (name in IN_SHORT) is short}
+        home = tmp_path_factory.mktemp("home")
+        return shared(tmp_path_factory, f"replay-{request.param}-{short}", lambda: _recorded(request.param, some, home))
+
+    return lambda name: of(name in IN_SHORT)
 
 
 def _recorded(depth: str, folders: dict[str, Path], home: Path) -> Recorded:
@@ -62,7 +78,7 @@ def _recorded(depth: str, folders: dict[str, Path], home: Path) -> Recorded:
 
     def command(*options: str | Path) -> Result:
         done = subprocess.run(
-            [sys.executable, "-m", "hfcount", "--format", "json", "--depth", depth, *options, *NAMES.values()],
+            [sys.executable, "-m", "hfcount", "--format", "json", "--depth", depth, *options, *map(NAMES.get, folders)],
             env=os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HOME": str(home)},
             cwd=home,
             capture_output=True,
@@ -77,38 +93,7 @@ def _recorded(depth: str, folders: dict[str, Path], home: Path) -> Recorded:
     assert hub.requests == []
     for server in (hub, hub.cdn):
         server.stop()
-    return Recorded(online, replay, asked, depth)
-
-
-def line(result: Result, name: str) -> str:
-    return result.out.splitlines()[list(NAMES).index(name)]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_replay_says_the_same_to_the_letter(recorded: Recorded, name: str) -> None:
-    online = line(recorded.online, name)
-    assert online.count('"source": "hub"') == 1
-    assert line(recorded.replay, name) == online.replace('"source": "hub"', '"source": "fixtures"')
-
-
-def test_a_replay_ends_the_same(recorded: Recorded) -> None:
-    assert (recorded.replay.code, recorded.replay.err) == (recorded.online.code, recorded.online.err)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_no_file_is_asked_for_twice(recorded: Recorded, name: str) -> None:
-    """Six requests, and one for each shard; two where a header is long or the ends of a tied copy are compared."""
-    report = json.loads(line(recorded.online, name))
-    asked = Counter(path.rpartition("/")[2] for path in recorded.paths if path.startswith(f"/{NAMES[name]}/resolve/"))
-    shards = {file: times for file, times in asked.items() if file.endswith(".safetensors")}
-    long = name == PADDED or "HF203" in CASES[name].codes or "HF213" in CASES[name].codes
-    assert set(shards.values()) <= ({1, 2} if long else {1})
-    assert sum(asked.values()) <= len(shards) + 6 + 2 * long
-    pickled = asked["pytorch_model.bin.index.json"]  # weights without headers
-    looked = report["depth"] == "headers" or (not pickled and report.get("error", {}).get("kind") == "NoHeaders")
-    # Asked for before anyone could see that the config or the index is broken.
-    ahead = recorded.depth == "headers" or (recorded.depth == "auto" and not asked["model.safetensors.index.json"])
-    assert bool(shards) == looked or (bool(shards) and ahead)
+    return Recorded([*folders], online, replay, asked, depth)
 
 
 PADDED = "a header padded to 64 kB"
@@ -118,14 +103,6 @@ SETTLED = [
     for name, case in CASES.items()
     if case.verdict == "verified" and case.make is not single and name not in (PADDED, ALONE)
 ]
-
-
-@pytest.mark.parametrize("recorded", ["auto"], indirect=True)
-@pytest.mark.parametrize("name", SETTLED)
-def test_a_clean_checkpoint_is_settled_by_its_index(recorded: Recorded, name: str) -> None:
-    report = json.loads(line(recorded.online, name))
-    assert (report["verdict"], report["depth"], report["depth_reason"]) == ("verified", "index", None)
-
 
 # A header that lies and the like are below what an index and sizes can tell: they settle all but these.
 UNSETTLED = {
@@ -148,11 +125,51 @@ UNSETTLED = {
     "FP8 that the config does not announce": "add up",
 }
 
+FOURTH = [*CASES][::4]
+IN_SHORT = {*FOURTH, *SETTLED, *UNSETTLED, ALONE}
+"""The cases that a short run records."""
+
+
+@over("name", CASES, short=IN_SHORT)
+def test_a_replay_says_the_same_to_the_letter(recorded: Recordings, name: str) -> None:
+    online, replay = recorded(name).lines(name)
+    assert online.count('"source": "hub"') == 1
+    assert replay == online.replace('"source": "hub"', '"source": "fixtures"')
+
+
+def test_a_replay_ends_the_same(recorded: Recordings) -> None:
+    found = recorded(PADDED)
+    assert (found.replay.code, found.replay.err) == (found.online.code, found.online.err)
+
+
+@over("name", CASES, short=IN_SHORT)
+def test_no_file_is_asked_for_twice(recorded: Recordings, name: str) -> None:
+    """Six requests, and one for each shard; two where a header is long or the ends of a tied copy are compared."""
+    found = recorded(name)
+    report = json.loads(found.lines(name)[0])
+    asked = Counter(path.rpartition("/")[2] for path in found.paths if path.startswith(f"/{NAMES[name]}/resolve/"))
+    shards = {file: times for file, times in asked.items() if file.endswith(".safetensors")}
+    long = name == PADDED or "HF203" in CASES[name].codes or "HF213" in CASES[name].codes
+    assert set(shards.values()) <= ({1, 2} if long else {1})
+    assert sum(asked.values()) <= len(shards) + 6 + 2 * long
+    pickled = asked["pytorch_model.bin.index.json"]  # weights without headers
+    looked = report["depth"] == "headers" or (not pickled and report.get("error", {}).get("kind") == "NoHeaders")
+    # Asked for before anyone could see that the config or the index is broken.
+    ahead = found.depth == "headers" or (found.depth == "auto" and not asked["model.safetensors.index.json"])
+    assert bool(shards) == looked or (bool(shards) and ahead)
+
+
+@pytest.mark.parametrize("recorded", ["auto"], indirect=True)
+@over("name", SETTLED)
+def test_a_clean_checkpoint_is_settled_by_its_index(recorded: Recordings, name: str) -> None:
+    report = json.loads(recorded(name).lines(name)[0])
+    assert (report["verdict"], report["depth"], report["depth_reason"]) == ("verified", "index", None)
+
 
 @pytest.mark.parametrize("recorded", ["auto"], indirect=True)
 @pytest.mark.parametrize("name", UNSETTLED)
-def test_headers_are_read_where_the_index_does_not_settle_it(recorded: Recorded, name: str) -> None:
-    case, report = CASES[name], json.loads(line(recorded.online, name))
+def test_headers_are_read_where_the_index_does_not_settle_it(recorded: Recordings, name: str) -> None:
+    case, report = CASES[name], json.loads(recorded(name).lines(name)[0])
     assert (report["depth"], report["verdict"]) == ("headers", case.verdict)
     assert UNSETTLED[name] in report["depth_reason"]
     assert sorted(finding["code"] for finding in report["findings"]) == case.codes.split()
@@ -168,7 +185,7 @@ def comparable(report: hfcount.Report) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in ("model", "source", "error")}
 
 
-@pytest.mark.parametrize("name", CASES)
+@over("name", CASES, short=FOURTH)
 def test_a_folder_can_be_recorded(folders: dict[str, Path], tmp_path: Path, name: str) -> None:
     online = inspect(Request(str(folders[name])), Options(save=tmp_path))
     (saved,) = tmp_path.iterdir()

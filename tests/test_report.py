@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfcount import ConfigError, DocumentError, HfcountError, Report, UnknownArchitecture
+from hfcount.choices import Depth
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
+from hfcount.figures import Failure
 from hfcount.pipeline import AskedDepth, Options, failed, inspect
-from hfcount.report.model import Depth, Failure, Verdict, worst
+from hfcount.report.model import Verdict, worst
 from hfcount.verifier.policy import Policy
 
 KEYS = (
@@ -27,7 +29,9 @@ INNER = {
     "auxiliary": "mtp",
     "evidence": "total_size total_parameters tensors shards dtypes unlisted files",
     "checks": "name expected observed agrees text",
-    "findings": "code name severity message tensors count parameters bytes expected observed key file fix parts also",
+    "findings": (
+        "code name severity message tensors count parameters bytes expected observed key file fix parts also variant"
+    ),
     "allowed": "code name count",
     "tensors": "name count shape component kind elements",
     "memory": (

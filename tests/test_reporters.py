@@ -13,19 +13,19 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from rich.console import Console
 from rich.table import Table
-from spread import spread
+from tables import over
 
 from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
+from hfcount.formula.latex import latex
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.serving import Workload
 from hfcount.reporters import json as json_report
 from hfcount.reporters import markdown, table
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.comparing import compared
-from hfcount.reporters.latex import latex
 from hfcount.reporters.text import inert, share, verdict
+from hfcount.serving.cost import Workload
 from hfcount.verifier.policy import Policy
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
@@ -237,7 +237,7 @@ def test_a_run_that_could_not_look_says_why() -> None:
 RECORDED = sorted((Path(__file__).parent.parent / "fixtures" / "architectures").glob("*.json"))
 
 
-@pytest.mark.parametrize("path", spread(RECORDED, 10), ids=lambda path: path.stem)
+@over("path", RECORDED, ids=[path.stem for path in RECORDED], every=20)
 def test_the_formula_of_every_architecture_is_shown_whole(tmp_path: Path, path: Path) -> None:
     values = json.loads(path.read_text())["config"]
     report = _report(tmp_path, values, None, depth="config", extras=("formula", "layers"))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import over
 
 from hfcount.errors import DocumentError
 from hfcount.formats.safetensors import MAX_HEADER, Entry, Header, header_length, parse_header
@@ -226,7 +227,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("raw", "says"), REFUSED.values(), ids=list(REFUSED))
+@over(("raw", "says"), REFUSED.values(), ids=REFUSED)
 def test_refuses(raw: bytes, says: str) -> None:
     with pytest.raises(DocumentError, match=says) as caught:
         parse_header("model-00007.safetensors", raw)

@@ -14,7 +14,7 @@ from hfcount import Report
 from hfcount.errors import UnknownArchitecture
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.serving import Workload
+from hfcount.serving.cost import Workload
 
 SCHEMA = recorded()
 

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from tables import over
 
-from hfcount.storage.schemes import announcements
-from hfcount.storage.schemes.automaton import Automaton, Unreadable
-from hfcount.storage.schemes.layout import Unmodelled
-from hfcount.storage.schemes.matcher import Hit, Matcher, Style
-from hfcount.storage.schemes.registry import read
-from hfcount.storage.schemes.scheme import Module, Scheme
+from hfcount.quantization.announcements import announcements
+from hfcount.quantization.automaton import Automaton, Unreadable
+from hfcount.quantization.layout import Unmodelled
+from hfcount.quantization.matcher import Hit, Matcher, Style
+from hfcount.quantization.scheme import Module, Scheme
+from hfcount.quantization.schemes import read
 
 
 def scheme_of(settings: dict[str, Any], dtype: str = "float16") -> Scheme:
@@ -362,7 +363,7 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "matrix", "tensors"), LAYOUTS, ids=[str(place) for place in range(len(LAYOUTS))])
+@over(("settings", "matrix", "tensors"), LAYOUTS)
 def test_one_linear_map_as_it_is_stored(settings: dict[str, Any], matrix: tuple[int, int], tensors: str) -> None:
     layout = next(iter(scheme_of(settings).layouts))
     quoted = [

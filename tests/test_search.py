@@ -75,7 +75,7 @@ def test_what_was_not_tried_for_want_of_time_is_said() -> None:
 def test_what_was_not_tried_for_too_many_rows_is_said() -> None:
     listed = [*names(LLAMA)[1:], *(f"odd_{number}.weight" for number in range(MOST_ROWS))]
     (finding, *_) = found(LLAMA, listed).findings
-    assert finding.rule.code == "HF201"
+    assert finding.code == "HF201"
     assert finding.cause == (
         "The cause was not looked for to the end: 20,001 rows of names differ, and other configs are tried for at most"
         " 20,000."

@@ -14,7 +14,7 @@ from build import TINY, Json, config
 
 import hfcount
 from hfcount.errors import ConfigError
-from hfcount.report.serving import Cost, MixerCost, cache_width, cost
+from hfcount.serving.cost import Cost, MixerCost, cache_width, cost
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import hfcount
-from hfcount.report.serving import Cost, MixerCost, cost
+from hfcount.serving.cost import Cost, MixerCost, cost
 from hfcount.spec import GQA, MLA
 
 _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch and transformers"

@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 from build import Json, save
+from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
 from readme import generated
-from spread import spread
+from tables import over
 
 import hfcount
 from hfcount.building import blueprint
-from hfcount.report.costs import costs
-from hfcount.report.fitting import Cache, fit
-from hfcount.report.serving import MixerCost, Workload, cost
+from hfcount.choices import CACHE_ALIASES
+from hfcount.quantization.announcements import announcements
+from hfcount.serving.cost import MixerCost, Workload, cost
+from hfcount.serving.fitting import Cache, fit
+from hfcount.serving.memory import costs
 from hfcount.sharding.obstacles import Sharing
-from hfcount.storage.schemes import announcements
 from hfcount.tree.leaves import Leaf
 
 ROOT = Path(__file__).parent.parent
@@ -236,7 +238,7 @@ def test_what_no_engine_splits_is_unknown(name: str, tmp_path: Path) -> None:
     assert [one.works for one in report.memory.ranks] == [None]
 
 
-@pytest.mark.parametrize("path", spread(ARCHITECTURES, 10), ids=lambda path: path.stem)
+@over("path", ARCHITECTURES, ids=RECORDED, every=10)
 def test_ranks_together_hold_the_model(path: Path) -> None:
     """Together at least all of it, and none more; of each tensor one axis is split at most."""
     found = sharing(json.loads(path.read_text(encoding="utf-8"))["config"])
@@ -254,12 +256,12 @@ def test_ranks_together_hold_the_model(path: Path) -> None:
         assert own.size <= leaf.size or "vocab" in str([getattr(one, "source", "") for one in leaf.shape])
 
 
-@pytest.mark.parametrize("path", spread(ARCHITECTURES, 10), ids=lambda path: path.stem)
+@over("path", ARCHITECTURES, ids=RECORDED, every=10)
 def test_bytes_of_a_rank_are_between_a_share_and_all(path: Path) -> None:
     """A vocabulary that is filled up may make all of it a little more."""
     values = json.loads(path.read_text(encoding="utf-8"))["config"]
     load = Workload(1000, 2, "bfloat16", (1, 2, 3, 4, 8), 80 << 30)
-    memory, _ = costs(blueprint(values), None, load, (), None)
+    memory, _ = costs(blueprint(values), load)
     whole = memory.ranks[0]
     for one in memory.ranks[1:]:
         if one.works and whole.weights_bytes is not None and one.weights_bytes is not None:
@@ -273,7 +275,7 @@ WHOLE = re.compile(r"vision_adapter|dt_proj")
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", ARCHITECTURES, ids=lambda path: path.stem)
+@over("path", ARCHITECTURES, ids=RECORDED)
 def test_transformers_splits_the_same_maps_the_same_way(path: Path) -> None:
     """Its plans say which maps are split along their outputs (colwise), and which along their inputs (rowwise)."""
     transformers = pytest.importorskip("transformers", reason="it is not installed: pip install '.[oracle]'")
@@ -339,10 +341,16 @@ def test_an_unknown_cache_or_weight_leaves_it_open() -> None:
 
 
 @pytest.mark.parametrize(
-    "memory", ["", "80", "80GiB", "80 GiB", "24,576MiB", "1.5TB", "0", "GiB", "-1", "80 XiB", "1e3"]
+    "memory",
+    [
+        *("", "80", "80GiB", "80 GiB", "80Gi", "80G", "24,576MiB", "1.5TB", "0", "GiB", "-1", "80 XiB", "1e3", "5 B"),
+        *("H100", "rtx 4090", "NVIDIA A100-40GB", "H100 SXM", "H100x"),
+    ],
 )
 def test_amounts_of_memory(memory: str, tmp_path: Path) -> None:
-    bytes_of = {"80": 80, "80GiB": 80 << 30, "80 GiB": 80 << 30, "24,576MiB": 24 << 30, "1.5TB": 1_500_000_000_000}
+    bytes_of = {"80GiB": 80 << 30, "80 GiB": 80 << 30, "80Gi": 80 << 30, "24,576MiB": 24 << 30, "5 B": 5}
+    bytes_of |= {"80G": 80 * 10**9, "1.5TB": 1_500_000_000_000, "H100": 80 * 10**9, "H100 SXM": 80 * 10**9}
+    bytes_of |= {"rtx 4090": 24 * 10**9, "NVIDIA A100-40GB": 40 * 10**9}
     if memory in bytes_of:
         report = verified(QWEN3, tmp_path, memory=memory)
         assert report.memory is not None
@@ -350,6 +358,26 @@ def test_amounts_of_memory(memory: str, tmp_path: Path) -> None:
     else:
         with pytest.raises(ValueError, match="memory"):
             verified(QWEN3, tmp_path, memory=memory)
+
+
+@pytest.mark.parametrize("alias", ["fp8", "fp8_e5m2", "bf16"])
+def test_dtypes_of_the_cache_are_understood_as_engines_call_them(alias: str, tmp_path: Path) -> None:
+    per_token = [verified(QWEN3, tmp_path, context=8, kv_dtype=name).memory for name in (alias, CACHE_ALIASES[alias])]
+    assert per_token[0] == per_token[1] is not None
+
+
+def test_ranks_may_be_given_at_once(command: Command) -> None:
+    outputs = [
+        command("--fixtures", "fixtures", "org/verified", "--format", "json", *given).out
+        for given in (["--tp", "1, 2"], ["--tp", "1", "--tp", "2"])
+    ]
+    assert outputs[0] == outputs[1] != ""
+    assert command("org/verified", "--tp", "1,x").code == 2
+
+
+def test_an_amount_without_a_unit_is_asked_about(command: Command) -> None:
+    result = command("org/verified", "--memory", "80")
+    assert (result.code, "80GiB" in result.err) == (2, True)
 
 
 @pytest.mark.parametrize("wrong", [{"tp": [0]}, {"tp": [True]}, {"memory": 0}, {"memory": 1.5}])
@@ -368,5 +396,5 @@ def test_a_cache_is_that_of_the_model_for_one_rank(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_what_is_printed() -> None:
-    text = (ROOT / ".github" / "docs" / "serving.md").read_text(encoding="utf-8")
+    text = (ROOT / "hfcount" / "docs" / "serving.md").read_text(encoding="utf-8")
     assert generated(text) == text

@@ -1,7 +1,10 @@
 """Stored tensors are folded into rows, and compared with leaves row by row as they would be name by name."""
 
+from itertools import product
+
 import pytest
 from build import Json, config
+from tables import over
 
 import hfcount
 from hfcount.tree.indices import Indices
@@ -46,9 +49,15 @@ FEWER, MORE = config("llama", num_hidden_layers=2), config("llama", num_hidden_l
 WIDER, BIASED = config("llama", intermediate_size=7), config("llama", attention_bias=True)
 
 
-@pytest.mark.parametrize("saved", [LLAMA, FEWER, MORE, WIDER, BIASED], ids=["same", "fewer", "more", "wider", "biased"])
-@pytest.mark.parametrize("one", [LLAMA, FEWER, MORE, WIDER, BIASED, MOE])
-@pytest.mark.parametrize("other", [LLAMA, FEWER, MORE, WIDER, BIASED, MOE])
+SAVED = {"same": LLAMA, "fewer": FEWER, "more": MORE, "wider": WIDER, "biased": BIASED}
+ALL = SAVED | {"sparse": MOE}
+
+
+@over(
+    ("saved", "one", "other"),
+    product(SAVED.values(), ALL.values(), ALL.values()),
+    ids=map("-".join, product(SAVED, ALL, ALL)),
+)
 def test_one_difference_is_within_another_as_its_tensors_are(saved: Json, one: Json, other: Json) -> None:
     left, right = difference(one, saved, "layers.1."), difference(other, saved, "layers.1.")
     assert left.within(right) == (set(left.places()) <= set(right.places()))

@@ -13,10 +13,11 @@ import yaml
 
 from hfcount.cli.commands import COMMANDS, find
 from hfcount.fetcher.endpoint import is_repo_id
+from hfcount.sweeping.log import COMMON, EVENTS
 from hfcount.sweeping.rows import COLUMNS, FINDING
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / ".github" / "docs" / "sweep.md").read_text()
+TEXT = (ROOT / "hfcount" / "docs" / "sweep.md").read_text()
 SHELL = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
 
 
@@ -57,9 +58,14 @@ def test_queries_find_what_the_page_is_about(here: Path) -> None:
         assert dict(base.sql(sizes).fetchall())["mixtral"] == 46_702_792_704
 
 
-def test_python_is_run(here: Path) -> None:
-    pytest.importorskip("joblib", reason="no joblib; the extra `test` brings it")
-    (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+@pytest.mark.parametrize("needed", ["joblib", "ray"])
+def test_python_is_run(needed: str, here: Path) -> None:
+    pytest.importorskip(needed, reason=f"no {needed}")
+    (block,) = [
+        one
+        for one in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+        if re.search(rf"^(import|from) {needed}\b", one, re.M)
+    ]
     (here / "example.py").write_text(block)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "example.py"], cwd=here, env=environment, capture_output=True, text=True)
@@ -79,6 +85,15 @@ def test_every_column_is_there() -> None:
     assert [name for name in (*COLUMNS, *FINDING) if f"`{name}`" not in TEXT] == []
 
 
+def test_every_line_of_the_log_is_there() -> None:
+    said = TEXT.partition("## The log")[2].partition("\n## ")[0]
+    cells = dict(re.findall(r"^\| `(\w+)` \| (`.*) \|$", said, re.MULTILINE))
+    assert [*cells] == [*EVENTS]
+    for event, fields in EVENTS.items():
+        assert [name for name in fields if f"`{name}`" not in cells[event]] == []
+    assert [name for name in COMMON if f"`{name}`" not in said] == []
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_help(name: str) -> None:
     assert [one.name for one in find(name).params if isinstance(one, click.Option) and not one.help] == []
@@ -96,6 +111,7 @@ def test_about_a_hundred_repos_are_well_known() -> None:
     assert [name for name in WELL_KNOWN if not is_repo_id(name) or "/" not in name] == []
 
 
+@pytest.mark.long
 def test_the_weekly_sweep_fails_on_a_formula_that_a_checkpoint_contradicts(here: Path) -> None:
     steps = [step["run"] for step in WORKFLOW["jobs"]["sweep"]["steps"] if "hfcount" in step.get("run", "")]
     swept, said, checked = [step for step in steps if step.startswith("hfcount")]

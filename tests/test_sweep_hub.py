@@ -15,8 +15,8 @@ from loopback import write_checkpoint
 from manyhub import Hub, Window
 
 from hfcount.fetcher.meter import Limit, Meter, OverQuota, limit
+from hfcount.sweeping.parts import read
 from hfcount.sweeping.quota import Budget
-from hfcount.sweeping.store import read
 
 COUNT = 60
 _API, _FILES, _WINDOW = 12, 64, 4.0
@@ -50,7 +50,7 @@ class Loopback:
         """What a sweep says at its end."""
         there = f"http://127.0.0.1:{self.server.server_port}"
         environment = os.environ | {"HF_ENDPOINT": there, "HF_HOME": str(self.out.parent / "home")}
-        line = [sys.executable, "-m", "hfcount", "sweep", str(self.out), "--workers", "2", *args]
+        line = [sys.executable, "-m", "hfcount", "sweep", str(self.out), "--workers", "1", *args]
         done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=1200)
         assert done.returncode == code, done.stderr
         return done.stderr if code else done.stdout
@@ -82,8 +82,11 @@ _WANTED = [
 def test_a_hub_is_swept_within_its_quota_and_a_second_time_asked_for_changes_alone(
     many: Loopback, folders: Sequence[Path]
 ) -> None:
-    said = many.sweep("--hub")
+    log = many.out.with_name("log")
+    said = many.sweep("--hub", "--workers", "2", "--log", str(log))
     assert f"{COUNT} rows written" in said
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    assert ("wait", "api") in {(one["event"], one.get("kind")) for one in told}
     assert many.rows == {f"m{number:05}": _WANTED[number % 5] for number in range(COUNT)}
     sharded = COUNT // 5
     pages = -(-COUNT // 17)
@@ -150,6 +153,15 @@ def test_a_dry_run_lists_what_an_author_has_and_asks_for_nothing_else(many: Loop
     assert (many.hub.api.made, many.hub.files.made) == (4, 0)
     many.sweep("--author", "org")
     assert (many.hub.api.made, many.hub.files.made) == (4 + 4 + 12, 48)
+
+
+@pytest.mark.long
+def test_shards_of_a_hub_ask_for_no_repo_twice(many: Loopback) -> None:
+    rows = [many.sweep("--hub", "--shard", f"{number}/3") for number in (2, 3, 1)]
+    assert sum(int(said.partition(": ")[2].split()[0]) for said in rows) == COUNT
+    assert many.rows == {f"m{number:05}": _WANTED[number % 5] for number in range(COUNT)}
+    assert many.hub.told()["configs"] == 1
+    assert many.hub.api.made == 3 * -(-COUNT // 17) + COUNT // 5
 
 
 def test_an_endpoint_that_lists_nothing_ends_the_sweep(many: Loopback) -> None:

@@ -14,15 +14,16 @@ import hfcount
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.spec import GQA, Layer, Layers, Record, Sizes, Spec, count, flag, optional, part, size, told
+from hfcount.spec import GQA, Layer, Layers, Record, Sizes, Spec, count, derived, flag, optional, part, size
 from hfcount.spec.nesting import keyed, nested
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
-LOOK_UPS = 300
+LOOK_UPS = 60
 """How often something is looked up by text, which no type checker sees, at most: lower it whenever the count falls.
 
-Those left are parts of a model by their place (`s.parts["vision"]`) and modules by their name; no size is among them.
+Those left take a module of a tree by its name, or what the same function has put there; no size is among them, and the
+parts of a model are asked for by `s.part(...)`, whose names mypy knows.
 """
 
 ROOMS = ("families", "components", "keys", "parts", "spec")
@@ -56,7 +57,7 @@ def _sizes_of(family: Any) -> tuple[Any, Any]:
 
 
 def test_spec_and_blueprint_of_a_family_speak_of_the_same_sizes() -> None:
-    hints = {family.__doc__: _sizes_of(family) for family in families.everyone()}
+    hints = {family.types: _sizes_of(family) for family in families.everyone()}
     assert {name: both for name, both in hints.items() if both[0] != both[1]} == {}
 
 
@@ -81,7 +82,7 @@ class Outer(Sizes):
     depth: int = count("N_x", absent=3)
     left: int | None = optional("d_l")
     on: bool = flag(absent=True)
-    twice: int = told(lambda c: 2 * c.int("kernel"))
+    twice: int = derived(lambda c: 2 * c.int("kernel"))
     fixed: int = 5
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from build import Json
+from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError
@@ -178,7 +179,7 @@ CHANGES: list[tuple[str, Json, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "changes", "key"), CHANGES)
+@over(("kind", "changes", "key"), CHANGES)
 def test_what_is_refused(kind: str, changes: Json, key: str | None) -> None:
     assert refused(config(kind, **changes)) == ([key] if key else [])
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from build import FAMILIES, Json, config, index, named, save, shard
+from tables import over
 
 import hfcount
 from hfcount import Report
@@ -131,7 +132,7 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize(("values", "listed", "codes", "verdict"), CASES.values(), ids=CASES)
+@over(("values", "listed", "codes", "verdict"), CASES.values(), ids=CASES)
 def test_a_defect_is_named_and_nothing_else(
     tmp_path: Path, values: Json | bytes, listed: Json | bytes, codes: str, verdict: str
 ) -> None:
@@ -139,7 +140,7 @@ def test_a_defect_is_named_and_nothing_else(
     assert (sorted(finding.code for finding in report.findings), report.verdict) == (codes.split(), verdict)
 
 
-@pytest.mark.parametrize("case", CASES)
+@over("case", CASES)
 def test_numbers_that_agree_are_not_reported_as_different(tmp_path: Path, case: str) -> None:
     report = _verify(tmp_path, *CASES[case][:2])
     agrees = {check.name: check.agrees for check in report.checks}
@@ -352,7 +353,7 @@ def test_no_rule_is_called_that(asked: str) -> None:
 def test_rules_are_in_order_and_each_says_what_why_and_what_to_do() -> None:
     assert list(RULES) == sorted(RULES)
     assert len({rule.name for rule in RULES.values()}) == len(RULES)
-    assert [rule.code for rule in RULES.values() if not (rule.what and rule.why and rule.do)] == []
+    assert [rule.code for rule in RULES.values() if not (rule.what and rule.why and rule.remedy)] == []
 
 
 def test_the_public_function_reads_the_same(tmp_path: Path) -> None:

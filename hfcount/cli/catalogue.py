@@ -37,11 +37,11 @@ def everything() -> Iterator[str]:
         if own:
             yield f"\n{kind.capitalize()} ({len(own):,})"
         for family in families.everyone():
-            named = [one for one in family.MODEL_TYPES if one in own]
+            named = [one for one in family.types if one in own]
             if named:
                 judges = dict.fromkeys(catalogue[one]["judge"].partition(": ")[0] for one in named)
                 others = "; ".join(judge for judge in judges if not judge.endswith(usual))
-                yield f"  {', '.join(named)}: {_said(family)}{f' [{others}]' if others else ''}"
+                yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
 
 
 def one(model_type: str) -> Iterator[str]:
@@ -56,7 +56,7 @@ def one(model_type: str) -> Iterator[str]:
     if family is None:
         raise UnknownArchitecture(families.unknown(model_type))
     found = _catalogue().get(model_type, {})
-    yield f"{model_type}: {_said(family)}"
+    yield f"{model_type}: {family.summary}"
     own = declared(model_type)
     keys = {key: _default(key, own.keys) for key in found.get("keys", ())}
     rows = {
@@ -79,10 +79,6 @@ def _default(key: str, defaults: Mapping[str, Any]) -> str:
         return ""
     text = json.dumps(defaults[key])
     return f" = {text if len(text) <= 60 else f'{text[:57]}...'}"
-
-
-def _said(family: families.Family) -> str:
-    return " ".join((family.__doc__ or "").split())
 
 
 def _source(text: str) -> str:

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 EPILOG = """
 \b
-Exit codes: 0 nothing is to be repaired, or all of it is and the folder was
-verified afterwards; 1 something differs: repairs that --write would make, or
-what is left, such as repairs that are done only on --only or --set; 2 wrong
-usage; 3 it could not look or not write.
+Exit codes: 0 nothing to repair, or everything was repaired and verified;
+1 something differs: repairs that --write would make, or that need --only or
+--set; 2 wrong usage; 3 the folder could not be read or written.
 """
 
 
@@ -33,7 +32,7 @@ usage; 3 it could not look or not write.
     multiple=True,
     metavar="CODE",
     callback=codes,
-    help="Repair this finding alone, by code or name (repeatable), even if something is given up by it.",
+    help="Repair only this finding, by code or name (repeatable), even if that gives something up.",
 )
 @click.option(
     "--set",
@@ -43,14 +42,14 @@ usage; 3 it could not look or not write.
     callback=settings,
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
-@click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
+@click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
 def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", debug: bool) -> int:
-    """Repair what is proven to be wrong in the local folder PATH.
+    """Repair a checkpoint in the local folder PATH if the fix is proven.
 
-    A repair is made where nobody can load the checkpoint as it is, exactly one config, index or renaming fits all that
-    is stored, and nothing that is stored or announced is given up. Other repairs are shown with what they give up, and
-    made on --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight;
-    whatever is changed stays beside under its name with .bak. Without --write nothing is changed.
+    A repair is made if no loader loads the checkpoint as it is, exactly one config, index or renaming fits all that is
+    stored, and no stored or announced tensor is given up. Other repairs are shown with what they give up, and made
+    with --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight; the
+    old version of each file is kept as NAME.bak. Without --write nothing is changed.
     """
     del debug  # whoever reports a crash looks for it
     if len(chosen) > 1:
@@ -103,27 +102,14 @@ def _folder(path: Path) -> Path:
 
 
 def _told(plan: "Plan", write: bool) -> Iterator[str]:
-    from hfcount.repair.diff import diff
-
-    before, after = plan.before.report, plan.after.report
-    yield f"{before.model}: {_verdict(before)}."
-    state = plan.before
-    for number, step in enumerate(plan.steps, 1):
-        cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
-        for place, one in enumerate(cured):
-            lead = "  " if place else f"\n{number}."
-            yield f"{lead} {one.rule.code} {one.severity}: {one.message}"
-        yield f"   Repair: {printable(step.says, None)}"
-        if step.doubt:
-            yield f"   Note: {printable(step.doubt, None)}"
-        yield from diff(state, step)
-        state = state.with_changes(step.changes)
+    yield f"{plan.before.report.model}: {_verdict(plan.before.report)}."
+    yield from _steps(plan)
     if plan.steps:
-        yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(after)}."
+        yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."
         if not write:
             yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
-    barring = {one.rule.code for one in plan.after.findings if one.bars}
-    left = [finding for finding in after.findings if finding.rule.mends or finding.code in barring]
+    barring = {one.code for one in plan.after.findings if one.blocks}
+    left = [finding for finding in plan.after.report.findings if finding.rule.advises or finding.code in barring]
     if left:
         yield "\nNot repaired, since no cure is proven:"
     for finding in left:
@@ -131,6 +117,23 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
         yield from _offered(plan.offers, finding.code)
     if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
         yield "Where several values would fit, --set KEY=VALUE takes one of them."
+
+
+def _steps(plan: "Plan") -> Iterator[str]:
+    """The repairs, each with the findings that it ends."""
+    from hfcount.repair.diff import diff
+
+    state = plan.before
+    for number, step in enumerate(plan.steps, 1):
+        cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
+        for place, one in enumerate(cured):
+            lead = "  " if place else f"\n{number}."
+            yield f"{lead} {one.code} {one.severity}: {one.message}"
+        yield f"   Repair: {printable(step.says, None)}"
+        if step.doubt:
+            yield f"   Note: {printable(step.doubt, None)}"
+        yield from diff(state, step)
+        state = state.with_changes(step.changes)
 
 
 def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:

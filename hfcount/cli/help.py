@@ -20,8 +20,8 @@ Examples:
 
 \b
 Commands, each with a --help of its own:
-  hfcount fix PATH               repair a folder where the cure is proven
-  hfcount sweep OUT [MODEL]...   many checkpoints, a row each, resumable
+  hfcount fix PATH               repair a local folder if the fix is proven
+  hfcount sweep OUT [MODEL]...   verify many checkpoints, one row each; resumable
 
 \b
 Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3

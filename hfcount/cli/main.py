@@ -2,24 +2,22 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import click
 
-from hfcount.cli import files
+from hfcount.choices import AskedDepth, DerivedWith, Extra
+from hfcount.cli import asked, files
 from hfcount.cli import options as read
 from hfcount.cli.help import EPILOG
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
 from hfcount.cli.serving import serving
+from hfcount.cli.shown import Shown
 from hfcount.errors import BadSetting, HfcountError
-from hfcount.fetcher import Request, begin
-from hfcount.fetcher.fixtures import all_fixtures
-from hfcount.fetcher.folder import checkpoints_below
+from hfcount.fetcher import Request
 from hfcount.fetcher.interface import LONGEST, early
-from hfcount.fetcher.names import public, understood
-from hfcount.report.choices import AskedDepth, DerivedWith
+from hfcount.fetcher.names import public
 from hfcount.reporters import FORMATS, OUTPUTS, Format
 from hfcount.reporters.progress import Bar
 
@@ -27,9 +25,9 @@ _BRIEF = Format("brief", "for --quiet")
 
 if TYPE_CHECKING:
     from hfcount.cli.files import Wanted
+    from hfcount.inspection import Options
     from hfcount.mapper.whatif import Changes
-    from hfcount.report.inspection import Options
-    from hfcount.report.model import Extra, Report
+    from hfcount.report.model import Report
 
 
 @click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR.")
 @click.option(
-    "--recursive", type=click.Path(path_type=Path), metavar="DIR", help="Every checkpoint in a local folder of them."
+    "--recursive", type=click.Path(path_type=Path), metavar="DIR", help="Every checkpoint below a local folder."
 )
 @click.option(
     "--list",
@@ -51,9 +49,9 @@ if TYPE_CHECKING:
     metavar="FILE",
     shell_complete=read.some_file,
     callback=read.listed,
-    help="Every model that a file names, one a line; - is standard input.",
+    help="Models from a file, one per line; - is standard input.",
 )
-@click.option("--offline", is_flag=True, help="The Hugging Face cache only.")
+@click.option("--offline", is_flag=True, help="Use the Hugging Face cache only.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0, LONGEST, min_open=True),
@@ -62,7 +60,7 @@ if TYPE_CHECKING:
     metavar="S",
     help="Time limit in seconds for all requests of one MODEL, and for the search for causes.",
 )
-@click.option("--no-cache", is_flag=True, help="Neither use nor keep what was read of the Hub.")
+@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
 @click.option(
     "--depth",
     type=click.Choice(get_args(AskedDepth)),
@@ -78,22 +76,24 @@ if TYPE_CHECKING:
     show_default=True,
     help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
 )
-@click.option("-q", "--quiet", is_flag=True, help="One line a model: its verdict.")
+@click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict.")
 @click.option(
     "--derive-with",
     type=click.Choice(get_args(DerivedWith)),
     callback=read.installed,
-    help="What names and shapes are taken from for a type that no family describes.",
+    help="Library to ask for model types that hfcount does not describe.",
 )
-@click.option("--formula", is_flag=True, help="The closed form: by component, by kind of layer, and in all.")
-@click.option("--tensors", is_flag=True, help="Every tensor the config describes, folded into rows.")
+@click.option(
+    "--formula", is_flag=True, help="Print the parameter formula by component, by kind of layer and in total."
+)
+@click.option("--tensors", is_flag=True, help="List every tensor that the config describes, folded into rows.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
     callback=read.settings,
-    help="Also count the config with this value set (repeatable; a KEY given twice makes two what-ifs).",
+    help="Also count the model with this config value (repeatable; a KEY given twice makes two what-ifs).",
 )
 @click.option(
     "--quantize",
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="SCHEME",
     callback=read.schemes,
-    help="Also count what it would take quantised: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
+    help="Also count its size in this quantisation: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
 )
 @serving
 @click.option(
@@ -127,20 +127,22 @@ if TYPE_CHECKING:
     metavar="FILE",
     callback=files.page,
     shell_complete=read.some_file,
-    help="Write everything as one self-contained page.",
+    help="Write a self-contained HTML page.",
 )
-@click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what is read, for --fixtures.")
 @click.option(
     "--allow",
     multiple=True,
     metavar="CODE",
     callback=read.codes,
     shell_complete=read.some_rule,
-    help="Let an error through, and say so (repeatable).",
+    help="Waive an error; the report still lists it (repeatable).",
 )
-@click.option("--strict", is_flag=True, help="Upgrade every note but HF102, HF106, HF111 and HF113 to an error.")
-@click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
-@read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
+@click.option(
+    "--strict", is_flag=True, cls=read.NamingRules, help="Upgrade every note but {informational} to an error."
+)
+@click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
+@read.printing("--clear-cache", read.cleared, "Empty hfcount's cache.")
 @click.option(
     "--families",
     is_flag=False,
@@ -150,7 +152,7 @@ if TYPE_CHECKING:
     metavar="[TYPE]",
     shell_complete=read.some_type,
     callback=read.families,
-    help="List the architectures, or explain that of one model_type or class.",
+    help="List the architectures, or describe one by model_type or class.",
 )
 @click.option(
     "--rules",
@@ -161,12 +163,13 @@ if TYPE_CHECKING:
     metavar="[CODE]",
     shell_complete=read.some_rule,
     callback=read.rules,
-    help="Explain every finding, or the one of a code.",
+    help="Explain all findings, or one by its code.",
 )
 @read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")
 @click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s")
 def main(
     models: tuple[str, ...],
+    *,
     revision: str | None,
     subfolder: str | None,
     fixtures: Path | None,
@@ -202,79 +205,50 @@ def main(
     it, the headers of the safetensors files are read, too. No weights are downloaded.
     """
     del debug  # whoever reports a crash looks for it
-    format = _BRIEF if quiet else FORMATS[style]
-    if quiet and style != "table":
-        raise click.UsageError("--quiet is a format of its own, and goes without --format.")
-    models += tuple(listed)
-    if recursive and (models or fixtures or everything or revision or subfolder):
-        raise click.UsageError("--recursive goes without MODEL, --fixtures, --all, --revision and --subfolder.")
-    if everything and (fixtures is None or models):
-        raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
-    if root := recursive or (fixtures if everything else None):
-        try:
-            models = tuple(checkpoints_below(root) if recursive else all_fixtures(root))
-        except HfcountError as error:
-            from hfcount.pipeline import failed
+    format = _format(style, quiet)
+    try:
+        models = asked.models((*models, *listed), recursive, fixtures, everything, bool(revision or subfolder))
+    except HfcountError as error:
+        from hfcount.pipeline import failed
 
-            show(format, [failed(str(root), error)])
-            return 3
+        show(format, [failed(str(recursive or fixtures), error)])
+        return 3
     if dark and not plot:
         raise click.UsageError("--dark goes with --plot.")
-    if schemes:
-        settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
-    if settings and (depth in ("index", "headers") or save):
-        raise click.UsageError(
-            "--set and --quantize count what was never published: leave out --depth index or headers, and --save."
-        )
+    settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers") or bool(save))
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
-    try:
-        ahead = None if settings else early(depth)
-        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache, headers=ahead)
-        requests = [_request(replace(request, model=model)) for model in models]
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    if isinstance(requests[0], Request):
-        begin(requests[0])
+    ahead = None if settings else early(depth)
+    where = revision, subfolder, fixtures, offline, timeout, not no_cache
+    requests = asked.requests(models, lambda model: Request(model, *where, headers=ahead))
     # All this is imported while the Hub is waited for.
-    from hfcount.report.inspection import Options
+    from hfcount.inspection import Options
     from hfcount.report.model import worst
-    from hfcount.report.serving import Workload
+    from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
 
-    asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
+    fields: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     pages = [one for one in (*outputs, *page) if one.kind == "html"]
-    extras = [name for name, wanted in asked.items() if wanted or pages]
-    unasked: dict[str, Any] = {name: None for name in extras if not asked[name]}  # only the page wants these
-    gone = False
-    whole: list[Report] = []
-    reports: list[Report] = []
+    extras = [name for name, wanted in fields.items() if wanted or pages]
+    shown = Shown(format, [name for name in extras if not fields[name]])
     with Bar(len(models)) as bar:
         options = Options(depth, Policy(allow, strict), save, extras, Workload(**load), bar.files, derive_with)
-        for model, one in zip(models, requests, strict=True):
+        for model, request in zip(models, requests, strict=True):
             bar.model(model)
-            found = _look(public(model), one, options, settings)
-            whole += found
-            reports += [replace(report, **unasked) for report in found]
-            if format.streamed and not gone:
-                gone = not show(format, reports[-len(found) :])
-    if not format.streamed:
-        gone = not show(format, reports)  # what was asked for besides is still wanted
-    for wanted in (*outputs, *plot, *page):
-        wanted.write(whole if wanted in pages else reports, dark)
+            shown.add(_look(public(model), request, options, settings))
+    shown.end()
+    shown.write([*outputs, *plot, *page], pages, dark)
     if style == "github":
-        summarised(reports)
-    if gone:
+        summarised(shown.reports)
+    if shown.gone:
         raise ReaderGone
-    return worst([report.exit_code for report in reports])
+    return worst([report.exit_code for report in shown.reports])
 
 
-def _request(request: Request) -> Request | HfcountError:
-    """What MODEL and the options ask for, or why that is nothing."""
-    try:
-        return understood(request)
-    except HfcountError as error:
-        return error
+def _format(style: str, quiet: bool) -> Format:
+    if quiet and style != "table":
+        raise click.UsageError("--quiet is a format of its own, and goes without --format.")
+    return _BRIEF if quiet else FORMATS[style]
 
 
 def _look(

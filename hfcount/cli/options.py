@@ -73,8 +73,21 @@ def rules(context: click.Context, _option: click.Parameter, name: str | None) ->
     from hfcount.verifier.rules import RULES
 
     for rule in RULES.values() if name == "" else [RULES[code] for code in codes(context, _option, [name])]:
-        click.echo(f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n")
+        click.echo(f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n  Why: {rule.why}\n  Fix: {rule.remedy}")
+        click.echo("".join(f"  {name}: {what}\n" for name, what in rule.variants.items()))
     context.exit()
+
+
+class NamingRules(click.Option):
+    """An option whose help names the rules that are informational; they are only looked up where help is asked for."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and its help."""
+        from hfcount.verifier.rules import RULES
+
+        *some, last = (rule.code for rule in RULES.values() if rule.informational)
+        self.help = (self.help or "").format(informational=f"{', '.join(some)} and {last}")
+        return super().get_help_record(ctx)
 
 
 def schema() -> Iterator[str]:
@@ -126,7 +139,7 @@ def schemes(_context: click.Context, _option: click.Parameter, values: Sequence[
     if not values:
         return ()
     from hfcount.mapper.whatif import QUANTIZATION
-    from hfcount.storage.schemes.presets import PRESETS
+    from hfcount.quantization.presets import PRESETS
 
     for value in values:
         if value.lower() not in PRESETS:

@@ -18,7 +18,12 @@ def shortened(c: Config, reduction: int, bands: int) -> tuple[int, int]:
         ConfigError: the reduction is odd.
     """
     if reduction % 2:
-        raise c.error(f"time_reduction is {reduction:,}, and must be even.", "time_reduction", observed=int(reduction))
+        raise c.error(
+            "not-divisible",
+            f"time_reduction is {reduction:,}, and must be even.",
+            "time_reduction",
+            observed=int(reduction),
+        )
     steps, left = int(reduction).bit_length() - 1, bands
     for _ in range(steps):  # each convolution halves the bands, rounded up
         left = (left + 1) // 2

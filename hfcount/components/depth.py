@@ -45,7 +45,9 @@ class Levels(Record):
         known: list[int | None] = []
         for one in factors:
             if not _is_factor(one):
-                raise c.error("reassemble_factors must be whole numbers, or fractions of 1.", "reassemble_factors")
+                raise c.error(
+                    "out-of-range", "reassemble_factors must be whole numbers, or fractions of 1.", "reassemble_factors"
+                )
             known.append(int(one))
         known += [None] * len(widths)
         levels = (

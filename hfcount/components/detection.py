@@ -6,7 +6,7 @@ from hfcount.keys import dim, named
 from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts.detection import leveled
-from hfcount.spec import Record, Sizes, Spec, size, told
+from hfcount.spec import Record, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block
 
 
@@ -37,7 +37,7 @@ class LearnedQueries(Sizes):
 
     widths: tuple[int, ...]
     num_queries: int = size("n_q")
-    learned: bool = told(learned_places)
+    learned: bool = derived(learned_places)
 
 
 def learned_queries(c: Config, backbone: Spec) -> Spec[LearnedQueries]:

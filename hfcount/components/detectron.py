@@ -67,19 +67,21 @@ class FeaturePyramid(Record):
         depth, deep = size("RESNETS.DEPTH", 50), size("RESNETS.DEPTH", 50) >= _DEEP
         if depth not in _DEPTHS:
             said = f"MODEL.RESNETS.DEPTH is {depth:,}, and must be one of {', '.join(map(str, _DEPTHS))}."
-            raise args.error(said, "MODEL.RESNETS.DEPTH")
+            raise args.error("unknown-kind", said, "MODEL.RESNETS.DEPTH")
         groups, out = size("RESNETS.NUM_GROUPS", 1), size("RESNETS.RES2_OUT_CHANNELS", 256)
         if not deep and (groups, out) != (1, 64):
             raise args.error(
-                f"MODEL.RESNETS.DEPTH {depth} needs 1 group and 64 channels after res2.", "MODEL.RESNETS.DEPTH"
+                "not-described",
+                f"MODEL.RESNETS.DEPTH {depth} needs 1 group and 64 channels after res2.",
+                "MODEL.RESNETS.DEPTH",
             )
         built, read = (args.strs(f"MODEL.{key}") for key in ("RESNETS.OUT_FEATURES", "FPN.IN_FEATURES"))
         if not read or read != _STAGES[: len(read)] or not set(read) <= set(built) <= {"stem", *_STAGES}:
             said = "MODEL.FPN.IN_FEATURES must begin with res2, go up by one, and be among MODEL.RESNETS.OUT_FEATURES."
-            raise args.error(said, "MODEL.FPN.IN_FEATURES")
+            raise args.error("unknown-kind", said, "MODEL.FPN.IN_FEATURES")
         means, spread = args.length("MODEL.PIXEL_MEAN"), args.length("MODEL.PIXEL_STD")
         if (means or _COLOURS) != (spread or _COLOURS):
-            raise args.error("MODEL.PIXEL_MEAN and MODEL.PIXEL_STD must be as long.", "MODEL.PIXEL_MEAN")
+            raise args.error("list-length", "MODEL.PIXEL_MEAN and MODEL.PIXEL_STD must be as long.", "MODEL.PIXEL_MEAN")
         return cls(
             depth=depth,
             groups=groups,

@@ -5,7 +5,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.keys import dim
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.detection import perceptron, tied_perceptron
-from hfcount.spec import Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer
 
@@ -20,10 +20,10 @@ class Distributions(Sizes):
     encoder_fused: int
     num_queries: int = size("n_q")
     learned: bool = flag("learn_initial_query", absent=False)
-    denoised: bool = told(denoising)
+    denoised: bool = derived(denoising)
     frozen: bool = flag("freeze_backbone_batch_norms", absent=True)
-    blocks: int = told(lambda c: round(_BLOCKS * c.number("depth_mult", default=1.0)))
-    attended: int = told(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
+    blocks: int = derived(lambda c: round(_BLOCKS * c.number("depth_mult", default=1.0)))
+    attended: int = derived(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
     max_num_bins: int = size("n_b")
     top_prob_values: int = size("n_t")
     lqe_hidden_dim: int = size("d_q")
@@ -69,13 +69,15 @@ def distributing(c: Config) -> Distributions:
     alone, points = c.is_int("decoder_n_points"), c.ints("decoder_n_points", default=(4,), alone=True, least=1)
     if not alone and len(points) != levels:
         said = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
-        raise c.error(said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points))
+        raise c.error(
+            "list-length", said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points)
+        )
     heads, width = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
     if width is not None:
         d = c.int("d_model", "hidden_size")
         if width * heads != d:
             said = f"head_dim is {width:,}, and the {heads:,} heads share {d:,}."
-            raise c.error(said, "head_dim", "Remove it, or correct it.", observed=int(width))
+            raise c.error("not-divisible", said, "head_dim", "Remove it, or correct it.", observed=int(width))
     fused = c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0) // 2
     return Distributions.read(
         c,

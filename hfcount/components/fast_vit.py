@@ -119,7 +119,7 @@ def _layer(one: Layer, fused: bool, batch_normed: bool) -> Block:
 
 
 def _merged(
-    inputs: int, outputs: int, side: int, fused: bool, groups: int = 1, branched: bool = True, kept: bool = False
+    inputs: int, outputs: int, side: int, fused: bool, *, groups: int = 1, branched: bool = True, kept: bool = False
 ) -> Block:
     """A convolution; unless `fused`, with branches: of one pixel if it is `branched`, and the input if it is `kept`."""
     if fused:

@@ -3,16 +3,13 @@
 from hfcount.mapper import Config
 from hfcount.parts.layers import chain
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import Sizes, count, size, told
+from hfcount.spec import Sizes, count, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
 
 def _times(c: Config) -> int:
-    kind = c.str("flow_type", default="lsd")
-    if kind not in ("lsd", "drifting"):
-        raise c.error("flow_type must be lsd or drifting.", "flow_type", observed=kind)
-    return 2 if kind == "lsd" else 0
+    return 2 if c.choice("flow_type", ("lsd", "drifting"), "lsd") == "lsd" else 0
 
 
 class FlowHead(Sizes):
@@ -26,7 +23,7 @@ class FlowHead(Sizes):
     latent_dim: int = count("d_l")
     condition_dim: int = count("d_c")
     frequency_embedding_size: int = count("d_t")
-    times: int = told(_times)
+    times: int = derived(_times)
     weighing: int = size("d_w", "loss_weighting_hidden_size", absent=32)
     weighed: int = size("N_w", "loss_weighting_num_layers", absent=3)
 

@@ -7,7 +7,7 @@ from hfcount.keys.model import Heads, labels
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.detection import perceptron
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import Dense, Layer, Record, Sizes, Spec, count, size, told
+from hfcount.spec import Dense, Layer, Record, Sizes, Spec, count, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat
 
@@ -24,7 +24,7 @@ class Grouped(Sizes):
     num_queries: int = size("n_q")
     group_detr: int = count("n_g")
     decoder_n_points: int = size("n_s")
-    inner: int = told(lambda c: dim("d_p", c.times("hidden_expansion", c.int("d_model"), default=0.5)))
+    inner: int = derived(lambda c: dim("d_p", c.times("hidden_expansion", c.int("d_model"), default=0.5)))
     c2f_num_blocks: int = count("n_b", minimum=0)
 
     def tensors(self, d: int, classes: int) -> dict[str, Node]:

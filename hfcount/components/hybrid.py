@@ -10,7 +10,7 @@ from hfcount.parts.convolution import batch_norm, conv, frozen, normed
 from hfcount.parts.detection import detr_layer, perceptron, sampling
 from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
@@ -29,11 +29,11 @@ class Hybrid(Sizes):
     lower: tuple[int, ...]
     num_queries: int = size("n_q")
     frozen: bool = flag("freeze_backbone_batch_norms", absent=True)
-    encoder_fused: int = told(
+    encoder_fused: int = derived(
         lambda c: dim("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0))
     )
-    levels: int = told(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
-    attended: int = told(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
+    levels: int = derived(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
+    attended: int = derived(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
     num_feature_levels: int = size("n_l")
     decoder_n_points: int = size("n_s")
 
@@ -65,7 +65,7 @@ class Hybrid(Sizes):
             coordinates: how many describe a place.
             encoder: the encoder, if it is not RT-DETR's.
         """
-        d, inner = s.hidden, s.parts["encoder"]
+        d, inner = s.hidden, s.part("encoder")
         return block(
             backbone=block(model=frozen(backbone) if self.frozen else backbone),
             encoder_input_proj=projected(self.upper, inner.hidden),

@@ -10,6 +10,28 @@ from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, Layer, MoE, Record, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Component, Linear, Tensor, block
 
+INKLING_ATTENTION = {
+    **{
+        rf"\battn\.{old}\.": f"self_attn.{new}_proj."
+        for old, new in {
+            "wq_du": "q",
+            "wk_dv": "k",
+            "wv_dv": "v",
+            "wr_du": "r",
+            "wo_ud": "o",
+            "gate_attn": "gate",
+            "attn_sink_proj": "sink",
+        }.items()
+    },
+    r"\battn\.(?!\d)": "self_attn.",
+    r"\bmlp_norm\.": "post_attention_layernorm.",
+    r"\battn_norm\.": "input_layernorm.",
+    r"\bmlp\.experts\.w13_weight$": "mlp.experts.gate_up_proj",
+    r"\bmlp\.experts\.w2_weight$": "mlp.experts.down_proj",
+    r"\bmlp\.gate\.bias$": "mlp.gate.e_score_correction_bias",
+}
+"""Attention and experts of Inkling in its release."""
+
 
 class Inkling(Sizes):
     """What both versions have."""

@@ -56,7 +56,7 @@ class Blocks(Record):
                 )
                 made.append(Spelled(one[0], before, after, one[3] == 1, bool(one[4])))
             if not blocks:
-                raise c.error(f"block_configs names no block for stage {number}.", "block_configs")
+                raise c.error("list-length", f"block_configs names no block for stage {number}.", "block_configs")
             last = Dim.named(f"f{number}", blocks[-1][2], _written(c, number, len(blocks) - 1, 2) + usually)
             # As the model around it takes them: not rounded to divisor.
             features.append(dim(f"f{number}", c.times("scale", last, default=1)) if scaled else last)
@@ -83,7 +83,7 @@ def _written(c: Config, *places: int) -> str:
 def _check(c: Config, one: Any) -> None:
     if not (isinstance(one, list) and len(one) == 5 and all(_is_size(size) for size in one[:3])):
         said = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
-        raise c.error(said, "block_configs", code="HF001")
+        raise c.malformed(said, "block_configs")
 
 
 def _is_size(size: Any) -> bool:

@@ -41,7 +41,7 @@ def masking(c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], widt
     steps = c.ints(strides, default=(4, 8, 16, 32))[-3:]
     common = c.int("common_stride")
     if not steps or min(steps) < 1:
-        raise c.error(f"{strides} must be a list of numbers above 0.", strides)
+        raise c.error("out-of-range", f"{strides} must be a list of numbers above 0.", strides)
     wide = Dense(width=c.int("encoder_feedforward_dim"), bias=True)
     layers = uniform(Layer(mixer=multi_head(c, inside, many), ffn=wide), c.int("encoder_layers", maximum=MAX_LAYERS))
     encoder = Spec(family=c.family, hidden=inside, layers=tuple(layers), causal=False)
@@ -54,7 +54,7 @@ def masking(c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], widt
     return whole.replace(causal=False, labels=labels(c, 2)).having(own).replace(parts=parts)
 
 
-def numbered_steps(*widths: int, component: Component = "other", norm: bool = False) -> Block:
+def numbered_steps(*widths: int, component: Component = "other") -> Block:
     """A network through these widths. Tensors: 0.0, 1.0, ... with biases."""
     made = {str(place): Block({"0": Linear(*pair, True)}) for place, pair in enumerate(pairwise(widths))}
     return Block(made, component)

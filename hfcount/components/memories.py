@@ -97,7 +97,7 @@ class Memories(Record):
         side, total = kept.mask_downsampler_stride, c.int("mask_downsampler_total_stride")
         if side < 2:
             said = "mask_downsampler_stride is 1, and no number of such steps makes a mask smaller."
-            raise c.error(said, "mask_downsampler_stride")
+            raise c.error("out-of-range", said, "mask_downsampler_stride")
         key = "memory_attention_hidden_size"
         width, rate = c.int(key), c.int("memory_attention_downsample_rate")
         joined = Joined.read(c)

@@ -33,4 +33,4 @@ def modernbert_layers(c: Config) -> Sequence[Layers]:
     def layer(normed: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, own=ModernBertLayer(attn_norm=normed))
 
-    return keys.split(c, (first, lambda: layer(False)), (Indices.span(1, count), lambda: layer(True)))
+    return keys.split((first, lambda: layer(False)), (Indices.span(1, count), lambda: layer(True)))

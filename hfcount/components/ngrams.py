@@ -77,13 +77,16 @@ def with_ngrams(c: Config, layers: Sequence[Layers]) -> list[Layers]:
         return list(layers)
     if not 1 <= places[0] <= places[-1] <= layer_count(c):
         raise c.error(
-            "ple_layer_ids names a layer that there is not.", "ple_layer_ids", "Correct it; it counts from 1."
+            "out-of-range",
+            "ple_layer_ids names a layer that there is not.",
+            "ple_layer_ids",
+            "Correct it; it counts from 1.",
         )
     length = c.int("ngram_size", minimum=2)
     heads, width = (length - 1) * c.int("heads_per_ngram"), c.int("ple_embed_dim", default=None) or c.int("hidden_size")
     if heads * len(places) > _MOST:
         said = f"{len(places):,} layers with {heads:,} tables of n-grams each are more than {_MOST:,}."
-        raise c.error(said, "heads_per_ngram", "Correct it.")
+        raise c.error("out-of-range", said, "heads_per_ngram", "Correct it.")
     common = Ngrams(
         embedded=dim("d_n", width),
         heads=heads,

@@ -120,11 +120,15 @@ def perception_encoder(c: Config, name: str, known: Heads) -> Spec[PerceptionEnc
     pool = _pool(args, "map" if core else "avg")
     first = switch(args, "class_token", not gigantic)
     if pool == "token" and not first:
-        raise args.error("global_pool is token, and class_token is false.", "global_pool", "Correct one of them.")
+        raise args.error(
+            "contradiction", "global_pool is token, and class_token is false.", "global_pool", "Correct one of them."
+        )
     more = args.int("num_reg_tokens", default=0, minimum=0)
     shape = sides(args, "img_size") if args.given("img_size") else (int(image), int(image))
     if min(shape) < side:
-        args.cannot_run(f"patch_size {side:,} exceeds img_size {min(shape):,}, so there is no patch.", "img_size")
+        args.cannot_run(
+            "out-of-range", f"patch_size {side:,} exceeds img_size {min(shape):,}, so there is no patch.", "img_size"
+        )
     fine = switch(args, "use_fc_norm", core and pool == "avg")
     own = PerceptionEncoder(
         class_token=first,
@@ -152,7 +156,9 @@ def perception_encoder(c: Config, name: str, known: Heads) -> Spec[PerceptionEnc
 def _pool(args: Config, usual: str) -> str:
     pool = args.str("global_pool", default=usual)
     if pool not in ("", "avg", "avgmax", "max", "token", "map"):
-        raise args.error(f"global_pool is {printable(pool, 40)}, which is no way to pool.", "global_pool")
+        raise args.error(
+            "unknown-kind", f"global_pool is {printable(pool, 40)}, which is no way to pool.", "global_pool"
+        )
     return pool
 
 

@@ -83,6 +83,6 @@ def sam_tower(c: Config) -> Spec[SamTower]:
     near = one.replace(own=SamLayer(across=dim("w", c.int("window_size"))))
     everywhere = numbered(c, "global_attn_indexes")
     rest = Indices.below(layer_count(c)).difference(everywhere)
-    layers = split(c, (rest, lambda: near), (everywhere, lambda: one.replace(own=SamLayer(across=across))))
+    layers = split((rest, lambda: near), (everywhere, lambda: one.replace(own=SamLayer(across=across))))
     own = SamTower.read(c, across=across)
     return encoding(c, layers, hidden=d, patches=patches(c), out=c.int("output_channels")).having(own)

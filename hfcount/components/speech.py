@@ -9,7 +9,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.temporal import conv
-from hfcount.spec import Head, Layer, Layers, Record, Sizes, Spec, count, size
+from hfcount.spec import Head, Lacking, Layer, Layers, Record, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -38,7 +38,7 @@ def needed(sizes: T | None, head: Head) -> T:
         TypeError: it does not.
     """
     if sizes is None:
-        raise TypeError(f"this encoder of speech has no sizes of the head {head}")
+        raise Lacking(f"this encoder of speech has no sizes of the head {head}")
     return sizes
 
 
@@ -65,7 +65,7 @@ class Speakers(Record):
         widths, kernels = c.ints("tdnn_dim"), c.ints("tdnn_kernel")
         if not widths or len(kernels) < len(widths):
             said = f"tdnn_dim has {len(widths):,} entries and tdnn_kernel {len(kernels):,}."
-            raise c.error(said, "tdnn_dim", "Correct one of them.")
+            raise c.error("list-length", said, "tdnn_dim", "Correct one of them.")
         layers = tuple(
             Frames(dim(f"T{number}", width), dim(f"w_t{number}", kernel))
             for number, (width, kernel) in enumerate(zip(widths, kernels, strict=False), 1)

@@ -1,7 +1,6 @@
 """Layers of T5 and of models like it, the first of which has the table of biases that all use (arXiv:1910.10683)."""
 
 from hfcount import keys
-from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.spec import FeedForward, Layer, Layers, Mixer, Record
 from hfcount.tree.indices import Indices
@@ -14,9 +13,7 @@ class T5Layer(Record):
     buckets: int | None
 
 
-def t5_layers(
-    c: Config, count: int, mixer: Mixer, ffn: FeedForward, buckets: int, tables: int = 1
-) -> tuple[Layers, ...]:
+def t5_layers(count: int, mixer: Mixer, ffn: FeedForward, buckets: int, tables: int = 1) -> tuple[Layers, ...]:
     """The `count` layers of a side, of which the first `tables` have a table of their own."""
 
     def kind(rows: int | None) -> Layer:
@@ -24,7 +21,7 @@ def t5_layers(
 
     first = Indices.below(min(tables, count))
     later = Indices.below(count).difference(first)
-    return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(None))))
+    return tuple(keys.split((first, lambda: kind(buckets)), (later, lambda: kind(None))))
 
 
 def t5_layer(

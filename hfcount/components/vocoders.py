@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 from hfcount.keys import dim
 from hfcount.mapper import Config
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Record, Sizes, size, told
+from hfcount.spec import Record, Sizes, derived, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, Tensor, block
@@ -38,12 +38,12 @@ class HiFiGAN(Record):
             said = (
                 f"{key} is {channels:,}, and is halved {times:,} times, which must be once or more, down to 1 at least."
             )
-            raise c.error(said, key, "Correct it, or the length of the other lists.")
+            raise c.error("not-divisible", said, key, "Correct it, or the length of the other lists.")
         residuals = []
         for number, (width, dilated) in enumerate(zip(widths, dilations, strict=False), 1):
             if not isinstance(dilated, list):
                 key = f"{prefix}resblock_dilation_sizes"
-                raise c.error(f"{key} must hold lists.", key, code="HF001")
+                raise c.malformed(f"{key} must hold lists.", key)
             residuals.append(Residual(dim(f"w_r{number}", width), len(dilated)))
         return cls(
             channels=dim("C_u", channels),
@@ -92,7 +92,9 @@ class _Convolution(Record):
 def _convolutions(c: Config) -> tuple[_Convolution, ...]:
     widths, kernels = c.ints("enc_channels"), c.ints("enc_kernel_sizes")
     if len({len(widths), len(kernels), c.length("enc_dilations")}) > 1 or not widths:
-        raise c.error("enc_channels, enc_kernel_sizes and enc_dilations must have the same length.", "enc_channels")
+        raise c.error(
+            "list-length", "enc_channels, enc_kernel_sizes and enc_dilations must have the same length.", "enc_channels"
+        )
     return tuple(
         _Convolution(channels=dim(f"C{number}", width), kernel=dim(f"w{number}", kernel))
         for number, (width, kernel) in enumerate(zip(widths, kernels, strict=True), 1)
@@ -102,7 +104,7 @@ def _convolutions(c: Config) -> tuple[_Convolution, ...]:
 class VoiceEncoder(Sizes):
     """ECAPA-TDNN, which sums up a voice (arXiv:2005.07143), with C_i channels and kernels of w_i."""
 
-    convolutions: tuple[_Convolution, ...] = told(_convolutions)
+    convolutions: tuple[_Convolution, ...] = derived(_convolutions)
     dim: int = size("d_s", "enc_dim")
     attention_channels: int = size("C_a", "enc_attention_channels")
     se_channels: int = size("C_s", "enc_se_channels")

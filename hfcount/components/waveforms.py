@@ -44,7 +44,7 @@ class Waveform(Record):
         widths, kernels = c.ints("conv_dim"), c.ints("conv_kernel")
         if not widths or len(widths) != len(kernels):
             said = f"conv_dim has {len(widths):,} entries and conv_kernel {len(kernels):,}."
-            raise c.error(said, "conv_dim", "Correct one of them.")
+            raise c.error("list-length", said, "conv_dim", "Correct one of them.")
         bias, masks = c.bool("conv_bias", default=False), masking(c)
         groups = c.int("num_conv_pos_embedding_groups")
         divides(c, "num_conv_pos_embedding_groups", groups, "hidden_size", c.int("hidden_size"))

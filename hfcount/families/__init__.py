@@ -1,4 +1,4 @@
-"""The architectures, one file each.
+"""The architectures: a file each, with the parts of a model that its implementation builds nowhere else.
 
 A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names). What the
 architecture alone has is a class of `Sizes` in the same file, which both name: `Spec[Tandem]`. A file may use the
@@ -21,8 +21,14 @@ sizes of those that are its parts. Optionally it has
 - `REPLACES_PLACEHOLDERS`: whether the reference puts another id in the place of an image's, video's or audio's before
   it looks up the embedding, which then needs no row for it.
 
+A part whose type is its own, such as a text or vision model, is described in the file of the whole if both come from
+one implementation and no other model uses it. Its functions are named after it (`text_spec`, `text_blueprint`), the
+docstring of its spec() says what it is, and `PARTS`, at the end of the file, has a `Family` for each: its types, both
+functions and, as keywords in small letters, what is optional above. A part that several models share has a file.
+
 The comment on MODEL_TYPES cites the implementation that the names come from; the configuration file beside it says what
-absent keys mean. A file is named after one of its model_types; its others are found by scanning all files.
+absent keys mean. A file is named after one of its model_types. A type is looked for in the file of its name,
+then in those whose name it begins with, and then by scanning all.
 """
 
 from collections.abc import Mapping
@@ -45,7 +51,7 @@ from hfcount.families._files import (
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes
 from hfcount.mapper.unknown import own_code, untyped
-from hfcount.spec import Spec
+from hfcount.spec import Lacking, Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
 
@@ -94,7 +100,7 @@ def read(c: Config, known_as: str = "") -> Spec:
         other := variant(first)
     ):
         return read(c, other)
-    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
+    c.family, c.ignored = model_type, family.ignored
     return family.spec(c)
 
 
@@ -175,7 +181,7 @@ def tree(s: Spec) -> Block:
     assert family is not None, f"{s.family} was read by no family"
     try:
         return family.blueprint(s)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (Lacking, LookupError) as error:  # sizes, a part or a module that the family takes of it
         if not s.parts:
             raise
         parts = ", ".join(f"{name} of type {printable(one.family, 60)}" for name, one in s.parts.items())
@@ -184,7 +190,7 @@ def tree(s: Spec) -> Block:
 
 def base(s: Spec) -> Block:
     """The tree of the language model within a model, without its head."""
-    return tree(s.parts["text"].replace(head="base"))
+    return tree(s.part("text").replace(head="base"))
 
 
 def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:
@@ -204,22 +210,23 @@ class Conversions(NamedTuple):
 def conversions(s: Spec) -> Conversions:
     """What the reference converts when it loads this model."""
     family = find(s.family)
-    if s.family not in getattr(family, "CONVERTED", (s.family,)):
-        family = None
-    spellings = {**getattr(family, "HEADED", {}).get(s.head, {}), **getattr(family, "SPELLINGS", {})}
-    merged = dict(getattr(family, "MERGED", {}))
-    transposed = tuple(getattr(family, "TRANSPOSED", ()))
+    assert family is not None, f"{s.family} was read by no family"
+    spellings, within, merged, transposed = dict[str, str](), None, dict[str, tuple[str, ...]](), tuple[str, ...]()
+    if family.converted is None or s.family in family.converted:
+        spellings = {**family.headed.get(s.head, {}), **family.spellings}
+        within, merged, transposed = family.within.get(s.family), dict(family.merged), family.transposed
     for one in s.parts.values():
         if one.family != s.family:
             inner = conversions(one)
             spellings |= {rule: name for rule, name in inner.spellings.items() if not rule.startswith("^")}
             merged, transposed = {**inner.merged, **merged}, transposed + inner.transposed
-    return Conversions(spellings, getattr(family, "WITHIN", {}).get(s.family), merged, transposed)
+    return Conversions(spellings, within, merged, transposed)
 
 
 def replaces_placeholders(s: Spec) -> bool:
     """Whether ids that stand for images, videos and audio need no row of the embedding."""
-    return bool(getattr(find(s.family), "REPLACES_PLACEHOLDERS", False))
+    family = find(s.family)
+    return family is not None and family.replaces_placeholders
 
 
 def around(s: Spec) -> str | None:

@@ -1,11 +1,11 @@
 """Which file describes which model_type and which class, read from the files without importing them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple
 
 from hfcount.mapper import Config
 from hfcount.mapper.unknown import type_of_class, unknown_type
@@ -15,31 +15,53 @@ from hfcount.tree.nodes import Block
 _HERE = Path(__file__).parent
 
 
-class Family(Protocol):
-    """What a family's module has."""
+class Family(NamedTuple):
+    """How an architecture is described: what its file has, or a part's entry in the PARTS of the whole's file."""
 
-    MODEL_TYPES: tuple[str, ...]
-    __doc__: str
+    types: tuple[str, ...]
+    spec: Callable[[Config], Spec[Any]]
+    blueprint: Callable[[Spec[Any]], Block]
+    description: str | None = None
+    ignored: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    spellings: Mapping[str, str] = {}
+    headed: Mapping[str, Mapping[str, str]] = {}
+    within: Mapping[str, tuple[str, str]] = {}
+    merged: Mapping[str, tuple[str, ...]] = {}
+    converted: tuple[str, ...] | None = None
+    transposed: tuple[str, ...] = ()
+    replaces_placeholders: bool = False
 
-    def spec(self, c: Config) -> Spec[Any]:
-        """Maps the config's keys to their meaning."""
+    @property
+    def summary(self) -> str:
+        """What it is, in a line: the docstring of its file, or of a part's spec()."""
+        return " ".join((self.description or self.spec.__doc__ or "").split())
 
-    def blueprint(self, s: Spec[Any]) -> Block:
-        """Lays out the names and shapes."""
+
+_OPTIONAL = (
+    "IGNORED",
+    "CLASSES",
+    "SPELLINGS",
+    "HEADED",
+    "WITHIN",
+    "MERGED",
+    "CONVERTED",
+    "TRANSPOSED",
+    "REPLACES_PLACEHOLDERS",
+)
 
 
 @lru_cache(256)
 def find(model_type: str) -> Family | None:
     """The family that describes `model_type`."""
-    # Most types have a file of their name; then no other file is opened.
     name = _named(model_type)
-    return None if name is None else _load(name)
+    return None if name is None else next(family for family in _load(name) if model_type in family.types)
 
 
 def _named(model_type: str) -> str | None:
-    """The file that serves a type."""
-    own = model_type in _names() and model_type in _types_in(model_type)
-    return model_type if own else _files().get(model_type)
+    """The file that serves a type: mostly one of its name or, for a part, of the whole's; then no other is opened."""
+    likely = [name for name in _names() if model_type == name or model_type.startswith(f"{name}_")]
+    return next((name for name in reversed(likely) if model_type in _types_in(name)), None) or _files().get(model_type)
 
 
 def file(model_type: str) -> Path:
@@ -48,8 +70,8 @@ def file(model_type: str) -> Path:
 
 
 def everyone() -> Iterator[Family]:
-    """All families, by name."""
-    return map(_load, _names())
+    """All families, by the names of their files."""
+    return (family for name in _names() for family in _load(name))
 
 
 def all_types() -> list[str]:
@@ -69,21 +91,38 @@ def _files() -> dict[str, str]:
 
 
 def _types_in(name: str) -> list[str]:
-    """The MODEL_TYPES that a file writes down."""
-    return _written("MODEL_TYPES", name)
+    """The types that a file writes down, those of its parts, which stand at its end, included."""
+    file = _written(name)
+    parts = file.find(b"\nPARTS = ")
+    return _texts(_TYPES.search(file), *(_PART.finditer(file, parts) if parts >= 0 else ()))
 
 
-def _written(what: str, name: str) -> list[str]:
-    """The texts of a tuple that a file writes down."""
-    declared = _DECLARED[what].search((_HERE / f"{name}.py").read_bytes())
-    return re.findall('"([^"]+)"', declared[1].decode()) if declared else []
+def _classes_in(name: str) -> list[str]:
+    return _texts(_CLASSES.search(_written(name)))
 
 
-_DECLARED = {what: re.compile(rf"^{what} = \(([^)]*)\)".encode(), re.MULTILINE) for what in ("MODEL_TYPES", "CLASSES")}
+def _written(name: str) -> bytes:
+    return (_HERE / f"{name}.py").read_bytes()
 
 
-def _load(name: str) -> Family:
-    return cast(Family, import_module(f"hfcount.families.{name}"))
+def _texts(*tuples: re.Match[bytes] | None) -> list[str]:
+    return [text.decode() for found in tuples if found for text in _TEXT.findall(found[1])]
+
+
+# A search for one beginning of a line costs a tenth of one for several.
+_TYPES = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
+_PART = re.compile(rb"\bFamily\(\s*\(([^)]*)\)")
+_CLASSES = re.compile(rb"^CLASSES = \(([^)]*)\)", re.MULTILINE)
+_TEXT = re.compile(rb'"([^"]+)"')
+
+
+@cache
+def _load(name: str) -> tuple[Family, ...]:
+    """The families of a file, the whole's first."""
+    module = import_module(f"{__package__}.{name}")
+    optional = {key.lower(): getattr(module, key) for key in _OPTIONAL if hasattr(module, key)}
+    whole = Family(module.MODEL_TYPES, module.spec, module.blueprint, module.__doc__, **optional)
+    return (whole, *getattr(module, "PARTS", ()))
 
 
 def unknown(model_type: str) -> str:
@@ -99,17 +138,17 @@ def of_class(name: str) -> str:
 @lru_cache(64)
 def variant(name: str) -> str:
     """The type of the family that has the class among its CLASSES; empty if none has."""
-    return next((_types_in(one)[0] for one in _names() if name in _written("CLASSES", one)), "")
+    return next((_types_in(file)[0] for file in _names() if name in _classes_in(file)), "")
 
 
 def described(name: str, model_type: str = "") -> bool:
     """Whether a family has the class among its CLASSES: any, or the one of a type, which must be known."""
-    own = _named(model_type)
-    return name in _written("CLASSES", own) if own else bool(variant(name))
+    family = find(model_type)
+    return name in family.classes if family else bool(variant(name))
 
 
-def together(model_type: str) -> list[str]:
+def together(model_type: str) -> tuple[str, ...]:
     """The types that a family describes which describes this one, which must be known."""
-    own = _named(model_type)
-    assert own is not None
-    return _types_in(own)
+    family = find(model_type)
+    assert family is not None
+    return family.types

@@ -12,8 +12,6 @@ MODEL_TYPES = ("aimv2_vision_model", "aimv2_text_model")  # transformers 5.23: m
 
 
 class Aimv2VisionModel(Sizes):
-    """What AIMv2's vision tower alone has."""
-
     use_head: bool = flag(absent=True)
 
 

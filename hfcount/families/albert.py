@@ -13,8 +13,6 @@ MODEL_TYPES = ("albert",)  # transformers 5.23: modeling_albert.py
 
 
 class Albert(Sizes):
-    """What ALBERT alone has."""
-
     inner_group_num: int = count(absent=1)
     embedding_size: int = size()
 

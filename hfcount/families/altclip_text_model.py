@@ -11,8 +11,6 @@ MODEL_TYPES = ("altclip_text_model",)  # transformers 5.23: modeling_altclip.py
 
 
 class AltclipTextModel(Sizes):
-    """What this architecture alone has."""
-
     project_dim: int
 
 

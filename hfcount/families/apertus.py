@@ -10,8 +10,6 @@ MODEL_TYPES = ("apertus",)  # transformers 5.23: modeling_apertus.py
 
 
 class ApertusLayer(Record):
-    """What its layers alone have."""
-
     xielu: int
 
 

@@ -17,8 +17,6 @@ _HEADS = keys.named(("Model",), ForAudioClassification="sequence_classification"
 
 
 class AudioSpectrogramTransformer(Sizes):
-    """What this architecture alone has."""
-
     patch_size: int
 
 
@@ -26,7 +24,9 @@ def spec(c: Config) -> Spec[AudioSpectrogramTransformer]:
     d, side = c.int("hidden_size"), c.int("patch_size")
     bins, frames = c.int("num_mel_bins"), c.int("max_length", default=1024)
     if side > min(bins, frames):
-        raise c.error(f"patch_size {side:,} exceeds the spectrogram, {bins:,} by {frames:,}.", "patch_size")
+        raise c.error(
+            "out-of-range", f"patch_size {side:,} exceeds the spectrogram, {bins:,} by {frames:,}.", "patch_size"
+        )
     rows = (bins - side) // c.int("frequency_stride", default=10) + 1
     columns = (frames - side) // c.int("time_stride", default=10) + 1
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")

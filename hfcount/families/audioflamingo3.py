@@ -13,8 +13,6 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 class Audioflamingo3(Sizes):
-    """What this architecture alone has."""
-
     projector_bias: bool = flag(absent=True)
 
 
@@ -27,6 +25,6 @@ def spec(c: Config) -> Spec[Audioflamingo3]:
 
 def blueprint(s: Spec[Audioflamingo3]) -> Block:
     d, bias = s.hidden, s.own.projector_bias
-    first = Linear(s.parts["audio"].hidden, d, bias)
+    first = Linear(s.part("audio").hidden, d, bias)
     projector = block("projector", linear_1=first, linear_2=Linear(d, d, bias))
     return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

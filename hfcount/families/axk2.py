@@ -17,8 +17,6 @@ MERGED = packed()
 
 
 class Axk2(Sizes):
-    """What this architecture alone has."""
-
     gated_norm_rank: int = size("r_n")
 
 

@@ -13,8 +13,6 @@ CONVERTED, SPELLINGS = ("aya_vision",), LLAVA
 
 
 class AyaVision(Sizes):
-    """What this architecture alone has."""
-
     downsample_factor: int = size("m", absent=2)
     alignment_intermediate_size: int
 
@@ -30,7 +28,7 @@ def spec(c: Config) -> Spec[AyaVision]:
 
 def blueprint(s: Spec[AyaVision]) -> Block:
     side, wide = s.own.downsample_factor, s.own.alignment_intermediate_size
-    first, seen = s.family == "aya_vision", side * side * s.parts["vision"].hidden
+    first, seen = s.family == "aya_vision", side * side * s.part("vision").hidden
     projector = block(
         "projector",
         layernorm=layer_norm(seen) if first else None,

@@ -5,10 +5,11 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.conversions import VIT
+from hfcount.parts.convolution import batch_norm, transposed
 from hfcount.parts.layers import altered
-from hfcount.parts.segmentation import Heads, finer
+from hfcount.parts.segmentation import Heads
 from hfcount.parts.vision import patch_convolution, vit_attention, vit_layer
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("beit", "data2vec-vision")  # transformers 5.23: modeling_beit.py, modeling_data2vec_vision.py
@@ -44,8 +45,8 @@ class Beit(Sizes):
     auxiliary_concat_input: bool = flag(absent=False)
     use_mean_pooling: bool = flag(absent=True)
     use_auxiliary_head: bool = flag(absent=True)
-    scaled: bool = told(lambda c: c.number("layer_scale_init_value", zero=True) > 0)
-    scales: int = told(lambda c: keys.dim("N_p", c.length("pool_scales") or 0))
+    scaled: bool = derived(lambda c: c.number("layer_scale_init_value", zero=True) > 0)
+    scales: int = derived(lambda c: keys.dim("N_p", c.length("pool_scales") or 0))
     auxiliary_channels: int = size("d_a")
     auxiliary_num_convs: int = size("N_a", minimum=0)
     grid: int
@@ -96,11 +97,11 @@ def blueprint(s: Spec[Beit]) -> Block:
         # Only what is stored under these two names keeps them without the base model's prefix.
         kept = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
         rest = block(layernorm=None if mean else norm, encoder=block(relative_position_bias=shared) if shared else None)
-        return altered(kept, beit=rest if rest.children else None, **(finer(d) if of.add_fpn else {}))
+        return altered(kept, beit=rest if rest.children else None, **(_finer(d) if of.add_fpn else {}))
     made = Heads(s.labels, later=not first)
     more = made.fcn(d, of.auxiliary_channels, of.auxiliary_num_convs, of.auxiliary_concat_input)
     places = block(
-        **finer(d),
+        **_finer(d),
         decode_head=made.uper((d,) * 4, d, of.scales),
         auxiliary_head=more if of.use_auxiliary_head else None,
     )
@@ -108,3 +109,9 @@ def blueprint(s: Spec[Beit]) -> Block:
     masked = block(layernorm=norm, lm_head=words)
     name = s.family.replace("-", "_")
     return headed(s, name, body, image_classification=labels, semantic_segmentation=places, masked_image=masked)
+
+
+def _finer(d: int) -> dict[str, Block]:
+    """BEiT's features at two finer scales: fpn1, two transposed convolutions with a norm between, and fpn2, one."""
+    twice = transposed(d, d, 2)
+    return {"fpn1": Block({"0": twice, "1": batch_norm(d), "3": twice}), "fpn2": Block({"0": twice})}

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import headed
-from hfcount.parts.encoders import bert_base, bert_embeddings, decoder_over
+from hfcount.parts.encoders import bert_base, decoder_over
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -21,6 +21,6 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    body = bert_base(s, embeddings=bert_embeddings(s, types=False))
+    body = bert_base(s)
     words = decoder_over(s, "bert.embeddings.word_embeddings.weight")
     return headed(s, "bert", body, causal_lm=block(lm_head=words))

@@ -14,8 +14,6 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassi
 
 
 class BigbirdPegasus(Sizes):
-    """What this architecture alone has."""
-
     use_bias: bool = flag(absent=False)
 
 

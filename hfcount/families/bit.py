@@ -30,10 +30,7 @@ class Bit(Sizes):
 
 
 def spec(c: Config) -> Spec[Bit]:
-    given, kind = c.ints("hidden_sizes"), c.str("layer_type", default="preactivation")
-    if kind not in ("preactivation", "bottleneck"):
-        said = f"layer_type is {kind!r}, and must be preactivation or bottleneck."
-        raise c.error(said, "layer_type", observed=kind)
+    given, kind = c.ints("hidden_sizes"), c.choice("layer_type", ("preactivation", "bottleneck"), "preactivation")
     factor = c.int("width_factor", default=1)
     widths = [
         keys.derived_dim(c, f"d{n}", keys.rounded(size * factor, 8), f"{origin(size)} · {{width_factor}}, rounded")

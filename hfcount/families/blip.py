@@ -13,8 +13,6 @@ _HEADS = keys.named(("ForConditionalGeneration", "Model", "ForQuestionAnswering"
 
 
 class Blip(Sizes):
-    """What this architecture alone has."""
-
     image_text_hidden_size: int = size("d_t")
 
 
@@ -30,7 +28,7 @@ def spec(c: Config) -> Spec[Blip]:
 
 
 def blueprint(s: Spec[Blip]) -> Block:
-    tower, text = families.tower(s, "vision"), s.parts["text"].replace(tied=s.tied)
+    tower, text = families.tower(s, "vision"), s.part("text").replace(tied=s.tied)
     encoder: Node = altered(families.base(s), pooler=None)
     decoder = rebased(families.tree(text.replace(head="causal_lm")), "text_decoder")
     if s.head == "base":
@@ -43,7 +41,7 @@ def blueprint(s: Spec[Blip]) -> Block:
     return block(
         vision_model=tower,
         text_encoder=encoder,
-        vision_proj=Linear(s.parts["vision"].hidden, shared, True, "projector"),
+        vision_proj=Linear(s.part("vision").hidden, shared, True, "projector"),
         text_proj=Linear(s.hidden, shared, True, "projector"),
         itm_head=Linear(s.hidden, 2, True, "other"),
     )

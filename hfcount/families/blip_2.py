@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding
 from hfcount.parts.classic import positions
 from hfcount.parts.composite import rebased
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_blip_2.py, modeling_instructblip.py, modeling_instructblipvideo.py
@@ -28,7 +28,7 @@ class Blip2(Sizes):
     """What BLIP-2 alone has; InstructBLIP does not compare images with texts."""
 
     num_query_tokens: int = size("n_q")
-    image_text_hidden_size: int | None = told(_joint)
+    image_text_hidden_size: int | None = derived(_joint)
 
 
 def spec(c: Config) -> Spec[Blip2]:
@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[Blip2]:
 
 
 def blueprint(s: Spec[Blip2]) -> Block:
-    former, text = s.parts["qformer"], s.parts["text"]
+    former, text = s.part("qformer"), s.part("text")
     d, seen = former.hidden, s.head != "encoder"
     parts = block(
         query_tokens=Tensor((1, s.own.num_query_tokens, d), component="projector"),

@@ -14,8 +14,6 @@ MODEL_TYPES = ("blip_2_qformer", "instructblip_qformer", "instructblipvideo_qfor
 
 
 class Blip2Qformer(Sizes):
-    """What this architecture alone has."""
-
     use_qformer_text_input: int
     vocab_size: int = size("|V_q|")
 
@@ -30,7 +28,7 @@ def spec(c: Config) -> Spec[Blip2Qformer]:
     def layer(crossed: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, cross_attention=crossed, memory=seen)
 
-    layers = keys.split(c, (at, lambda: layer(True)), (Indices.below(count).difference(at), lambda: layer(False)))
+    layers = keys.split((at, lambda: layer(True)), (Indices.below(count).difference(at), lambda: layer(False)))
     alone = c.family == "blip_2_qformer"
     own = Blip2Qformer.read(
         c, use_qformer_text_input=c.bool("use_qformer_text_input", default=False) if alone else True

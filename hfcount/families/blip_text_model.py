@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
+from hfcount.parts.encoders import bert_base, bert_heads, pooler
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
@@ -23,4 +23,4 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    return bert_heads(s, "bert", bert_base(s, embeddings=bert_embeddings(s, types=False), pooler=pooler(s)))
+    return bert_heads(s, "bert", bert_base(s, pooler=pooler(s)))

@@ -18,8 +18,6 @@ IGNORED = ("projection_dim",)
 
 
 class BlipVisionModel(Sizes):
-    """What this architecture alone has."""
-
     qkv_bias: bool
 
 

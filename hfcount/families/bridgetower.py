@@ -2,12 +2,13 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, layer_norm, lm_head
-from hfcount.parts.classic import headed
+from hfcount.parts import embedding, layer_norm, lm_head, mlp, stack
+from hfcount.parts.classic import headed, positions
 from hfcount.parts.encoders import bert_layer
-from hfcount.spec import Sizes, Spec, count, flag, optional, size
+from hfcount.parts.vision import patch_convolution
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, count, flag, optional, size
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, obsolete
 
 MODEL_TYPES = ("bridgetower",)  # transformers 5.23: modeling_bridgetower.py
 IGNORED = ("num_attention_heads", "init_layernorm_from_vision_encoder", "initializer_factor", "text_config_dict")
@@ -31,9 +32,7 @@ class Bridgetower(Sizes):
 
 def spec(c: Config) -> Spec[Bridgetower]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    kind = c.str("link_tower_type", default="add")
-    if kind not in _SCALES:
-        raise c.error(f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type")
+    kind = c.choice("link_tower_type", _SCALES, "add")
     own = Bridgetower.read(c, link_tower_type=kind)
     whole = keys.composite(c, text, towers, heads=_HEADS)
     if whole.head == "contrastive":
@@ -43,7 +42,7 @@ def spec(c: Config) -> Spec[Bridgetower]:
 
 
 def blueprint(s: Spec[Bridgetower]) -> Block:
-    d, of, seen = s.own.hidden_size, s.own, s.parts["vision"].hidden
+    d, of, seen = s.own.hidden_size, s.own, s.part("vision").hidden
     times, shared = of.num_hidden_layers, of.share_cross_modal_transformer_layers
 
     def each(one: Node, shared: bool, times: int) -> Node:
@@ -82,3 +81,59 @@ def blueprint(s: Spec[Bridgetower]) -> Block:
             itc_text_head=alone, itc_image_head=alone, itc_cross_modal_head=both, logit_scale=scale_one
         )
     return headed(s, "bridgetower", body, **heads)
+
+
+_HEAD = 64  # the width of a head
+
+
+class BridgetowerVisionModel(Sizes):
+    norms: int
+
+
+def vision_spec(c: Config) -> Spec[BridgetowerVisionModel]:
+    """BridgeTower's vision tower: CLIP's, named as it was first published (arXiv:2206.08657)."""
+    d, count = c.int("hidden_size"), keys.layer_count(c)
+    heads = d // _HEAD
+    if not heads or d % heads:
+        raise c.error(
+            "not-divisible", f"hidden_size is {d:,}, of which heads of {_HEAD} cannot be made.", "hidden_size"
+        )
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads, qkv_bias=True, out_bias=True)
+    shorter = count - 1 if c.bool("remove_last_layer", default=False) else count
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), shorter)
+    own = BridgetowerVisionModel.read(c, norms=0 if c.bool("share_layernorm", default=True) else count)
+    places = keys.squares(c) + 1
+    return keys.encoding(c, layers, hidden=d, positions=places, patches=keys.patches(c)).having(own)
+
+
+def vision_blueprint(s: Spec[BridgetowerVisionModel]) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        weight, bias = Tensor((3 * d, d)), Tensor((3 * d,))
+        attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=Linear(d, d, True))
+        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
+        return block(attn=attention, ln_1=layer_norm(d), mlp=network, ln_2=layer_norm(d))
+
+    table = block(
+        class_embedding=Tensor((d,), component="embedding"),
+        patch_embedding=patch_convolution(s, bias=False),
+        position_embedding=positions(s),
+        position_ids=obsolete(1, s.positions or 0, whole=True),
+    )
+    norms = Repeat(Indices.below(s.own.norms), layer_norm(d))
+    visual = block(
+        embeddings=table,
+        ln_pre=layer_norm(d),
+        transformer=block(resblocks=stack(s.layers, layer)),
+        ln_post=layer_norm(d),
+        ln_separate=norms if s.own.norms else None,
+    )
+    return block(visual=visual)
+
+
+PARTS = (
+    families.Family(
+        ("bridgetower_vision_model",), vision_spec, vision_blueprint, ignored=("stop_gradient", "initializer_factor")
+    ),
+)

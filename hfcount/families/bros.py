@@ -18,8 +18,6 @@ _HEADS = keys.named(
 
 
 class Bros(Sizes):
-    """What this architecture alone has."""
-
     dim_bbox: int = size("d_b")
     n_relations: int = size("n_r")
 

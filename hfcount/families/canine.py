@@ -17,8 +17,6 @@ _MOST_HASHES = 2**10  # each is a name of its own
 
 
 class Canine(Sizes):
-    """What this architecture alone has."""
-
     type_vocab_size: int = size()
     num_hash_functions: int
     shard: int

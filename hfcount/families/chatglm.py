@@ -4,12 +4,14 @@ from typing import cast
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import altered, embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
-from hfcount.parts.vision import convolution
+from hfcount.parts import altered, embedding, fused_qkv, fused_swiglu, layer_norm, mlp, rms_norm, stack
+from hfcount.parts.classic import positions
+from hfcount.parts.vision import convolution, patch_convolution
 from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, Tied, block, buffer
 
-MODEL_TYPES = ("chatglm",)  # modeling_chatglm.py of THUDM/chatglm3-6b
+# modeling_chatglm.py of THUDM/chatglm3-6b, modeling_chatglm.py of THUDM/glm-4v-9b, and visual.py beside it
+MODEL_TYPES = ("chatglm",)
 IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
 
 
@@ -43,7 +45,7 @@ def spec(c: Config) -> Spec[Chatglm]:
 
 
 def _vision(s: Spec) -> Block:
-    d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.parts["vision"].hidden
+    d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
     wide = Linear(d, width)
     network = block(
         linear_proj=Linear(d, d),
@@ -85,3 +87,30 @@ def blueprint(s: Spec[Chatglm]) -> Block:
     # Some trainers give the head a second name, which then has no storage of its own.
     second = None if s.head == "base" else Tied("transformer.output_layer.weight", (s.vocab, d), "lm_head")
     return block(transformer=body, classifier_head=classifier, lm_head=second)
+
+
+def vision_spec(c: Config) -> Spec:
+    """The vision tower of the first GLM-4V: EVA-CLIP's layers, a convolution, and a gated network."""
+    seen = keys.patches(c, "in_channels")
+    return keys.tower(c, heads=("num_heads",), patches=seen, positions=c.int("num_positions"), indivisible="built")
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=layer_norm(d),
+            attention=block("attention", query_key_value=Linear(d, 3 * d, True), dense=Linear(d, d, True)),
+            mlp=mlp(d, one.dense.width),
+            post_attention_layernorm=layer_norm(d),
+        )
+
+    first = Tensor((1, d), component="embedding")
+    table = block(cls_embedding=first, position_embedding=positions(s), proj=patch_convolution(s))
+    return block(patch_embedding=table, transformer=block(layers=stack(s.layers, layer)))
+
+
+PARTS = (
+    families.Family(("glm4v_9b_vision",), vision_spec, vision_blueprint, ignored=("image_size", "scaling_factor")),
+)

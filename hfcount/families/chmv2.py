@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import MAX_SIZE, Config
 from hfcount.parts.convolution import conv, transposed
-from hfcount.spec import Record, Sizes, Spec, size, told
+from hfcount.spec import Record, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("chmv2",)  # transformers 5.23: modeling_chmv2.py
@@ -23,10 +23,8 @@ class Level(Record):
 
 
 class Chmv2(Sizes):
-    """What CHMv2 alone has."""
-
     levels: tuple[Level, ...]
-    projected: bool = told(lambda c: c.str("readout_type", default="project") == "project")
+    projected: bool = derived(lambda c: c.str("readout_type", default="project") == "project")
     head_hidden_size: int = size("d_h")
     number_output_channels: int = size("C_o")
 
@@ -36,7 +34,7 @@ def spec(c: Config) -> Spec[Chmv2]:
     widths, factors = c.ints("post_process_channels", default=(128, 256, 512, 1024)), c.entries("reassemble_factors")
     factors = factors if c.given("reassemble_factors") else [4, 2, 1, 0.5]
     if any(type(factor) not in (int, float) or not 0 < factor <= MAX_SIZE for factor in factors):
-        raise c.error("reassemble_factors must name numbers above 0.", "reassemble_factors", code="HF001")
+        raise c.malformed("reassemble_factors must name numbers above 0.", "reassemble_factors")
     levels, count = list[Level](), len(factors)
     for number, (width, factor) in enumerate(zip(widths, [*factors, *[1] * len(widths)], strict=False), 1):
         channels = keys.dim(f"C{number}", width)
@@ -47,7 +45,7 @@ def spec(c: Config) -> Spec[Chmv2]:
 
 
 def blueprint(s: Spec[Chmv2]) -> Block:
-    own, d, seen = s.own, s.hidden, s.parts["backbone"]
+    own, d, seen = s.own, s.hidden, s.part("backbone")
     inner = seen.hidden
     same = conv(d, d, 3, bias=True)
     residual = block(convolution1=same, convolution2=same)

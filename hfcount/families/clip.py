@@ -32,12 +32,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     tower, text = families.tower(s, "vision"), families.base(s)
     if s.head == "image_classification":
-        return block(vision_model=tower, classifier=classifier(s, s.parts["vision"].hidden))
+        return block(vision_model=tower, classifier=classifier(s, s.part("vision").hidden))
     if s.family == "chinese_clip":  # BERT without what reads its first token
         text = altered(text, pooler=None)
     if s.family == "altclip":
         tower, text = _saved(tower), _saved(text)
-    words = s.parts["text"].own
+    words = s.part("text").own
     return paired(s, text, tower, words.project_dim if isinstance(words, AltclipTextModel) else None)
 
 

@@ -16,8 +16,6 @@ _HEADS = keys.named(ForImageSegmentation="image_segmentation", Model="base")
 
 
 class Clipseg(Sizes):
-    """What this architecture alone has."""
-
     reduce_dim: int = size("r")
     decoder_intermediate_size: int = size("d_rf")
     extract_layers: int
@@ -38,7 +36,7 @@ def blueprint(s: Spec[Clipseg]) -> Block:
 
 
 def _decoder(s: Spec[Clipseg]) -> Block:
-    r, out, side = s.own.reduce_dim, s.out or s.hidden, s.parts["vision"].seen.side
+    r, out, side = s.own.reduce_dim, s.out or s.hidden, s.part("vision").seen.side
     every = Indices.below(s.own.extract_layers)
     layer = Layer(ffn=Dense(width=s.own.decoder_intermediate_size, bias=True))
     film = Linear(out, r, True)
@@ -53,6 +51,6 @@ def _decoder(s: Spec[Clipseg]) -> Block:
         film_mul=film,
         film_add=film,
         transposed_convolution=last,
-        reduces=Repeat(every, Linear(s.parts["vision"].hidden, r, True)),
+        reduces=Repeat(every, Linear(s.part("vision").hidden, r, True)),
         layers=stack((Layers(indices=every, layer=layer),), lambda one: clip_layer(r, one)),
     )

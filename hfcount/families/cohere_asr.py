@@ -59,7 +59,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, encoder = s.hidden, s.parts["encoder"]
+    d, encoder = s.hidden, s.part("encoder")
     norm = layer_norm(d)
 
     def layer(one: Layer) -> Block:

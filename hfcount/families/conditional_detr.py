@@ -62,7 +62,7 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
         ref_point_head=perceptron(d, d, 2),
     )
     body = block(
-        backbone=block(conv_encoder=block(model=frozen(families.tree(s.parts["backbone"])))),
+        backbone=block(conv_encoder=block(model=frozen(families.tree(s.part("backbone"))))),
         position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
         query_position_embeddings=embedding(own.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
@@ -72,5 +72,5 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
     found = block(class_labels_classifier=Linear(d, s.labels, True, "other"), bbox_predictor=perceptron(d, d, d, 4))
     if s.head != "panoptic_segmentation":
         return headed(s, "model", body, object_detection=found)
-    masks = mask_head(d, s.parts["encoder"].layers[0].layer.attention.heads, widths[::-1][-3:])
+    masks = mask_head(d, s.part("encoder").layers[0].layer.attention.heads, widths[::-1][-3:])
     return Block({"conditional_detr": Block({"model": body, **found.children}), **masks.children})

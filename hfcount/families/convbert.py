@@ -14,8 +14,6 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class Convbert(Sizes):
-    """What ConvBERT alone has."""
-
     embedding_size: int = size("d_e", absent=768)
     conv_kernel_size: int = size("w", absent=9)
     summary_use_proj: bool = flag(absent=False)

@@ -15,8 +15,6 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 class Convnext(Sizes):
-    """What this architecture alone has."""
-
     scaled: bool
 
 

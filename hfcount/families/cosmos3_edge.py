@@ -2,12 +2,13 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, lm_head
+from hfcount.parts import base, gqa, layer_norm, lm_head, mlp, pre_norm
 from hfcount.parts.composite import renamed, towers_in_model
-from hfcount.spec import Sizes, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("cosmos3_edge",)  # transformers 5.23: modeling_cosmos3_edge.py
+
 _NAMES = {
     "self_attn.q_proj": "to_q",
     "self_attn.k_proj": "to_k",
@@ -23,8 +24,6 @@ SPELLINGS = {
 
 
 class Cosmos3Edge(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int
     projector_hidden_size: int
 
@@ -41,7 +40,7 @@ def spec(c: Config) -> Spec[Cosmos3Edge]:
 
 
 def blueprint(s: Spec[Cosmos3Edge]) -> Block:
-    seen, wide, merge = s.parts["vision"].hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
+    seen, wide, merge = s.part("vision").hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
     two = {"linear_fc1": Linear(merge * merge * seen, wide, True), "linear_fc2": Linear(wide, s.hidden, True)}
     projector = Block({"norm": layer_norm(seen), **two}, "projector", 0)
     tower, text = renamed(families.tower(s, "vision"), _NAMES), renamed(families.base(s), _NAMES)
@@ -49,3 +48,22 @@ def blueprint(s: Spec[Cosmos3Edge]) -> Block:
         return towers_in_model(s, text, visual=tower, projector=projector)
     inner = block(projector=projector, visual=tower)
     return Block({**text.children, "model": inner, "lm_head": lm_head(s, "embed_tokens.weight")})
+
+
+def text_spec(c: Config) -> Spec:
+    """Cosmos 3 Edge's language model: grouped heads, networks without a gate (arXiv:2511.00062)."""
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    return keys.decoder_spec(c, layer, heads=("Model",))
+
+
+def text_blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=mlp(d, one.dense.width, one.dense.bias))
+
+    return base(s, layer)
+
+
+PARTS = (families.Family(("cosmos3_edge_text",), text_spec, text_blueprint),)

@@ -12,8 +12,6 @@ IGNORED = ("position_bias_max_distance",)
 
 
 class Cpmant(Sizes):
-    """What this architecture alone has."""
-
     prompts: int
     segment_types: int = size("n_s", absent=32)
     buckets: int = size("b", "position_bias_num_buckets", absent=512)

@@ -12,16 +12,7 @@ from hfcount.tree.dims import scaled
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("cvt",)  # transformers 5.23: modeling_cvt.py
-IGNORED = (
-    "patch_stride",
-    "patch_padding",
-    "padding_kv",
-    "stride_kv",
-    "padding_q",
-    "stride_q",
-    "drop_rate",
-    "drop_path_rate",
-)
+IGNORED = tuple("patch_stride patch_padding padding_kv stride_kv padding_q stride_q drop_rate drop_path_rate".split())
 
 _HEADS = ("ForImageClassification", "Model")
 
@@ -37,8 +28,6 @@ class CvtLayer(Record):
 
 
 class Cvt(Sizes):
-    """What CvT alone has."""
-
     num_channels: int = size("C")
 
 
@@ -50,7 +39,10 @@ def spec(c: Config) -> Spec[Cvt]:
     fitting = all(len(given) == count for given in (ratios, biases, tokens, ways))
     if not fitting or any(type(ratio) not in (int, float) for ratio in ratios):
         raise c.error(
-            f"depth names {count:,} stages, and other lists do not fit that.", "depth", "Correct one of them."
+            "list-length",
+            f"depth names {count:,} stages, and other lists do not fit that.",
+            "depth",
+            "Correct one of them.",
         )
     wide = [scaled(ratio, f"mlp_ratio[{n}]", d) for n, (ratio, d) in enumerate(zip(ratios, widths, strict=True))]
     kernels, sides = keys.each(c, "kernel_qkv", count, "w"), keys.each(c, "patch_sizes", count, "P")

@@ -10,7 +10,7 @@ from hfcount.parts.classic import fc
 from hfcount.parts.convolution import frozen, normed
 from hfcount.parts.detection import perceptron, second_names
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Sizes, Spec, told
+from hfcount.spec import Layer, Sizes, Spec, derived
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -33,7 +33,7 @@ class DFine(Sizes):
     lowers: int
     lower: int
     distributions: Distributions
-    levels: int = told(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
+    levels: int = derived(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
 
 
 def spec(c: Config) -> Spec[DFine]:
@@ -52,8 +52,8 @@ def spec(c: Config) -> Spec[DFine]:
 
 
 def blueprint(s: Spec[DFine]) -> Block:
-    d, own, labels, norm, inside = s.hidden, s.own, s.labels, layer_norm(s.hidden), s.parts["encoder"].hidden
-    of, seen = own.distributions, families.tree(s.parts["backbone"])
+    d, own, labels, norm, inside = s.hidden, s.own, s.labels, layer_norm(s.hidden), s.part("encoder").hidden
+    of, seen = own.distributions, families.tree(s.part("backbone"))
 
     def layer(one: Layer) -> Block:
         gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
@@ -68,7 +68,7 @@ def blueprint(s: Spec[DFine]) -> Block:
     body = block(
         backbone=block(model=frozen(seen) if of.frozen else seen),
         encoder_input_proj=projected(own.upper, inside),
-        encoder=hybrid_encoder(s.parts["encoder"], own.levels, of.attended, fused, separable(inside)),
+        encoder=hybrid_encoder(s.part("encoder"), own.levels, of.attended, fused, separable(inside)),
         denoising_class_embed=embedding(labels + 1, d) if of.denoised else None,
         weight_embedding=embedding(of.num_queries, d) if of.learned else None,
         enc_output=normed_linear(d),

@@ -20,8 +20,6 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class DabDetr(Sizes):
-    """What this architecture alone has."""
-
     num_queries: int = size("n_q")
     query_dim: int = size("n_d")
     num_patterns: int = size("n_p", absent=0, minimum=0)
@@ -65,8 +63,8 @@ def blueprint(s: Spec[DabDetr]) -> Block:
             mlp=block(**network.children, final_layer_norm=norm, activation_fn=slope),
         )
 
-    box, seen = perceptron(d, d, d, 4), frozen(families.tree(s.parts["backbone"]))
-    model = block(_backbone=seen) if s.parts["backbone"].family == "timm_backbone" else seen
+    box, seen = perceptron(d, d, d, 4), frozen(families.tree(s.part("backbone")))
+    model = block(_backbone=seen) if s.part("backbone").family == "timm_backbone" else seen
     copy = tied_perceptron("bbox_predictor", d, d, d, 4) if of.tied else box
     body = block(
         backbone=block(conv_encoder=block(model=model)),

@@ -14,12 +14,17 @@ def spec(c: Config) -> Spec:
     attn, ffn = (c.sub(part) or Config({}, f"{c.where}: {part}", c.family) for part in ("attn_config", "ffn_config"))
     hidden, heads = c.int("d_model", "hidden_size"), c.int("n_heads", "num_attention_heads")
     if hidden % heads:
-        raise c.error(f"d_model {hidden:,} is not a multiple of n_heads {heads:,}.", "d_model", "Correct one of them.")
+        raise c.error(
+            "not-divisible",
+            f"d_model {hidden:,} is not a multiple of n_heads {heads:,}.",
+            "d_model",
+            "Correct one of them.",
+        )
     mixer = GQA(heads=heads, kv_heads=attn.int("kv_n_heads"), head_dim=hidden // heads)
     experts, active = ffn.int("moe_num_experts"), ffn.int("moe_top_k")
     if active > experts:
         said = f"moe_top_k {active:,} exceeds moe_num_experts {experts:,}."
-        raise ffn.error(said, "moe_top_k", "Correct one of them.")
+        raise ffn.error("out-of-range", said, "moe_top_k", "Correct one of them.")
     layer = Layer(mixer=mixer, ffn=MoE(experts=experts, active=active, width=ffn.int("ffn_hidden_size")))
     every = Indices.below(c.int("n_layers", "num_hidden_layers", maximum=MAX_LAYERS))
     return keys.decoder_spec(c, [Layers(indices=every, layer=layer)], hidden=hidden, heads=("ForCausalLM", "Model"))

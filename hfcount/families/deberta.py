@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_layer, deberta_heads
-from hfcount.spec import Layer, Sizes, Spec, flag, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deberta",)  # transformers 5.23: modeling_deberta.py
@@ -19,10 +19,10 @@ class Deberta(Sizes):
     positions, and positions with contents.
     """
 
-    embedding_size: int = told(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
+    embedding_size: int = derived(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
     talking_head: bool = flag(absent=False)
     legacy: bool = flag(absent=True)
-    pooler_hidden_size: int = told(lambda c: c.int("pooler_hidden_size", default=c.int("hidden_size")))
+    pooler_hidden_size: int = derived(lambda c: c.int("pooler_hidden_size", default=c.int("hidden_size")))
     distances: int | None
     c2p: bool
     p2c: bool

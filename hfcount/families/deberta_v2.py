@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_layer, deberta_heads
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deberta-v2",)  # transformers 5.23: modeling_deberta_v2.py
@@ -19,12 +19,12 @@ class DebertaV2(Sizes):
     positions, and positions with contents.
     """
 
-    embedding_size: int = told(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
+    embedding_size: int = derived(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
     conv_kernel_size: int = size(absent=0, minimum=0)
     conv_groups: int = size(absent=1)
-    norm_rel_ebd: bool = told(lambda c: "layer_norm" in c.str("norm_rel_ebd", default="none"))
+    norm_rel_ebd: bool = derived(lambda c: "layer_norm" in c.str("norm_rel_ebd", default="none"))
     legacy: bool = flag(absent=True)
-    pooler_hidden_size: int = told(lambda c: c.int("pooler_hidden_size", default=c.int("hidden_size")))
+    pooler_hidden_size: int = derived(lambda c: c.int("pooler_hidden_size", default=c.int("hidden_size")))
     distances: int | None
     c2p: bool
     p2c: bool

@@ -36,8 +36,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, sam, clip = s.hidden, s.parts["sam"], s.parts["vision"]
-    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
+    d, sam, clip = s.hidden, s.part("sam"), s.part("vision")
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     body, second = text.children["model"], families.tree(clip)
     seen = second.children["embeddings"]
     assert isinstance(body, Block) and isinstance(seen, Block)

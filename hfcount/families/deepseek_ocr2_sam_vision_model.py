@@ -3,7 +3,6 @@
 from hfcount import keys
 from hfcount.components.sam_tower import SamTower, sam_tower
 from hfcount.mapper import Config
-from hfcount.parts.release_names import OCR_SAM
 from hfcount.parts.vision import convolution
 from hfcount.spec import Record, Spec
 from hfcount.tree.nodes import Block, block
@@ -11,7 +10,18 @@ from hfcount.tree.nodes import Block, block
 # transformers 5.23: modeling_deepseek_ocr2.py, modeling_unlimited_ocr.py
 MODEL_TYPES = ("deepseek_ocr2_sam_vision_model", "unlimited_ocr_sam_vision_model")
 IGNORED = ("scale",)
-SPELLINGS = OCR_SAM
+# Names of SAM's tower in the releases of DeepSeek's models that read documents.
+SPELLINGS = {
+    r"\bblocks\.(\d+)\.norm([12])\.": r"layers.\1.layer_norm\2.",
+    r"\bblocks\.": "layers.",
+    r"\bpatch_embed\.proj\.": "patch_embed.projection.",
+    r"\bneck\.0\.": "neck.conv1.",
+    r"\bneck\.1\.": "neck.layer_norm1.",
+    r"\bneck\.2\.": "neck.conv2.",
+    r"\bneck\.3\.": "neck.layer_norm2.",
+    r"\bnet_2\.": "proj.conv1.",
+    r"\bnet_3\.": "proj.conv2.",
+}
 
 
 class DeepseekOcr2Sam(Record):
@@ -26,7 +36,7 @@ def spec(c: Config) -> Spec[DeepseekOcr2Sam]:
     usual = (512, 896 if c.family.startswith("deepseek") else 1024)
     wide = c.ints("downsample_channels", default=usual) or list(usual)
     if len(wide) != 2:
-        raise c.error("downsample_channels must name two widths.", "downsample_channels", "Correct it.")
+        raise c.error("list-length", "downsample_channels must name two widths.", "downsample_channels", "Correct it.")
     first, second = (keys.dim(f"C{number}", width) for number, width in enumerate(wide, 1))
     whole = sam_tower(c)
     return whole.having(DeepseekOcr2Sam(tower=whole.own, first=first, second=second))

@@ -3,21 +3,46 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, stack
-from hfcount.parts.conversions import DEEPSEEK_V4, W_EXPERTS
-from hfcount.parts.streams import hash_moe, mixer, streamed
-from hfcount.spec import GQA, Layer, Layers, Record, Sizes, Spec, size
+from hfcount.parts.conversions import W_EXPERTS
+from hfcount.parts.ffn import correction_bias, experts
+from hfcount.parts.streams import mixer, streamed
+from hfcount.spec import GQA, Layer, Layers, MoE, Record, Sizes, Spec, size
 from hfcount.tree.indices import Indices, intersection
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")  # transformers 5.23: modeling_deepseek_v4.py
 IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", "index_topk")
-SPELLINGS = DEEPSEEK_V4
+# DeepSeek's own names in its fourth version.
+SPELLINGS = {
+    r"\.attn\.": ".self_attn.",
+    r"\.ffn\.": ".mlp.",
+    r"\.indexer\.compressor\.": ".compressor.indexer.",
+    r"\.indexer\.(wq_b|weights_proj)\.": r".compressor.indexer.\1.",
+    r"\.indexer\.weights_proj\.": ".indexer.scorer.weights_proj.",
+    r"^embed\.": "embed_tokens.",
+    r"^head\.": "lm_head.",
+    r"^hc_head_(fn|base|scale)$": r"hc_head.hc_\1",
+    r"\.attn_norm\.": ".input_layernorm.",
+    r"\.ffn_norm\.": ".post_attention_layernorm.",
+    r"\.hc_(attn|ffn)_(fn|base|scale)$": r".\1_hc.\2",
+    r"\.attn_sink$": ".sinks",
+    r"(?<!^model)\.norm\.": ".kv_norm.",
+    r"\.ape$": ".position_bias",
+    r"\.wq_a\.": ".q_a_proj.",
+    r"\.wq_b\.": ".q_b_proj.",
+    r"\.wkv\.": ".kv_proj.",
+    r"\.wgate\.": ".gate_proj.",
+    r"\.wo_([ab])\.": r".o_\1_proj.",
+    r"\.q_norm\.": ".q_a_norm.",
+    r"\.gate\.bias$": ".gate.e_score_correction_bias",
+    r"\.shared_experts\.w1\.": ".shared_experts.gate_proj.",
+    r"\.shared_experts\.w2\.": ".shared_experts.down_proj.",
+    r"\.shared_experts\.w3\.": ".shared_experts.up_proj.",
+}
 MERGED = W_EXPERTS
 
 
 class DeepseekV4(Sizes):
-    """What DeepSeek-V4 alone has."""
-
     o_groups: int
     hc_mult: int = size()
     o_lora_rank: int = size()
@@ -98,7 +123,9 @@ def blueprint(s: Spec[DeepseekV4]) -> Block:
             attn_norm=rms_norm(d),
             attn=_attention(d, one, s.own),
             ffn_norm=rms_norm(d),
-            ffn=hash_moe(d, one.moe, s.vocab if one.sizes(DeepseekV4Layer).hashed else None, s.own.num_experts_per_tok),
+            ffn=_hash_moe(
+                d, one.moe, s.vocab if one.sizes(DeepseekV4Layer).hashed else None, s.own.num_experts_per_tok
+            ),
             **mixer("hc_attn", d, several),
             **mixer("hc_ffn", d, several),
         )
@@ -140,4 +167,22 @@ def _attention(d: int, one: Layer, of: DeepseekV4) -> Block:
         attn_sink=Tensor((a.heads,)),
         compressor=_compressor(d, a.head_dim, rate, overlap) if rate else None,
         indexer=indexer if overlap else None,
+    )
+
+
+def _hash_moe(d: int, m: MoE, vocab: int | None, chosen: int) -> Block:
+    """Routed and shared experts; with `vocab` each token id has k fixed experts, `chosen` of them.
+
+    Tensors: gate.weight (n, d) and gate.bias (n), or gate.tid2eid (|V|, k), both buffers; w1, w3 (d_ff, d) and w2
+    (d, d_ff) of each expert and of the shared one.
+    """
+    choice = block(tid2eid=buffer(vocab, chosen, whole=True)) if vocab is not None else block(bias=correction_bias(m))
+
+    def expert(bias: bool) -> dict[str, Node]:
+        return {"w1": Linear(d, m.width, bias), "w2": Linear(m.width, d, bias), "w3": Linear(d, m.width, bias)}
+
+    return block(
+        gate=Block({"weight": Tensor((m.experts, d)), **choice.children}, "router"),
+        experts=experts(m, Block(expert(False), "experts")),
+        shared_experts=Block(expert(m.bias), "mlp"),
     )

@@ -20,12 +20,12 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.parts["vision"].hidden
+    d, seen = s.hidden, s.part("vision").hidden
     tower = families.tower(s, "vision")
     if "high_res_vision" not in s.parts:
         aligner = block("projector", linear1=Linear(seen, d, True), linear2=Linear(d, d, True))
         return towers_in_model(s, families.base(s), vision_model=tower, aligner=aligner)
-    fine = s.parts["high_res_vision"]
+    fine = s.part("high_res_vision")
     out = fine.output
     neck = block(
         conv1=convolution(fine.hidden, out, 1, bias=False),

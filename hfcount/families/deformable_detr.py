@@ -9,7 +9,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc
 from hfcount.parts.convolution import frozen
 from hfcount.parts.detection import detr_layer, perceptron, sampling, tied_perceptron
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
@@ -26,13 +26,11 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class DeformableDetr(Sizes):
-    """What Deformable DETR alone has."""
-
     levels: Levels
     num_queries: int = size("n_q")
     encoder_n_points: int = size("n_s")
     decoder_n_points: int = size("n_z")
-    learned: bool = told(learned_places)
+    learned: bool = derived(learned_places)
     two_stage: bool = flag(absent=False)
 
 
@@ -64,7 +62,7 @@ def blueprint(s: Spec[DeformableDetr]) -> Block:
 
     body = block(
         backbone=block(
-            conv_encoder=block(model=frozen(families.tree(s.parts["backbone"]))),
+            conv_encoder=block(model=frozen(families.tree(s.part("backbone")))),
         ),
         position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
         input_proj=own.levels.tensors(d),

@@ -10,20 +10,15 @@ from hfcount.parts import altered, embedding, layer_norm, rms_norm, stack, swigl
 from hfcount.parts.convolution import frozen, normed
 from hfcount.parts.detection import perceptron, second_names
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
 _COLOURS = 3
 MODEL_TYPES = ("deimv2",)  # transformers 5.23: modeling_deimv2.py
-IGNORED = (
-    "feat_strides",
-    "anchor_image_size",
-    "eval_size",
-    "positional_encoding_temperature",
-    "with_box_refine",
-    "use_focal_loss",
-    "use_dense_one_to_one",
+IGNORED = tuple(
+    "feat_strides anchor_image_size eval_size positional_encoding_temperature with_box_refine use_focal_loss "
+    "use_dense_one_to_one".split()
 )
 
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
@@ -45,7 +40,7 @@ class Deimv2(Sizes):
     shared: bool = flag("share_bbox_head", absent=False)
     gated: bool = flag("use_gateway", absent=True)
     trailing: bool = flag("encoder_has_trailing_conv", absent=True)
-    lite: bool = told(lambda c: c.str("encoder_type") == "lite")
+    lite: bool = derived(lambda c: c.str("encoder_type") == "lite")
     planes: int = size("n_a", "spatial_tuning_adapter_inplanes")
 
 
@@ -69,7 +64,7 @@ def spec(c: Config) -> Spec[Deimv2]:
 
 def _features(s: Spec[Deimv2], seen: Block) -> Block:
     """The backbone, `seen`, and its features as the encoder takes them."""
-    own, inner, backbone = s.own, s.parts["encoder"].hidden, s.parts["backbone"]
+    own, inner, backbone = s.own, s.part("encoder").hidden, s.part("backbone")
     if backbone.family == "dinov3_vit":
         widths = [backbone.hidden + times * own.planes for times in (2, 4, 4)]
         joined = {str(place): _step(width, inner, 1) for place, width in enumerate(widths)}
@@ -81,7 +76,7 @@ def _features(s: Spec[Deimv2], seen: Block) -> Block:
 
 def _encoder(s: Spec[Deimv2]) -> Block:
     """The hybrid encoder, as `hybrid_encoder` but with aifi for its layers, or a lighter one of convolutions alone."""
-    own, of, inner = s.own, s.own.distributions, s.parts["encoder"]
+    own, of, inner = s.own, s.own.distributions, s.part("encoder")
     d, norm = inner.hidden, layer_norm(inner.hidden)
     joined = _fused(d, of.encoder_fused, of.blocks, own.trailing)
     if own.lite:
@@ -131,7 +126,7 @@ def blueprint(s: Spec[Deimv2]) -> Block:
     taken = {str(place): _step(own.lower, d, side) for place, side in enumerate(sides)}
 
     body = block(
-        conv_encoder=_features(s, families.tree(s.parts["backbone"])),
+        conv_encoder=_features(s, families.tree(s.part("backbone"))),
         encoder=_encoder(s),
         denoising_class_embed=embedding(s.labels + 1, d) if of.denoised else None,
         weight_embedding=embedding(of.num_queries, d) if of.learned else None,

@@ -20,8 +20,6 @@ _HEADS = keys.named(
 
 
 class Deit(Sizes):
-    """What this architecture alone has."""
-
     tokens: int
     encoder_stride: int = size("S", absent=16)
 

@@ -15,8 +15,6 @@ _HEADS = keys.named(ForDepthEstimation="depth_estimation")
 
 
 class DepthAnything(Sizes):
-    """What Depth Anything alone has."""
-
     neck: Neck = part(Neck)
     reassemble_hidden_size: int = size("d_r")
     head_hidden_size: int = size("d_h")
@@ -35,7 +33,7 @@ def blueprint(s: Spec[DepthAnything]) -> Block:
     prompt = block(convolution1=conv(1, d, 3, bias=True), convolution2=square, convolution3=square)
     more = {"prompt_depth_layer": prompt} if s.family == "prompt_depth_anything" else {}
     return block(
-        backbone=families.tree(s.parts["backbone"]),
+        backbone=families.tree(s.part("backbone")),
         neck=own.neck.tensors(levels.reassembling(own.reassemble_hidden_size), True, **more),
         head=shrinking(d, own.head_hidden_size),
     )

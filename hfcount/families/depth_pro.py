@@ -78,13 +78,13 @@ def _view(s: Spec[DepthPro]) -> Block:
     widths = [(d + 2**power - 1) // 2**power for power in range(1, steps + 2)]
     layers = {str(2 * place): conv(widths[place], widths[place + 1], 3, bias=True) for place in range(steps)}
     layers[str(2 * steps)] = conv(widths[-1], 1, s.own.last, bias=True)
-    seen = s.parts["fov"]
+    seen = s.part("fov")
     encoder = block(model=families.tree(seen), neck=Linear(seen.hidden, d // 2, True))
     return block("other", fov_encoder=encoder, conv=conv(d, d // 2, 3, bias=True), head=block(layers=Block(layers)))
 
 
 def blueprint(s: Spec[DepthPro]) -> Block:
-    d, own, image, patch = s.hidden, s.own, s.parts["image"].hidden, s.parts["patch"].hidden
+    d, own, image, patch = s.hidden, s.own, s.part("image").hidden, s.part("patch").hidden
     scaled, between = own.scaled, own.between
     all_widths = [*scaled, *between]
     spare = len(all_widths) - 1 if int(all_widths[-1]) == int(d) else len(all_widths)
@@ -103,8 +103,8 @@ def blueprint(s: Spec[DepthPro]) -> Block:
         feature_projection=block(projections=projections),
     )
     encoders = block(
-        image_encoder=block(model=families.tree(s.parts["image"])),
-        patch_encoder=block(model=families.tree(s.parts["patch"])),
+        image_encoder=block(model=families.tree(s.part("image"))),
+        patch_encoder=block(model=families.tree(s.part("patch"))),
     )
     body = block(encoder=encoders, neck=joining)
     if s.head == "base":

@@ -34,7 +34,7 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
     places = block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None
     encoder = stack(s.stack("encoder"), lambda one: detr_layer(d, one))
     body = block(
-        backbone=block(conv_encoder=block(model=frozen(families.tree(s.parts["backbone"])))),
+        backbone=block(conv_encoder=block(model=frozen(families.tree(s.part("backbone"))))),
         position_embedding=places,
         query_position_embeddings=embedding(own.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
@@ -44,6 +44,6 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
     found = block(class_labels_classifier=Linear(d, s.labels + 1, True, "other"), bbox_predictor=perceptron(d, d, d, 4))
     if s.head != "panoptic_segmentation":
         return headed(s, "model", body, object_detection=found)
-    heads = s.parts["encoder"].layers[0].layer.attention.heads
+    heads = s.part("encoder").layers[0].layer.attention.heads
     masks = mask_head(d, heads, widths[::-1][-3:])
     return Block({"detr": Block({"model": body, **found.children}), **masks.children})

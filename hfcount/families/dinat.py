@@ -7,7 +7,7 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import vit_layer
-from hfcount.spec import Layer, Record, Sizes, Spec, size, told
+from hfcount.spec import Layer, Record, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dinat",)  # transformers 5.23: modeling_dinat.py
@@ -27,7 +27,7 @@ class Dinat(Sizes):
 
     num_channels: int = size("C")
     kernel_size: int = size("w")
-    scaled: bool = told(lambda c: c.number("layer_scale_init_value", default=0.0, zero=True) > 0)
+    scaled: bool = derived(lambda c: c.number("layer_scale_init_value", default=0.0, zero=True) > 0)
     stem: bool
 
 
@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Dinat]:
     heads, bias = keys.each(c, "num_heads", count), c.bool("qkv_bias", default=True)
     seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
     shown = [DinatLayer(shown=number + 1 in seen) for number in range(count)]
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, own=shown)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, own=shown)
     own, d = Dinat.read(c, stem=0 in seen), layers[-1].layer.width
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 

@@ -20,8 +20,6 @@ _HEADS = keys.named(("Model", "ForImageClassification"), Backbone="base")
 
 
 class Dinov2(Sizes):
-    """What this architecture alone has."""
-
     gated: bool
     use_mask_token: bool = flag(absent=True)
     num_register_tokens: int

@@ -15,8 +15,6 @@ _HEADS = keys.named(("Model",), Backbone="backbone")
 
 
 class Dinov3Convnext(Sizes):
-    """What this architecture alone has."""
-
     num_channels: int = size("C")
 
 

@@ -13,8 +13,6 @@ SPELLINGS = {r"^layer\.": "model.layer."}
 
 
 class Dinov3Vit(Sizes):
-    """What DINOv3 alone has."""
-
     query_bias: bool = flag(absent=True)
     key_bias: bool = flag(absent=False)
     value_bias: bool = flag(absent=True)

@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
             output_layer_norm=layer_norm(d),
         )
 
-    embeddings = bert_embeddings(s, types=False)
+    embeddings = bert_embeddings(s)
     body = block(embeddings=embeddings, transformer=block(layer=stack(s.layers, layer)))
     words = block(
         vocab_transform=Linear(d, d, True, "lm_head"),

@@ -71,7 +71,7 @@ def _mixers(c: Config) -> list[Layers]:
         later = Indices.span(5, count, 4) if some is not every and count > 5 else Indices.below(0)
         wide = full if forced and not selects else chosen
         rest = every.difference(some, later)
-        placed = keys.split(c, (some, lambda: wide), (later, lambda: wide), (rest, lambda: near))
+        placed = keys.split((some, lambda: wide), (later, lambda: wide), (rest, lambda: near))
     return _shaped(c, placed, usual, count)
 
 

@@ -7,7 +7,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.conversions import VIT
 from hfcount.parts.convolution import batch_norm, conv
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Sizes, Spec, flag, part, told
+from hfcount.spec import Layer, Sizes, Spec, derived, flag, part
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dpt",)  # transformers 5.23: modeling_dpt.py
@@ -24,10 +24,12 @@ class Dpt(Sizes):
     hybrid: bool
     features: int
     neck: Neck = part(Neck)
-    readout: bool = told(lambda c: c.str("readout_type", default="project") == "project")
+    readout: bool = derived(lambda c: c.str("readout_type", default="project") == "project")
     add_projection: bool = flag(absent=False)
     use_auxiliary_head: bool = flag(absent=True)
-    pooler_output_size: int = told(lambda c: keys.dim("d_p", c.int("pooler_output_size", default=c.int("hidden_size"))))
+    pooler_output_size: int = derived(
+        lambda c: keys.dim("d_p", c.int("pooler_output_size", default=c.int("hidden_size")))
+    )
 
 
 def spec(c: Config) -> Spec[Dpt]:
@@ -36,7 +38,11 @@ def spec(c: Config) -> Spec[Dpt]:
         mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True)
     )
     if c.given("backbone"):
-        raise c.error("backbone is the name of a model elsewhere, whose config this one does not hold.", "backbone")
+        raise c.error(
+            "not-described",
+            "backbone is the name of a model elsewhere, whose config this one does not hold.",
+            "backbone",
+        )
     given = hybrid or c.given("backbone_config")
     parts = {"backbone": families.backbone(c)} if given else {}
     shape = c.ints("backbone_featmap_shape", default=(1, 1024, 24, 24)) if hybrid else []

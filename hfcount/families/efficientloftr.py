@@ -30,7 +30,9 @@ def spec(c: Config) -> Spec[EfficientLoftr]:
     d, features = c.int("hidden_size"), c.ints("out_features", default=(64, 64, 128, 256), least=2, minimum=0)
     if features[-1] != d:
         said = f"hidden_size is {d:,}, and out_features ends in {features[-1]:,}."
-        raise c.error(said, "hidden_size", "Correct one of them.", expected=int(features[-1]), observed=int(d))
+        raise c.error(
+            "contradiction", said, "hidden_size", "Correct one of them.", expected=int(features[-1]), observed=int(d)
+        )
     own = c.int("intermediate_size", default=None)
     shared = c.assuming({"num_key_value_heads": None})
     mixer = keys.attention(shared, bias=c.bool("attention_bias", default=False), indivisible="built")

@@ -72,7 +72,7 @@ def spec(c: Config) -> Spec[Efficientnet]:
         layers.append(Layers(indices=Indices(range(start, start + int(depth)), depth), layer=layer))
         start += int(depth)
     if not layers:
-        raise c.error("in_channels names no stage.", "in_channels")
+        raise c.error("out-of-range", "in_channels names no stage.", "in_channels")
     sizes = Efficientnet.read(c, stem=width("C_s", _STEM), top=width("C_t", _TOP))
     d = keys.dim("d", c.int("hidden_dim"))
     heads = ("Model",) if c.family == "align_vision_model" else _HEADS

@@ -14,8 +14,6 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 
 
 class Electra(Sizes):
-    """What ELECTRA alone has."""
-
     embedding_size: int = size()
     summary_use_proj: bool = flag(absent=True)
 

@@ -5,7 +5,7 @@ from math import ceil, log2
 from hfcount import keys
 from hfcount.components.codecs import Seanet, product
 from hfcount.mapper import Config
-from hfcount.parts.codecs import grouped, weight_normed
+from hfcount.parts.codecs import grouped, normalised
 from hfcount.parts.conversions import WEIGHT_NORM
 from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.dims import Dim
@@ -33,13 +33,11 @@ class Encodec(Sizes):
 def spec(c: Config) -> Spec[Encodec]:
     d, words, coder = c.int("hidden_size"), c.int("codebook_size"), Seanet.by_rates(c)
     if words & (words - 1):
-        raise c.error(f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
-    norm = c.str("norm_type")
-    if norm not in ("weight_norm", "time_group_norm"):
-        raise c.error("norm_type must be weight_norm or time_group_norm.", "norm_type", observed=norm)
+        raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
+    norm = c.choice("norm_type", ("weight_norm", "time_group_norm"))
     rates = c.entries("target_bandwidths")
     if not rates or not isinstance(rates[-1], int | float):
-        raise c.error("target_bandwidths must list numbers.", "target_bandwidths", code="HF001")
+        raise c.malformed("target_bandwidths must list numbers.", "target_bandwidths")
     frames, bits = -(-c.int("sampling_rate") // product(coder.ratios)), max(1, ceil(log2(max(1, words))))
     own = Encodec.read(
         c,
@@ -53,7 +51,7 @@ def spec(c: Config) -> Spec[Encodec]:
 
 
 def blueprint(s: Spec[Encodec]) -> Block:
-    own, build = s.own, grouped if s.own.grouped else weight_normed
+    own, build = s.own, grouped if s.own.grouped else _weight_normed
     table = buffer(own.codebook_size, own.codebook_dim)
     codebook = block(inited=buffer(1), cluster_size=buffer(own.codebook_size), embed=table, embed_avg=table)
     return block(
@@ -61,3 +59,11 @@ def blueprint(s: Spec[Encodec]) -> Block:
         decoder=own.coder.decoder(s.hidden, build, own.num_lstm_layers),
         quantizer=block("embedding", layers=Repeat(Indices.below(own.codebooks), block(codebook=codebook))),
     )
+
+
+def _weight_normed(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
+    """A convolution whose weight is stored as length and direction (arXiv:1602.07868), and its bias.
+
+    Tensors: conv.parametrizations.weight.original0, one length for each of the first dimension, original1, conv.bias.
+    """
+    return block(conv=normalised(inputs, outputs, kernel, transposed))

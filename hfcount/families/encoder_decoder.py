@@ -17,8 +17,6 @@ _COUNTED: dict[str, Component] = {"vision-encoder-decoder": "vision", "speech-en
 
 
 class EncoderDecoder(Sizes):
-    """What this architecture alone has."""
-
     projected: bool
 
 
@@ -29,7 +27,7 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
     width = c.part("decoder").int("cross_attention_hidden_size", default=None)
     if width is not None and width != encoder.hidden:
         said = f"cross_attention_hidden_size is {width:,}, and the encoder is {encoder.hidden:,} wide."
-        raise c.error(said, "decoder.cross_attention_hidden_size", "Correct one of them.")
+        raise c.error("contradiction", said, "decoder.cross_attention_hidden_size", "Correct one of them.")
     out = encoder.output if c.family == "speech-encoder-decoder" else encoder.hidden
     own = EncoderDecoder.read(c, projected=width is None and out != decoder.hidden)
     whole = keys.composite(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))
@@ -37,7 +35,7 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
 
 
 def blueprint(s: Spec[EncoderDecoder]) -> Block:
-    encoder, decoder = s.parts["encoder"], s.parts["text"]
+    encoder, decoder = s.part("encoder"), s.part("text")
     seen = replace(families.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(

@@ -13,8 +13,6 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentence
 
 
 class Ernie(Sizes):
-    """What this architecture alone has."""
-
     task_type_vocab_size: int
 
 

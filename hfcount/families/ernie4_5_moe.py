@@ -15,8 +15,6 @@ MERGED = packed()
 
 
 class Ernie45Moe(Sizes):
-    """What this architecture alone has."""
-
     use_bias: int
 
 

@@ -24,7 +24,7 @@ class Esm(Sizes):
 def spec(c: Config) -> Spec[Esm]:
     kind = c.str("position_embedding_type", default="absolute")
     if c.bool("is_folding_model", default=False):
-        raise c.error("is_folding_model asks for ESMFold, which is not described.", "is_folding_model")
+        raise c.error("not-described", "is_folding_model asks for ESMFold, which is not described.", "is_folding_model")
     own = Esm.read(c, rotary=kind == "rotary", absolute=kind == "absolute")
     return keys.encoder(c, rotary=True, types=False, heads=_HEADS).having(own)
 

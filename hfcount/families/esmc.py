@@ -17,7 +17,9 @@ def spec(c: Config) -> Spec:
     attention = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     if attention.kv_heads != attention.heads:
         said = "num_key_value_heads must be num_attention_heads."
-        raise c.error(said, "num_key_value_heads", "Correct one of them.", expected=int(attention.heads))
+        raise c.error(
+            "contradiction", said, "num_key_value_heads", "Correct one of them.", expected=int(attention.heads)
+        )
     layer = Layer(mixer=attention, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     return keys.decoder_spec(c, layer, heads=_HEADS).replace(causal=False, tied=False)
 

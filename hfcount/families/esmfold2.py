@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, fused_swiglu, layer_norm, stack
 from hfcount.parts.folding import aligned_layers, atom_encoder, atom_layers, pair_layers, transition
-from hfcount.spec import Dense, Layer, Sizes, Spec, count, size, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, count, derived, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("esmfold2",)  # transformers 5.23: modeling_esmfold2.py
@@ -48,14 +48,14 @@ class Esmfold2(Sizes):
     pair_transition_intermediate_size: int = size("d_pf")
     max_atoms_per_token: int = size("n_a")
     num_res_types: int = size("n_r")
-    confidence: Confidence = told(lambda c: Confidence.read(c.part("confidence_head")))
-    atom_feature_dim: int = told(_described)
-    relative: int = told(lambda c: 4 * c.int("num_relative_residx_bins") + 2 * c.int("num_relative_chain_bins") + 7)
-    lm_encoder_layers: int = told(lambda c: c.part("lm_encoder").int("num_hidden_layers", maximum=MAX_LAYERS))
+    confidence: Confidence = derived(lambda c: Confidence.read(c.part("confidence_head")))
+    atom_feature_dim: int = derived(_described)
+    relative: int = derived(lambda c: 4 * c.int("num_relative_residx_bins") + 2 * c.int("num_relative_chain_bins") + 7)
+    lm_encoder_layers: int = derived(lambda c: c.part("lm_encoder").int("num_hidden_layers", maximum=MAX_LAYERS))
     parcae_num_coda_layers: int = count()
-    confidence_layers: int = told(lambda c: c.part("confidence_head").int("num_hidden_layers", maximum=MAX_LAYERS))
-    num_distogram_bins: int = told(lambda c: keys.dim("n_g", c.part("structure_head").int("num_distogram_bins")))
-    diffusion: Diffusion = told(lambda c: Diffusion.read(c.part("structure_head").part("diffusion_module")))
+    confidence_layers: int = derived(lambda c: c.part("confidence_head").int("num_hidden_layers", maximum=MAX_LAYERS))
+    num_distogram_bins: int = derived(lambda c: keys.dim("n_g", c.part("structure_head").int("num_distogram_bins")))
+    diffusion: Diffusion = derived(lambda c: Diffusion.read(c.part("structure_head").part("diffusion_module")))
     outer_hidden_size: int | None = None
 
 
@@ -76,7 +76,9 @@ def spec(c: Config) -> Spec[Esmfold2]:
         ("structure_head", "diffused", parts["placing"].hidden),
     ):
         if parts[name].output != width:
-            raise c.error(f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where)
+            raise c.error(
+                "contradiction", f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where
+            )
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)
         own = own.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))
@@ -102,7 +104,7 @@ def _atoms(c: Config) -> Spec:
     turned = 3 * c.int("num_spatial_rope_pairs_per_axis", minimum=0) + c.int("num_uid_rope_pairs", minimum=0)
     if turned > width // 2:
         said = f"num_spatial_rope_pairs_per_axis and num_uid_rope_pairs turn {turned:,} pairs, and a head has"
-        raise c.error(f"{said} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
+        raise c.error("contradiction", f"{said} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
     return found.replace(out=c.int("output_dim"))
 
 
@@ -110,7 +112,7 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
     d, of = s.hidden, s.own
     pair = Linear(of.single_inputs_size, d)
     wide, features, square = of.pair_transition_intermediate_size, of.atom_feature_dim, Linear(d, d, True)
-    read, norm = s.parts["esmc"], layer_norm(d)
+    read, norm = s.part("esmc"), layer_norm(d)
     language = block(
         "projector",
         layer_weights=Tensor((read.depth + 1,)),
@@ -128,7 +130,7 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
         output_stack=pair_layers(of.parcae_num_coda_layers, d, wide),
     )
     entry = block(
-        atom_encoder=atom_encoder(s.parts["atoms"], features),
+        atom_encoder=atom_encoder(s.part("atoms"), features),
         pair_init_1=pair,
         pair_init_2=pair,
         rel_pos=block("embedding", embed=Linear(of.relative, d)),
@@ -151,7 +153,7 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
 
 def _placing(s: Spec[Esmfold2]) -> Block:
     """The network that takes noise from places."""
-    module, atoms, own = s.parts["placing"], s.parts["diffused"], s.own.diffusion
+    module, atoms, own = s.part("placing"), s.part("diffused"), s.own.diffusion
     t, d, single = module.hidden, s.hidden, s.own.single_inputs_size
     gate, pairs = Linear(t, t, True), transition(d, own.pair_intermediate_size)
 
@@ -228,11 +230,13 @@ def _confidence(s: Spec[Esmfold2]) -> Block:
 
 def _aligned(s: Spec[Esmfold2]) -> Block:
     """What reads sequences that are aligned with this one."""
-    msa, of, d = s.parts["msa"], s.own, s.hidden
+    msa, of, d = s.part("msa"), s.own, s.hidden
     found = tuple[Node, ...]()
     if msa.layers and of.outer_hidden_size is not None:
         one, wide = msa.layers[0].layer, of.pair_transition_intermediate_size
-        found = aligned_layers(msa.depth, d, wide, msa.hidden, of.outer_hidden_size, one.attention, one.dense.width)
+        found = aligned_layers(
+            msa.depth, d, wide, msa.hidden, outer=of.outer_hidden_size, a=one.attention, wide=one.dense.width
+        )
     return block(
         embed=Linear(of.num_res_types + 2, msa.hidden, component="embedding"),
         project_inputs=Linear(of.single_inputs_size, msa.hidden, component="projector"),

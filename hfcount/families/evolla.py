@@ -2,10 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import altered, base, gqa, layer_norm, pre_norm, rms_norm, swiglu, with_head
-from hfcount.spec import Head, Layer, Record, Sizes, Spec, flag, size
+from hfcount.parts import altered, base, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu, with_head
+from hfcount.parts.encoders import bert_layer
+from hfcount.spec import Dense, Head, Layer, Record, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
 MODEL_TYPES = ("evolla",)  # transformers 5.23: modeling_evolla.py
 
@@ -34,7 +35,7 @@ def spec(c: Config) -> Spec[Evolla]:
     step = max(count // c.int("aligner_num_add_layers", default=8), 1)
     some = Indices.span(step - 1, count, step)
     plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=one)) for one in (False, True))
-    layers = keys.split(c, (some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
+    layers = keys.split((some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
     own = Evolla.read(c)
     parts = {"protein": families.part(c, "protein_encoder_config", "evolla_protein")}
     heads: dict[str, Head] = {"ForProteinText2Text": "causal_lm", "Model": "base"}
@@ -47,7 +48,7 @@ def _network(width: int, times: int) -> Block:
 
 
 def blueprint(s: Spec[Evolla]) -> Block:
-    d, of, protein = s.hidden, s.own, s.parts["protein"]
+    d, of, protein = s.hidden, s.own, s.part("protein")
     square, p = Linear(d, d, True), protein.hidden
     inner = of.resampler_dim_head * of.resampler_heads
     adapter = block(
@@ -86,3 +87,48 @@ def blueprint(s: Spec[Evolla]) -> Block:
     )
     encoder = Block({"model": families.tree(protein), "sequence_compressor_resampler": resampler}, repeats=0)
     return with_head(s, altered(base(s, layer), protein_encoder=encoder))
+
+
+class EvollaProtein(Sizes):
+    emb_layer_norm_before: bool = flag(absent=False)
+    rotary: bool
+    rows: int = size("|V_p|", "vocab_size")
+
+
+def protein_spec(c: Config) -> Spec[EvollaProtein]:
+    """Evolla's encoder of proteins, SaProt: ESM-2's layers over residues and structure
+    (doi:10.1101/2023.10.01.560349).
+    """
+    d = c.int("hidden_size")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
+    kind = c.str("position_embedding_type", default="rotary")
+    own = EvollaProtein.read(c, rotary=kind == "rotary")
+    places = c.int("max_position_embeddings") if kind == "absolute" else None
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, positions=places).having(own)
+
+
+def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
+    d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
+    square = Linear(d, d, True)
+
+    def layer(one: Layer) -> Block:
+        # Norms come before attention and networks.
+        own = block("attention", query=square, key=square, value=square)
+        attention = block(self=own, output=block("attention", dense=square), LayerNorm=norm)
+        back = block("mlp", dense=Linear(one.dense.width, d, True))
+        return altered(bert_layer(d, one), attention=attention, output=back, LayerNorm=norm)
+
+    width = s.layers[0].layer.attention.head_dim
+    tables = block(
+        "embedding",
+        word_embeddings=embedding(of.rows, d),
+        layer_norm=norm if of.emb_layer_norm_before else None,
+        position_embeddings=None if s.positions is None else embedding(s.positions, d),
+    )
+    turned = block(inv_freq=buffer(width // 2)) if of.rotary else None
+    encoder = block(layer=stack(s.layers, layer), emb_layer_norm_after=norm)
+    return block(embeddings=tables, rotary_embeddings=turned, encoder=encoder)
+
+
+PARTS = (families.Family(("evolla_protein",), protein_spec, protein_blueprint),)

@@ -1,10 +1,12 @@
 """EXAONE 4.5: a vision transformer before EXAONE 4 (https://huggingface.co/LGAI-EXAONE)."""
 
 from hfcount import families, keys
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import fused_qkv, rms_norm, stack, swiglu
 from hfcount.parts.composite import towers_in_model
-from hfcount.spec import Spec
-from hfcount.tree.nodes import Block
+from hfcount.parts.vision import patch_convolution
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("exaone4_5",)  # transformers 5.23: modeling_exaone4_5.py
 
@@ -19,3 +21,36 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))
+
+
+def vision_spec(c: Config) -> Spec:
+    """EXAONE 4.5's vision tower: Qwen2.5-VL's, whose heads share keys and values."""
+    d, heads = c.int("hidden_size"), c.int("num_heads", maximum=MAX_LAYERS)
+    mixer = keys.multi_head(c, d, heads, indivisible="built").replace(kv_heads=c.int("num_key_value_heads"))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), c.int("depth", maximum=MAX_LAYERS))
+    frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
+    patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
+    return keys.encoding(c, layers, hidden=d, patches=patches, out=c.int("out_hidden_size"))
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d, merged = s.hidden, s.seen.merged(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        attention = block("attention", qkv=fused_qkv(d, one.attention), proj=Linear(d, d, True))
+        network = swiglu(d, one.dense.width, bias=True)
+        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
+
+    merger = Block({"0": Linear(merged, merged, True), "2": Linear(merged, s.output, True)})
+    return block(
+        patch_embed=block(proj=patch_convolution(s, bias=False)),
+        blocks=stack(s.layers, layer),
+        merger=block("projector", ln_q=rms_norm(d), mlp=merger),
+    )
+
+
+PARTS = (
+    families.Family(
+        ("exaone4_5_vision",), vision_spec, vision_blueprint, ignored=("fullatt_block_indexes", "window_size")
+    ),
+)

@@ -13,8 +13,6 @@ CLASSES = ("RWForCausalLM",)
 
 
 class FalconLayer(Record):
-    """What its layers alone have."""
-
     num_ln_in_parallel_attn: int
 
 

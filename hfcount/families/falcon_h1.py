@@ -11,8 +11,6 @@ MODEL_TYPES = ("falcon_h1",)  # transformers 5.23: modeling_falcon_h1.py
 
 
 class FalconH1(Sizes):
-    """What this architecture alone has."""
-
     mamba_rms_norm: int
     projectors_bias: int
 

@@ -11,8 +11,6 @@ IGNORED = ("image_seq_length",)
 
 
 class FastVlm(Sizes):
-    """What this architecture alone has."""
-
     hidden_size: int
     multimodal_projector_bias: bool = flag(absent=True)
 
@@ -21,12 +19,14 @@ def spec(c: Config) -> Spec[FastVlm]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     width = c.part("vision_config").int("hidden_size")
     if c.ints("vision_feature_layer", default=(-1,), alone=True) != [-1]:
-        raise c.error("vision_feature_layer must be -1: the last layer is what is read.", "vision_feature_layer")
+        raise c.error(
+            "not-described", "vision_feature_layer must be -1: the last layer is what is read.", "vision_feature_layer"
+        )
     if c.str("vision_feature_select_strategy", default="full") != "full":
-        raise c.error("vision_feature_select_strategy must be full.", "vision_feature_select_strategy")
+        raise c.error("not-described", "vision_feature_select_strategy must be full.", "vision_feature_select_strategy")
     if width != towers["vision"].hidden:
         said = f"hidden_size in vision_config is {width:,}, and its model gives {towers['vision'].hidden:,}."
-        c.cannot_run(said, "vision_config", "Correct it.")
+        c.cannot_run("contradiction", said, "vision_config", "Correct it.")
     own = FastVlm.read(c, hidden_size=keys.dim("d_v", width))
     heads = ("ForConditionalGeneration", "Model")
     tied = keys.tied_anywhere(c, c.part("text_config"))

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.components.spectrograms import Postnet
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import chain, embedding, layer_norm, stack
@@ -50,8 +50,6 @@ class Predictors(Record):
 
 
 class FastSpeech2(Sizes):
-    """What FastSpeech 2 alone has."""
-
     num_mel_bins: int = count("b")
     reduction_factor: int = count("r")
     positionwise_conv_kernel_size: int = count("w_p")
@@ -68,8 +66,6 @@ class FastSpeech2(Sizes):
 
 
 class FastSpeech2Layer(Record):
-    """What its layers alone have."""
-
     kernel_size: int
     concat_after: bool
 
@@ -143,3 +139,17 @@ def _predictor(d: int, of: Predictor) -> Block:
 
     layers = chain(d, of.channels, of.channels, of.layers, layer)
     return block("other", conv_layers=layers, linear=Linear(of.channels, 1, True))
+
+
+def spoken_spec(c: Config) -> Spec:
+    """FastSpeech 2 with conformers, and the vocoder that makes a waveform of its spectrograms (arXiv:2006.04558)."""
+    text, parts = families.part(c, "model_config"), {"vocoder": families.part(c, "vocoder_config")}
+    heads = keys.named(WithHifiGan="base")
+    return keys.composite(c, text, parts, key="model_config", heads=heads).replace(tied=False)
+
+
+def spoken_blueprint(s: Spec) -> Block:
+    return block(model=families.base(s), vocoder=families.tree(s.part("vocoder")))
+
+
+PARTS = (families.Family(("fastspeech2_conformer_with_hifigan",), spoken_spec, spoken_blueprint),)

@@ -23,8 +23,6 @@ class FocalnetLayer(Record):
 
 
 class Focalnet(Sizes):
-    """What FocalNet alone has."""
-
     encoder_stride: int = size("S", absent=32)
     use_conv_embed: bool = flag(absent=False)
     use_layerscale: bool = flag(absent=False)
@@ -36,7 +34,7 @@ def spec(c: Config) -> Spec[Focalnet]:
     widths = [first * 2 ** min(number, 32) for number in range(len(depths))]
     levels, windows = keys.each(c, "focal_levels", len(depths)), keys.each(c, "focal_windows", len(depths), "w")
     if any(not 0 <= level <= _MOST for level in levels):
-        raise c.error(f"focal_levels must name 0 to {_MOST}.", "focal_levels")
+        raise c.error("out-of-range", f"focal_levels must name 0 to {_MOST}.", "focal_levels")
     sizes = [FocalnetLayer(level=level, window=window) for level, window in zip(levels, windows, strict=True)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
     own = Focalnet.read(c)

@@ -12,8 +12,6 @@ IGNORED = ("langs", "scale_embedding")
 
 
 class Fsmt(Sizes):
-    """What this architecture alone has."""
-
     src_vocab_size: int = size("|V_s|")
 
 

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.parts["vision"].hidden
+    seen = s.part("vision").hidden
     weight = Tensor((seen, s.hidden))
     projector = block("projector", mm_input_projection_weight=weight, mm_soft_emb_norm=rms_norm(seen))
     tower = families.tower(s, "vision")

@@ -49,8 +49,6 @@ _STEM, _FIRST, _OUT = 64, 128, 2048
 
 
 class Gemma3nVision(Sizes):
-    """What this architecture alone has."""
-
     known: bool
 
 

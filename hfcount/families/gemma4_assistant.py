@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import with_head
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, block, buffer
 
 # transformers 5.23: modeling_gemma4_assistant.py, modeling_gemma4_unified_assistant.py
@@ -20,7 +20,7 @@ class Gemma4Assistant(Sizes):
     """The width of the model that it assists, and how many centroids its vocabulary has, if it is ordered by them."""
 
     backbone_hidden_size: int = size("d_b", absent=1536)
-    num_centroids: int | None = told(_centroids)
+    num_centroids: int | None = derived(_centroids)
 
 
 def spec(c: Config) -> Spec[Gemma4Assistant]:

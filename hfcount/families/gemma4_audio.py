@@ -3,7 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm, stack
-from hfcount.parts.gemma import clippable, light_convolution, subsampling
+from hfcount.parts.gemma import clippable
+from hfcount.parts.norms import layer_norm
 from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -12,8 +13,6 @@ IGNORED = ("attention_chunk_size",)
 
 
 class Gemma4Audio(Sizes):
-    """What this architecture alone has."""
-
     first: int
     second: int
     flat: int
@@ -26,7 +25,7 @@ def spec(c: Config) -> Spec[Gemma4Audio]:
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
         said = f"subsampling_conv_channels has {len(channels):,} entries, and must have 2."
-        raise c.error(said, "subsampling_conv_channels")
+        raise c.error("list-length", said, "subsampling_conv_channels")
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
     flat = keys.dim("d_s", first // 4 * second)
@@ -53,10 +52,37 @@ def blueprint(s: Spec[Gemma4Audio]) -> Block:
             feed_forward1=network,
             feed_forward2=network,
             self_attn=attention,
-            lconv1d=light_convolution(d, s.own.conv_kernel_size, clipped),
+            lconv1d=_light_convolution(d, s.own.conv_kernel_size, clipped),
             **dict.fromkeys(("norm_pre_attn", "norm_post_attn", "norm_out"), norm),
         )
 
-    sampling = subsampling(first, second, Linear(s.own.flat, d))
+    sampling = _subsampling(first, second, Linear(s.own.flat, d))
     layers, out = stack(s.layers, layer), Linear(d, s.output, bias=True)
     return block(subsample_conv_projection=sampling, layers=layers, output_proj=out)
+
+
+def _light_convolution(d: int, kernel: int, clipped: bool) -> Block:
+    """A convolution along the sequence between two projections (arXiv:2005.08100).
+
+    Tensors: linear_start (2·d, d), depthwise_conv1d (d, 1, kernel), linear_end (d, d), two norms (d).
+    """
+    return block(
+        linear_start=clippable(d, 2 * d, clipped),
+        linear_end=clippable(d, d, clipped),
+        depthwise_conv1d=block(weight=Tensor((d, 1, kernel))),
+        pre_layer_norm=rms_norm(d),
+        conv_norm=rms_norm(d),
+    )
+
+
+def _subsampling(first: int, second: int, projection: Linear) -> Block:
+    """Two convolutions over the spectrogram, of `first` and `second` channels, and a projection of what they leave.
+
+    Tensors: layer0.conv (first, 1, 3, 3), layer1.conv (second, first, 3, 3), each with a norm; input_proj_linear.
+    """
+
+    def convolution(inputs: int, outputs: int) -> Block:
+        return block(conv=block(weight=Tensor((outputs, inputs, 3, 3))), norm=layer_norm(outputs, bias=False))
+
+    layers = {"layer0": convolution(1, first), "layer1": convolution(first, second)}
+    return block("embedding", **layers, input_proj_linear=projection)

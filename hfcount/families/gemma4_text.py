@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, rms_norm, swiglu, with_head
 from hfcount.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
-from hfcount.spec import Dense, Layer, Layers, MoE, Record, Sizes, Spec, told
+from hfcount.spec import Dense, Layer, Layers, MoE, Record, Sizes, Spec, derived
 from hfcount.tree.nodes import Block, block, buffer
 
 # transformers 5.23: modeling_gemma4.py, modeling_gemma4_unified.py
@@ -27,9 +27,7 @@ def _per_layer(c: Config) -> PerLayer | None:
 
 
 class Gemma4Text(Sizes):
-    """What Gemma 4's language model alone has."""
-
-    per_layer: PerLayer | None = told(_per_layer)
+    per_layer: PerLayer | None = derived(_per_layer)
 
 
 class Gemma4Layer(Record):

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import towers_in_model
-from hfcount.spec import Record, Sizes, Spec, told
+from hfcount.spec import Record, Sizes, Spec, derived
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("gemma4_unified",)  # transformers 5.23: modeling_gemma4_unified.py
@@ -40,8 +40,8 @@ def _heard(c: Config) -> int | None:
 class Gemma4Unified(Sizes):
     """What it sees, if it does, and how wide frames of sound are, if it hears."""
 
-    seen: Seen | None = told(_seen)
-    heard: int | None = told(_heard)
+    seen: Seen | None = derived(_seen)
+    heard: int | None = derived(_heard)
 
 
 def spec(c: Config) -> Spec[Gemma4Unified]:

@@ -13,8 +13,6 @@ IGNORED = ("default_output_length", "pooling_kernel_size")
 
 
 class Gemma4Vision(Sizes):
-    """What this architecture alone has."""
-
     use_clipped_linears: bool = flag(absent=False)
     standardize: bool = flag(absent=False)
 

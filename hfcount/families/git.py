@@ -13,8 +13,6 @@ MODEL_TYPES = ("git",)  # transformers 5.23: modeling_git.py
 
 
 class Git(Sizes):
-    """What this architecture alone has."""
-
     frames: int
 
 
@@ -30,12 +28,12 @@ def spec(c: Config) -> Spec[Git]:
 
 
 def blueprint(s: Spec[Git]) -> Block:
-    d, seen, frames = s.hidden, s.parts["vision"].hidden, s.own.frames
+    d, seen, frames = s.hidden, s.part("vision").hidden, s.own.frames
     projection = Block({"0": Linear(seen, d, True), "1": layer_norm(d)})
     places = Repeat(Indices.below(frames), Tensor((1, 1, seen), component="embedding"))
     body = bert_base(
         s,
-        embeddings=bert_embeddings(s, types=False),
+        embeddings=bert_embeddings(s),
         image_encoder=families.tower(s, "vision"),
         visual_projection=block("projector", visual_projection=projection),
         img_temporal_embedding=places if frames else None,

@@ -12,8 +12,6 @@ MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision")  # transformers 5.23: modelin
 
 
 class Glm4vVision(Sizes):
-    """What this architecture alone has."""
-
     intermediate_size: int
     attention_bias: bool = flag(absent=False)
 

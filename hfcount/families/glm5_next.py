@@ -7,7 +7,8 @@ from hfcount.parts.composite import towers_in_model
 from hfcount.parts.conversions import CONVOLUTION, packed
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.streams import mixer
-from hfcount.spec import DeltaNet, Layer, Sizes, Spec, size
+from hfcount.spec import MLA, DeltaNet, Layer, Layers, Sizes, Spec, size
+from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Tensor
 
 MODEL_TYPES = ("glm5_next", "glm5_next_text")  # transformers 5.23: modeling_glm5_next.py
@@ -30,7 +31,7 @@ def spec(c: Config) -> Spec[Glm5Next]:
     text = c if alone else c.sub("text_config") or c.as_part("text_config")  # early configs have its keys at the top
     places = keys.dense_and_sparse(text, default=3)
     networks = keys.networks(text, places, lambda: keys.deepseek_moe(text))
-    layers = keys.combined(keys.delta_and_latent(text), networks)
+    layers = keys.combined(_delta_and_latent(text), networks)
     own = Glm5Next.read(text)
     if alone:
         return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
@@ -58,3 +59,40 @@ def blueprint(s: Spec[Glm5Next]) -> Block:
 
     body = base(s, layer)
     return towers_in_model(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body
+
+
+def _delta_and_latent(c: Config) -> list[Layers]:
+    """Delta attention, and in every fourth layer latent attention, to tokens that an indexer or an earlier one selects.
+
+    Source: transformers 5.23, configuration_glm5_next.py, Glm5NextTextConfig.
+    """
+    own, count = c.part("linear_attn_config"), keys.layer_count(c)
+    heads = own.int("num_heads", default=None) or c.int("linear_num_heads")
+    width = own.int("head_dim", default=None) or c.int("linear_head_dim")
+    kernel = own.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
+    linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
+    latent = MLA(
+        heads=c.int("num_attention_heads"),
+        q_lora_rank=c.int("q_lora_rank"),
+        kv_lora_rank=c.int("kv_lora_rank"),
+        nope_dim=c.int("qk_nope_head_dim"),
+        rope_dim=c.int("qk_rope_head_dim", minimum=0),
+        value_dim=c.int("v_head_dim"),
+        bias=c.bool("attention_bias", default=False),
+    )
+    first, later = keys.indexed(c, latent)
+    listed = keys.kinds(c, "layer_types")
+    attending = Indices.span(3, max(3, count), 4)
+    mixers = keys.mixed(c, latent, linear, listed, attending, "full_attention")
+    some = keys.indexing(c)
+    rest = Indices.below(count).difference(*some)
+    return [
+        Layers(indices=both, layer=_indexed(one.layer, later if part is rest else first))
+        for one in mixers
+        for part in (*some, rest)
+        if (both := intersection(one.indices, part)).count
+    ]
+
+
+def _indexed(one: Layer, attention: MLA) -> Layer:
+    return one.replace(mixer=attention) if isinstance(one.mixer, MLA) else one

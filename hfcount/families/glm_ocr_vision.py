@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, rms_norm, stack, swiglu
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, derived, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("glm_ocr_vision", "glm5_next_vision")  # transformers 5.23: modeling_glm_ocr.py, modeling_glm5_next.py
@@ -14,7 +14,7 @@ class GlmOcrVision(Sizes):
     """What this tower alone has; `projected` is the width of GLM-5-Next's projector."""
 
     attention_bias: bool = flag(absent=True)
-    projected: int | None = told(
+    projected: int | None = derived(
         lambda c: keys.dim("d_p", c.int("projection_intermediate_size")) if c.family == "glm5_next_vision" else None
     )
 

@@ -1,11 +1,13 @@
 """GLM-ASR: an encoder of spectrograms, several frames to a token, before Llama (https://huggingface.co/zai-org)."""
 
 from hfcount import families, keys
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import altered, layer_norm, mlp, stack
+from hfcount.parts.classic import mha
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import inside
-from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.spec import Layer, Sizes, Spec, size
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("glmasr",)  # transformers 5.23: modeling_glmasr.py
 SPELLINGS = inside("audio_tower", "multi_modal_projector")
@@ -17,6 +19,45 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, wide = s.hidden, s.parts["audio"].layers[0].layer.dense.width  # several frames as wide make one token
+    d, wide = s.hidden, s.part("audio").layers[0].layer.dense.width  # several frames as wide make one token
     projector = block("projector", linear_1=Linear(wide, 2 * d, True), linear_2=Linear(2 * d, d, True))
     return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
+
+
+class GlmasrEncoder(Sizes):
+    num_mel_bins: int = size("b")
+
+
+def encoder_spec(c: Config) -> Spec[GlmasrEncoder]:
+    """GLM-ASR's encoder of spectrograms: as Whisper's, with rotary positions and other names (transformers)."""
+    d, heads = c.int("hidden_size"), c.int("num_attention_heads")
+    kv_heads = c.int("num_key_value_heads", default=heads)
+    keys.divides(c, "num_key_value_heads", kv_heads, "num_attention_heads", heads)
+    layer = Layer(
+        mixer=keys.multi_head(c, d, heads, indivisible="run").replace(kv_heads=kv_heads),
+        ffn=keys.dense(c, bias=True),
+    )
+    layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    return keys.encoding(c, layers, hidden=d).having(GlmasrEncoder.read(c))
+
+
+def encoder_blueprint(s: Spec[GlmasrEncoder]) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        attention, narrow = mha(d, one.attention, "o_proj"), one.attention.kv_heads * one.attention.head_dim
+        return block(
+            input_layernorm=layer_norm(d),
+            self_attn=altered(attention, k_proj=Linear(d, narrow)),
+            post_attention_layernorm=layer_norm(d),
+            mlp=mlp(d, one.dense.width),
+        )
+
+    def convolution(inputs: int) -> Block:
+        return block("embedding", weight=Tensor((d, inputs, 3)), bias=Tensor((d,)))
+
+    bins = s.own.num_mel_bins
+    return block(conv1=convolution(bins), conv2=convolution(d), layers=stack(s.layers, layer), norm=layer_norm(d))
+
+
+PARTS = (families.Family(("glmasr_encoder",), encoder_spec, encoder_blueprint),)

@@ -19,12 +19,14 @@ def spec(c: Config) -> Spec:
     vision = families.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model")
     own = {"vision": vision, "text": text}
     if text.hidden != vision.sizes(DeepseekOcr2Sam).second:  # the projector between them is square
-        c.cannot_run("hidden_size is not 1,024, as wide as the tower's output.", "hidden_size", "Correct it.")
+        c.cannot_run(
+            "contradiction", "hidden_size is not 1,024, as wide as the tower's output.", "hidden_size", "Correct it."
+        )
     return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=own)
 
 
 def blueprint(s: Spec) -> Block:
-    tower, text = s.parts["vision"], families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
+    tower, text = s.part("vision"), families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     body, wide = text.children["model"], tower.sizes(DeepseekOcr2Sam).second
     assert isinstance(body, Block)
     senses = as_tower(families.tree(tower), "vision")

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.parts["vision"].out or 0
+    seen = s.part("vision").out or 0
     projector = block(
         "projector",
         conv_upsampler1=convolution(seen, 2 * seen, 3, bias=False),

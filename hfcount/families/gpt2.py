@@ -11,14 +11,10 @@ MODEL_TYPES = ("gpt2", "gpt-sw3")  # transformers 5.23: modeling_gpt2.py
 
 
 class Gpt2(Sizes):
-    """What this architecture alone has."""
-
     summary: int
 
 
 class Gpt2Layer(Record):
-    """What its layers alone have."""
-
     n_ctx: int
 
 

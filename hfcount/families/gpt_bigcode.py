@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     shared, crossed = c.bool("multi_query", default=True), c.bool("add_cross_attention", default=False)
     if shared and crossed:
         said = "add_cross_attention needs multi_query to be false."
-        raise c.error(said, "add_cross_attention", "Correct one of them.")
+        raise c.error("contradiction", said, "add_cross_attention", "Correct one of them.")
     each = keys.multi_head(c, d, heads)
     layer = Layer(
         mixer=GQA(

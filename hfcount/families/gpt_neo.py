@@ -29,10 +29,10 @@ def _local(c: Config) -> list[Indices]:
         return [Indices.span(1, max(1, count), 2)]
     if not all(isinstance(entry, list) and [*map(type, entry)] == [list, int] and entry[1] >= 0 for entry in given):
         said = "attention_types must have pairs of a list of kinds and how often it is repeated."
-        raise c.error(said, "attention_types")
+        raise c.error("list-length", said, "attention_types")
     if (total := sum(len(pattern) * times for pattern, times in given)) != count:
         said = f"attention_types has {total:,} entries for {count:,} layers."
-        raise c.error(said, "attention_types", "Correct one of them.")
+        raise c.error("list-length", said, "attention_types", "Correct one of them.")
     start, found = 0, []
     for pattern, times in given:
         stop = start + len(pattern) * times

@@ -15,8 +15,6 @@ _HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 
 
 class GptNeoxLayer(Record):
-    """What its layers alone have."""
-
     rotary: int
 
 

@@ -12,8 +12,6 @@ MODEL_TYPES = ("gpt_neox_japanese",)  # transformers 5.23: modeling_gpt_neox_jap
 
 
 class GptNeoxJapaneseLayer(Record):
-    """What its layers alone have."""
-
     dense_bias: bool
 
 
@@ -26,7 +24,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn, own=GptNeoxJapaneseLayer(dense_bias=biased))
 
     kinds = (Indices.below(count).difference(last), lambda: layer(False)), (last, lambda: layer(True))
-    return keys.decoder_spec(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, keys.split(*kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -7,7 +7,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.composite import renamed
 from hfcount.parts.conversions import qkv
-from hfcount.spec import Layer, Sizes, Spec, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("gradium_phonon_tts",)  # transformers 5.23: modeling_gradium_phonon_tts.py
@@ -58,9 +58,7 @@ _FLOW = {
 
 
 class GradiumPhononTTS(Sizes):
-    """What Phonon TTS alone has."""
-
-    flow: FlowHead = told(lambda c: FlowHead.read(c.part("flow_head_config")))
+    flow: FlowHead = derived(lambda c: FlowHead.read(c.part("flow_head_config")))
     latent_dim: int = size("d_z")
     audio_prompt_dim: int = size("d_a")
     num_speakers_vocab_size: int = size("n_s")
@@ -72,11 +70,13 @@ def spec(c: Config) -> Spec[GradiumPhononTTS]:
     heads = c.int("num_attention_heads")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
     if c.bool("attention_bias"):
-        raise c.error("attention_bias is true, and the runtime's names know no such biases.", "attention_bias")
+        raise c.error(
+            "not-described", "attention_bias is true, and the runtime's names know no such biases.", "attention_bias"
+        )
     mixer = keys.attention(c)
     if mixer.kv_heads != heads:  # the fused projection is cut into three equal parts
         said = f"num_key_value_heads is {mixer.kv_heads:,}, and must be num_attention_heads, {heads:,}."
-        raise c.error(said, "num_key_value_heads", observed=int(mixer.kv_heads))
+        raise c.error("contradiction", said, "num_key_value_heads", observed=int(mixer.kv_heads))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     own = GradiumPhononTTS.read(c)
     return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",)).replace(tied=False).having(own)

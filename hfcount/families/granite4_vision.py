@@ -17,8 +17,6 @@ _OFFSETS = 4  # of windows, each with a Q-Former
 
 
 class Granite4Vision(Sizes):
-    """What this architecture alone has."""
-
     query: int
     window: int
     deepstack_layer_map: int
@@ -28,7 +26,7 @@ def spec(c: Config) -> Spec[Granite4Vision]:
     text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
     sides = c.str("downsample_rate").split("/")
     if len(sides) != 2 or not all(side.isdecimal() and 0 < int(side) < 1 << 16 for side in sides):
-        raise c.error("downsample_rate must be two sides, such as 4/8.", "downsample_rate")
+        raise c.error("list-length", "downsample_rate must be two sides, such as 4/8.", "downsample_rate")
     own = Granite4Vision.read(
         c,
         query=keys.dim("m_q", int(sides[0])),
@@ -50,12 +48,12 @@ def _as_wide(former: Spec, width: int) -> Spec:
 
 
 def blueprint(s: Spec[Granite4Vision]) -> Block:
-    seen, of = s.parts["vision"].hidden, s.own
+    seen, of = s.part("vision").hidden, s.own
     sampler = block(
         "projector",
         query=Tensor((1, of.query * of.query, seen)),
         image_positions=Tensor((1, of.window * of.window, seen)),
-        qformer=families.tree(s.parts["qformer"]),
+        qformer=families.tree(s.part("qformer")),
         norm=layer_norm(seen),
         out_linear=Linear(seen, s.hidden, True),
     )

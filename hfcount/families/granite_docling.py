@@ -2,9 +2,12 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, with_head
-from hfcount.spec import Sizes, Spec, optional
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.parts import layer_norm, stack, with_head
+from hfcount.parts.classic import positions
+from hfcount.parts.vision import clip_layer, patch_convolution
+from hfcount.spec import Sizes, Spec, flag, optional
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("granite_docling",)  # transformers 5.23: modeling_granite_docling.py
 
@@ -23,10 +26,54 @@ def spec(c: Config) -> Spec[GraniteDocling]:
 
 
 def blueprint(s: Spec[GraniteDocling]) -> Block:
-    seen, width = s.parts["vision"].hidden, s.own.density_router_hidden_size
+    seen, width = s.part("vision").hidden, s.own.density_router_hidden_size
     router = None
     if width is not None:
         two = {"fc1": Linear(seen, width, True), "fc2": Linear(width, 1, True)}
         router = Block({"att": Linear(seen, 1, True), "norm": layer_norm(seen), **two}, "projector", 0)
     body = block(vision_model=families.tower(s, "vision"), text_model=families.base(s), density_router=router)
     return with_head(s, body, table="text_model.embed_tokens")
+
+
+class GraniteDoclingVision(Sizes):
+    deepstack_visual_indexes: int
+    use_fine_route: bool = flag(absent=True)
+
+
+def vision_spec(c: Config) -> Spec[GraniteDoclingVision]:
+    """Granite-Docling's vision tower: SigLIP's layers, patches merged by two ways, coarse and fine (transformers)."""
+    merge = c.int("scale_factor")
+    own = GraniteDoclingVision.read(
+        c, deepstack_visual_indexes=len(c.ints("deepstack_visual_indexes", default=(3, 7, 10)))
+    )
+    patches, out = keys.patches(c, merge=merge), c.int("out_hidden_size")
+    return keys.tower(c, patches=patches, positions=keys.squares(c), out=out).having(own)
+
+
+def vision_blueprint(s: Spec[GraniteDoclingVision]) -> Block:
+    d, out, deep = s.hidden, s.output, Indices.below(s.own.deepstack_visual_indexes)
+
+    def way(merge: int) -> Block:
+        wide = merge * merge * d
+        two = {"linear_1": Linear(wide, out, True), "linear_2": Linear(out, out, True)}
+        mergers = Repeat(deep, block(layer_norm=layer_norm(wide), **two))
+        return block(projection=Linear(wide, out), deepstack_mergers=mergers if deep.count else None)
+
+    connector = block(
+        "projector",
+        ln_in=layer_norm(d),
+        coarse=way(s.seen.merge),
+        fine=way(s.seen.merge // 2) if s.own.use_fine_route else None,
+        ln_mid=layer_norm(out),
+        mlp_fc2=Linear(out, out),
+        ln_out=layer_norm(out),
+    )
+    return block(
+        embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
+        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        post_layernorm=layer_norm(d),
+        connector=connector,
+    )
+
+
+PARTS = (families.Family(("granite_docling_vision",), vision_spec, vision_blueprint),)

@@ -47,7 +47,12 @@ def spec(c: Config) -> Spec[HgnetV2]:
     sizes = [keys.each(c, name, count, symbol) for name, symbol in _SIZES]
     switches = [c.entries(name) for name in ("stage_downsample", "stage_light_block")]
     if any(len(given) != count for given in (outputs, *switches)):
-        raise c.error("the lists of the stages are of several lengths.", "stage_in_channels", "Correct one of them.")
+        raise c.error(
+            "list-length",
+            "the lists of the stages are of several lengths.",
+            "stage_in_channels",
+            "Correct one of them.",
+        )
     known = c.ints("hidden_sizes", least=1)
     # What a model around it takes for the widths; they need not be those of the stages.
     features: list[int] = [keys.dim(f"f{number + 1}", width) for number, width in enumerate(known)]

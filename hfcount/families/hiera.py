@@ -82,7 +82,7 @@ def _sides(c: Config, name: str) -> list[int]:
     """Height and width; what has other dimensions is built, and sees no image."""
     given = c.ints(name, least=1)
     if len(given) < 2 or (len(given) > 2 and name != "image_size"):  # of which the last ones are not read
-        c.cannot_run(f"{name} has {len(given):,} entries, and images have height and width.", name)
+        c.cannot_run("list-length", f"{name} has {len(given):,} entries, and images have height and width.", name)
     return given
 
 

@@ -11,8 +11,6 @@ IGNORED = ("audio_stream_bos_id", "audio_stream_eos_id")
 
 
 class HiggsAudioV2(Sizes):
-    """What this architecture alone has."""
-
     num_codebooks: int = count("n_q")
     codebook_size: int = size("|V_a|")
 

@@ -15,8 +15,6 @@ MERGED = {
 
 
 class HrmText(Sizes):
-    """What this architecture alone has."""
-
     H_cycles: int
     L_cycles: int
 

@@ -17,7 +17,9 @@ def spec(c: Config) -> Spec:
     count, among, width = keys.layer_count(c), c.int("num_experts", "num_local_experts"), c.int("intermediate_size")
     chosen = c.ints("moe_topk", "num_experts_per_tok", alone=True)
     if len(chosen) != 1 and len(chosen) < count:
-        raise c.error(f"moe_topk must be one number, or one for each of the {count:,} layers.", "moe_topk")
+        raise c.error(
+            "list-length", f"moe_topk must be one number, or one for each of the {count:,} layers.", "moe_topk"
+        )
     chosen = [keys.at_most(c, "moe_topk", number, among) for number in chosen[:count]]
     layers = []
     for active in sorted(set(chosen)):

@@ -5,18 +5,23 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, indexer, mla, pre_norm, rms_norm, stack, stacked, with_head
 from hfcount.parts.ffn import router
 from hfcount.parts.model import embedding
-from hfcount.parts.release_names import HY_V4
 from hfcount.spec import Layer, MoE, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("hy_v4",)  # transformers 5.23: modeling_hy_v4.py
-SPELLINGS = HY_V4
+# Hunyuan 4's names in its release.
+SPELLINGS = {
+    r"\.hc_pre\.hc_": ".hc_",
+    r"\.learnable_sink_param$": ".sinks",
+    r"\.linear_gate\.": ".gate_proj.",
+    r"\.hc_attn_layer\.hc_": ".attn_hc.",
+    r"\.hc_mlp_layer\.hc_": ".ffn_hc.",
+    r"\.hc_head_(fn|base|scale)$": r".hc_\1",
+}
 
 
 class HyV4(Sizes):
-    """What this architecture alone has."""
-
     hc_mult: int = size("m")
 
 

@@ -10,8 +10,6 @@ MODEL_TYPES = ("hyperclovax",)  # transformers 5.23: modeling_hyperclovax.py
 
 
 class HyperclovaxLayer(Record):
-    """What its layers alone have."""
-
     use_post_norm: int
 
 

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.parts["vision"]
+    seen = s.part("vision")
     projector = Linear(seen.out or seen.hidden, s.hidden, True, "projector")
     # The base model alone is saved under the names of the reference.
     name = "projector" if s.head == "base" else "vision_projector"

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm
 from hfcount.parts.encoders import bert_base, pooler, roberta_heads
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Lacking, Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block, buffer
 
 MODEL_TYPES = ("ibert",)  # transformers 5.23: modeling_ibert.py, quant_modules.py
@@ -50,7 +50,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     if s.positions is None or s.token_types is None:
-        raise TypeError("this model lacks a table of positions or of token types")
+        raise Lacking("this model lacks a table of positions or of token types")
     embeddings = block(
         word_embeddings=table(s.vocab),
         position_embeddings=table(s.positions),

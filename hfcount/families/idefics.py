@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, gqa, layer_norm, lm_head, pre_norm, rms_norm, stack, swiglu
-from hfcount.spec import Layer, Sizes, Spec, count, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
@@ -34,18 +34,17 @@ class Idefics(Sizes):
     vector: bool
     qk_layer_norms: bool
     additional_vocab_size: int = size("|V_a|", minimum=0)
-    resampler: Resampler | None = told(_perceiver)
+    resampler: Resampler | None = derived(_perceiver)
 
 
 def spec(c: Config) -> Spec[Idefics]:
     d, depth = c.int("hidden_size"), keys.layer_count(c)
     normed = c.bool("qk_layer_norms", default=False)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads"), bias=False), ffn=keys.dense(c))
-    kind, between = c.str("alpha_type", default="float"), c.int("cross_layer_interval", maximum=MAX_LAYERS)
-    if kind not in ("float", "vector"):
-        raise c.error(f"alpha_type is {kind!r}, and must be float or vector.", "alpha_type", observed=kind)
+    kind = c.choice("alpha_type", ("float", "vector"), "float")
+    between = c.int("cross_layer_interval", maximum=MAX_LAYERS)
     if not between:
-        raise c.error("cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
+        raise c.error("out-of-range", "cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
     crossing = keys.dim("N_x", depth // between)
     own = Idefics.read(c, crossing=crossing, vector=kind == "vector", qk_layer_norms=normed)
     parts, why = {"vision": families.part(c, "vision_config")}, keys.ACROSS
@@ -53,7 +52,7 @@ def spec(c: Config) -> Spec[Idefics]:
 
 
 def blueprint(s: Spec[Idefics]) -> Block:
-    d, of, more, seen = s.hidden, s.own, s.own.additional_vocab_size, s.parts["vision"].hidden
+    d, of, more, seen = s.hidden, s.own, s.own.additional_vocab_size, s.part("vision").hidden
     one = s.layers[0].layer
     a, network = one.attention, swiglu(d, one.dense.width)
     norm = rms_norm(a.head_dim) if of.qk_layer_norms else None

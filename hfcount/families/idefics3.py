@@ -10,8 +10,6 @@ MODEL_TYPES = ("idefics3", "smolvlm")  # transformers 5.23: modeling_idefics3.py
 
 
 class Idefics3(Sizes):
-    """What this architecture alone has."""
-
     scale_factor: int = size("m", absent=2)
 
 
@@ -24,7 +22,7 @@ def spec(c: Config) -> Spec[Idefics3]:
 
 def blueprint(s: Spec[Idefics3]) -> Block:
     squares = s.own.scale_factor * s.own.scale_factor
-    projection = Linear(squares * s.parts["vision"].hidden, s.hidden, component="projector")
+    projection = Linear(squares * s.part("vision").hidden, s.hidden, component="projector")
     inner = block(
         vision_model=families.tower(s, "vision"),
         connector=Block({"modality_projection": block(proj=projection)}, repeats=0),

@@ -13,8 +13,6 @@ IGNORED = ("use_flash_attn",)
 
 
 class InternVit6b(Sizes):
-    """What this architecture alone has."""
-
     rms_norm: bool
     qkv_bias: bool = flag(absent=False)
     qk_normalization: bool = flag(absent=True)

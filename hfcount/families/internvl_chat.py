@@ -14,8 +14,6 @@ IGNORED = ("dynamic_image_size", "max_dynamic_patch", "min_dynamic_patch", "sele
 
 
 class InternvlChat(Sizes):
-    """What this architecture alone has."""
-
     merge: int
 
 
@@ -28,10 +26,10 @@ def spec(c: Config) -> Spec[InternvlChat]:
 
 
 def blueprint(s: Spec[InternvlChat]) -> Block:
-    merged = s.own.merge * s.own.merge * s.parts["vision"].hidden
+    merged = s.own.merge * s.own.merge * s.part("vision").hidden
     wide, square = Linear(merged, s.hidden, bias=True), Linear(s.hidden, s.hidden, bias=True)
     return block(
-        language_model=rebased(families.tree(s.parts["text"]), "language_model"),
+        language_model=rebased(families.tree(s.part("text")), "language_model"),
         vision_model=families.tower(s, "vision"),
         mlp1=Block({"0": layer_norm(merged), "1": wide, "3": square}, "projector"),
     )

@@ -28,7 +28,6 @@ def spec(c: Config) -> Spec:
     if c.int("num_experts", "num_local_experts") == 1:
         routed = Indices.below(0)
     networks = keys.split(
-        c,
         (routed, lambda: Layer(ffn=keys.moe(c, "intermediate_size"))),
         (every.difference(routed), lambda: Layer(ffn=keys.dense(c))),
     )

@@ -11,8 +11,6 @@ SPELLINGS = {r"^weight$": "proj.weight"}
 
 
 class Jev(Sizes):
-    """What this architecture alone has."""
-
     hidden_size: int = size("d_v")
     num_verbalizers: int = size("n_v")
 

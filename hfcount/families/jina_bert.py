@@ -5,7 +5,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.encoders import bert_attention, bert_base, bert_embeddings, bert_heads, bert_layer, pooler
-from hfcount.spec import Layer, Sizes, Spec, told
+from hfcount.spec import Layer, Sizes, Spec, derived
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("jina_bert",)  # modeling_bert.py of jinaai/jina-bert-implementation, whose configs are of type bert
@@ -22,9 +22,7 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class JinaBert(Sizes):
-    """What Jina's BERT alone has."""
-
-    gated: bool = told(lambda c: c.str("feed_forward_type", default="original").endswith("glu"))
+    gated: bool = derived(lambda c: c.str("feed_forward_type", default="original").endswith("glu"))
 
 
 def spec(c: Config) -> Spec[JinaBert]:

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[KimiK25]:
 
 
 def blueprint(s: Spec[KimiK25]) -> Block:
-    vision = s.parts["vision"]
+    vision = s.part("vision")
     seen = vision.sizes(KimiK25Vision).merged * vision.hidden
     wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
     projector = block(

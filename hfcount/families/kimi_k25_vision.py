@@ -23,8 +23,6 @@ MERGED = {f"wqkv.{end}": tuple(f"attn.{one}_proj.{end}" for one in "qkv") for en
 
 
 class KimiK25Vision(Sizes):
-    """What this architecture alone has."""
-
     pos_emb_height: int
     pos_emb_width: int
     merged: int

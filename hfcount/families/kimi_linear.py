@@ -39,7 +39,7 @@ def _listed(c: Config, part: Config) -> list[str]:
     kinds = dict.fromkeys(full, "full_attention") | dict.fromkeys(linear, "linear_attention")
     if kinds and sorted(kinds) != list(range(1, len(full) + len(linear) + 1)):
         said = "full_attn_layers and kda_layers must together name each layer once, from 1 on."
-        raise c.error(said, "full_attn_layers")
+        raise c.error("list-length", said, "full_attn_layers")
     return [kinds[number] for number in sorted(kinds)]
 
 

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    vision = s.parts["vision"]
+    vision = s.part("vision")
     seen = vision.sizes(KimiK25Vision).merged * vision.hidden
     wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
     projector = block("projector", pre_norm=layer_norm(vision.hidden), linear_1=wide, linear_2=narrow)

@@ -11,8 +11,6 @@ IGNORED = ("frame_size",)
 
 
 class KyutaiSpeechToText(Sizes):
-    """What this architecture alone has."""
-
     num_codebooks: int = count("n_q")
     codebook_vocab_size: int = size("|V_a|")
 
@@ -20,7 +18,9 @@ class KyutaiSpeechToText(Sizes):
 def spec(c: Config) -> Spec[KyutaiSpeechToText]:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
-        raise c.error(f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim")
+        raise c.error(
+            "not-divisible", f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim"
+        )
     keys.divides(c, "num_attention_heads", c.int("num_attention_heads"), "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c), ffn=Dense(width=both // 2))
     own = KyutaiSpeechToText.read(c)

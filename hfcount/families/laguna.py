@@ -16,8 +16,6 @@ MERGED = packed()
 
 
 class Laguna(Sizes):
-    """What this architecture alone has."""
-
     gate_per_head: int
 
 

@@ -15,8 +15,6 @@ IGNORED = ("subsampling_conv_stride", "feed_forward_residual_weights", "conv_res
 
 
 class LasrEncoder(Sizes):
-    """What this architecture alone has."""
-
     num_mel_bins: int = size("b")
     subsampling_conv_channels: int = size("C")
     subsampling_conv_kernel_size: int = size("w_s")

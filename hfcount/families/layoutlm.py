@@ -13,8 +13,6 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Layoutlm(Sizes):
-    """What this architecture alone has."""
-
     max_2d_position_embeddings: int
 
 

@@ -32,13 +32,11 @@ class _Page(Record):
         if len(pooled) < 2 or (len(pooled) > 2 and pooled[2] != backbone.width):
             channels = f"the {backbone.width:,} channels of the backbone"
             said = f"image_feature_pool_shape must be height, width and {channels}."
-            raise c.error(said, "image_feature_pool_shape")
+            raise c.error("list-length", said, "image_feature_pool_shape")
         return cls(backbone=backbone, channels=pooled[-1] if len(pooled) > 2 else backbone.width)
 
 
 class Layoutlmv2(Sizes):
-    """What LayoutLMv2 alone has."""
-
     max_2d_position_embeddings: int = size("n_2")
     coordinate_size: int = size("d_x")
     shape_size: int = size("d_s")

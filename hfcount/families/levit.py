@@ -32,8 +32,6 @@ class LevitLayer(Record):
 
 
 class Levit(Sizes):
-    """What LeViT alone has."""
-
     num_channels: int = size("C")
     kernel_size: int = size("w")
 
@@ -42,7 +40,7 @@ def spec(c: Config) -> Spec[Levit]:
     depths, side = c.ints("depths", least=1), c.int("image_size") // c.int("patch_size")
     count = len(depths)
     if count > _STAGES:
-        raise c.error(f"depths names {count:,} stages, and there are at most {_STAGES}.", "depths")
+        raise c.error("out-of-range", f"depths names {count:,} stages, and there are at most {_STAGES}.", "depths")
     widths, dims = keys.each(c, "hidden_sizes", _STAGES, "d"), keys.each(c, "key_dim", count, "h_d")
     heads, ratios = keys.each(c, "num_attention_heads", count, "h"), keys.each(c, "attention_ratio", count)
     layers = []

@@ -5,7 +5,8 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, moe, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.parts.conversions import W_EXPERTS
 from hfcount.parts.mixers import short_conv
-from hfcount.spec import GQA, Layer, MoE, ShortConv, Sizes, Spec
+from hfcount.spec import GQA, Dense, Layer, MoE, ShortConv, Sizes, Spec
+from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block, buffer
 
@@ -14,8 +15,6 @@ MERGED = W_EXPERTS
 
 
 class Lfm2(Sizes):
-    """What this architecture alone has."""
-
     use_expert_bias: int
 
 
@@ -33,7 +32,7 @@ def spec(c: Config) -> Spec[Lfm2]:
         places = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
         networks = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"))
     else:
-        networks = keys.uniform(Layer(ffn=keys.adjusted(c)), count)
+        networks = keys.uniform(Layer(ffn=_adjusted(c)), count)
     own = Lfm2.read(c, use_expert_bias=int(routed and c.bool("use_expert_bias", default=True)))
     whole = keys.decoder_spec(c, keys.combined(mixers, networks), tied=True, heads=("ForCausalLM", "Model"))
     return whole.replace(tied=c.bool("tie_embedding", default=whole.tied)).having(own)
@@ -62,3 +61,15 @@ def blueprint(s: Spec[Lfm2]) -> Block:
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), embedding_norm=rms_norm(d))
     return with_head(s, body)
+
+
+def _adjusted(c: Config) -> Dense:
+    """One network for all tokens; block_auto_adjust_ff_dim takes two thirds of the width, scaled and rounded up.
+
+    Source: arXiv:2302.13971; transformers 5.23, modeling_lfm2.py, Lfm2MLP.
+    """
+    width = c.int("block_ff_dim", default=None) or c.int("intermediate_size")
+    if not c.bool("block_auto_adjust_ff_dim", default=True):
+        return Dense(width=width)
+    width = c.times("block_ffn_dim_multiplier", 2 * width // 3, default=1)
+    return Dense(width=round_up(width, c.int("block_multiple_of", default=256)))

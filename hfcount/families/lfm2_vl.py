@@ -13,8 +13,6 @@ SPELLINGS = CLIP
 
 
 class Lfm2Vl(Sizes):
-    """What this architecture alone has."""
-
     downsample_factor: int = size("m", absent=2)
     projector_hidden_size: int = size("d_p", absent=2560)
     projector_bias: bool = flag(absent=True)
@@ -36,7 +34,7 @@ def blueprint(s: Spec[Lfm2Vl]) -> Block:
         s.own.projector_hidden_size,
         s.own.projector_bias,
     )
-    merged = merge * merge * s.parts["vision"].hidden
+    merged = merge * merge * s.part("vision").hidden
     projector = block(
         "projector",
         layer_norm=layer_norm(merged) if s.own.projector_use_layernorm else None,

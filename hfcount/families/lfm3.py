@@ -13,8 +13,6 @@ SPELLINGS = {r"\.self_attn\.gate_proj\.": ".self_attn.g_proj."}
 
 
 class Lfm3(Sizes):
-    """What this architecture alone has."""
-
     use_attention_gate: int
     use_sandwich_norm: int
 
@@ -31,7 +29,7 @@ def spec(c: Config) -> Spec[Lfm3]:
     else:
         attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)
-        layers = keys.split(c, (attending, lambda: full), (rest, lambda: fast))
+        layers = keys.split((attending, lambda: full), (rest, lambda: fast))
     own = Lfm3.read(
         c,
         use_attention_gate=int(c.bool("use_attention_gate", default=True)),

@@ -14,8 +14,6 @@ _HEADS = keys.named(ForKeypointMatching="base")
 
 
 class Lightglue(Sizes):
-    """What this architecture alone has."""
-
     given: int
 
 
@@ -55,7 +53,7 @@ def blueprint(s: Spec[Lightglue]) -> Block:
     matched = block("other", final_projection=Linear(d, d, True), matchability=Linear(d, 1, True))
     sure = Repeat(Indices.below(s.depth - 1), block("other", token=Linear(d, 1, True)))
     return block(
-        keypoint_detector=families.tree(s.parts["keypoints"]),
+        keypoint_detector=families.tree(s.part("keypoints")),
         input_projection=Linear(given, d, True, "projector") if int(given) != int(d) else None,
         positional_encoder=block("embedding", projector=Linear(2, d // one.heads // 2)),
         transformer_layers=stack(s.layers, lambda _: layer),

@@ -10,8 +10,6 @@ MODEL_TYPES = ("lighton_ocr",)  # transformers 5.23: modeling_lighton_ocr.py
 
 
 class LightonOcr(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int = size("m", absent=2)
 
 
@@ -22,7 +20,7 @@ def spec(c: Config) -> Spec[LightonOcr]:
 
 
 def blueprint(s: Spec[LightonOcr]) -> Block:
-    d, seen, side = s.hidden, s.parts["vision"].hidden, s.own.spatial_merge_size
+    d, seen, side = s.hidden, s.part("vision").hidden, s.own.spatial_merge_size
     projection = block(
         "projector",
         norm=rms_norm(seen),

@@ -13,8 +13,6 @@ _HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQu
 
 
 class Lilt(Sizes):
-    """What this architecture alone has."""
-
     max_2d_position_embeddings: int = size("n_2")
     channel_shrink_ratio: int = size("r")
 

@@ -14,8 +14,6 @@ SPELLINGS = {r"^layers\.0\.": "midlayer."}
 
 
 class LlamaEagle3(Sizes):
-    """What this architecture alone has."""
-
     seen: int
     target_hidden_size: int
     draft_vocab_size: int

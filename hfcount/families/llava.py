@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
-from hfcount.spec import Sizes, Spec, flag, told
+from hfcount.spec import Sizes, Spec, derived, flag
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 # transformers 5.23: modeling_llava.py, modeling_llava_next.py, modeling_llava_next_video.py,
@@ -17,7 +17,7 @@ class Llava(Sizes):
     """What LLaVA alone has; the outputs of `feature_layers` layers of its tower are taken together."""
 
     multimodal_projector_bias: bool = flag(absent=True)
-    feature_layers: int = told(lambda c: len(c.ints("vision_feature_layer", alone=True)) or 1)
+    feature_layers: int = derived(lambda c: len(c.ints("vision_feature_layer", alone=True)) or 1)
 
 
 def spec(c: Config) -> Spec[Llava]:
@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Llava]:
 
 
 def blueprint(s: Spec[Llava]) -> Block:
-    bias, seen = s.own.multimodal_projector_bias, s.own.feature_layers * s.parts["vision"].hidden
+    bias, seen = s.own.multimodal_projector_bias, s.own.feature_layers * s.part("vision").hidden
     projector = block(
         "projector",
         linear_1=Linear(seen, s.hidden, bias),

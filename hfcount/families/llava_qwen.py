@@ -33,8 +33,6 @@ _SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "image_size")
 
 
 class LlavaQwen(Sizes):
-    """What this architecture alone has."""
-
     single: bool
     depth: int
     unpad: bool
@@ -63,8 +61,8 @@ def spec(c: Config) -> Spec[LlavaQwen]:
 
 
 def blueprint(s: Spec[LlavaQwen]) -> Block:
-    d, tower, of = s.hidden, s.parts["vision"], s.own
-    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
+    d, tower, of = s.hidden, s.part("vision"), s.own
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     body, first = text.children["model"], Linear(tower.hidden, d, True)
     assert isinstance(body, Block)
     # An activation follows each linear layer but the last.

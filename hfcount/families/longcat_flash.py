@@ -14,8 +14,6 @@ MERGED = packed()
 
 
 class LongcatFlash(Sizes):
-    """What this architecture alone has."""
-
     zero_expert_num: int
     ffn_hidden_size: int
     router_bias: bool = flag(absent=False)

@@ -27,15 +27,13 @@ def spec(c: Config) -> Spec[LongT5]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     buckets, ffn = keys.dim("b", c.int("relative_attention_num_buckets")), Dense(width=c.int("d_ff"))
-    kind = c.str("encoder_attention_type", default="local")
-    if kind not in _KINDS:
-        raise c.error(f"encoder_attention_type must be one of {', '.join(_KINDS)}.", "encoder_attention_type")
+    kind = c.choice("encoder_attention_type", _KINDS, "local")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
 
-    layers = t5_layers(c, count, mixer, ffn, buckets)
+    layers = t5_layers(count, mixer, ffn, buckets)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers, causal=False)}
-    layers = t5_layers(c, decoding, mixer, ffn, buckets)
+    layers = t5_layers(decoding, mixer, ffn, buckets)
     whole = keys.decoder_spec(c, layers, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
     alone = whole.head == "encoder"
     activation = c.str("feed_forward_proj", default="relu")

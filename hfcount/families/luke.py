@@ -20,8 +20,6 @@ _HEADS = keys.named(
 
 
 class Luke(Sizes):
-    """What this architecture alone has."""
-
     entity_vocab_size: int = size("|V_e|", absent=500000)
     entity_emb_size: int = size("d_e", absent=256)
     use_entity_aware_attention: bool = flag(absent=True)

@@ -16,8 +16,6 @@ _HEADS = ("ForPreTraining", "Model", "ForQuestionAnswering")
 
 
 class Lxmert(Sizes):
-    """What LXMERT alone has."""
-
     visual_feat_dim: int = size("d_v")
     visual_pos_dim: int = size("d_b")
     num_qa_labels: int = size("c_q")

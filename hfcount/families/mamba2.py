@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     each = keys.divides(c, "num_heads", heads, "hidden_size · expand", inner)
     if (given := c.int("head_dim", default=each)) != each:
         said = f"head_dim is {given:,}, and {inner:,} / {heads:,} heads is {each:,}."
-        raise c.error(said, "head_dim", "Correct one.")
+        raise c.error("not-divisible", said, "head_dim", "Correct one.")
     mixer = SSM(
         inner=inner,
         state=c.int("state_size"),

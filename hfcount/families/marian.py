@@ -12,8 +12,6 @@ _HEADS = {**keys.named(MTModel="conditional_generation"), **keys.named(("Model",
 
 
 class Marian(Sizes):
-    """What this architecture alone has."""
-
     decoder_vocab_size: int
     share_encoder_decoder_embeddings: bool
 

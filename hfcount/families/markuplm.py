@@ -15,8 +15,6 @@ _HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQu
 
 
 class Markuplm(Sizes):
-    """What this architecture alone has."""
-
     max_xpath_tag_unit_embeddings: int = size("n_t")
     max_xpath_subs_unit_embeddings: int = size("n_s")
     xpath_unit_hidden_size: int = size("d_x")

@@ -19,8 +19,6 @@ _HEADS = keys.named(ForUniversalSegmentation="universal_segmentation", Model="ba
 
 
 class Mask2Former(Record):
-    """What Mask2Former alone has."""
-
     masks: Masked
     mask_feature_size: int
     projected: bool
@@ -36,7 +34,7 @@ def spec(c: Config) -> Spec[Mask2Former]:
 
 
 def blueprint(s: Spec[Mask2Former]) -> Block:
-    d, own, norm, inner = s.hidden, s.own, layer_norm(s.hidden), s.parts["encoder"].hidden
+    d, own, norm, inner = s.hidden, s.own, layer_norm(s.hidden), s.part("encoder").hidden
     queries, mask = embedding(own.masks.num_queries, d), own.mask_feature_size
 
     def layer(one: Layer) -> Block:
@@ -50,9 +48,9 @@ def blueprint(s: Spec[Mask2Former]) -> Block:
         layernorm=norm,
         mask_predictor=block(mask_embedder=numbered_steps(d, d, d, mask)),
     )
-    pixels = own.masks.pixels(s.parts["encoder"], mask)
+    pixels = own.masks.pixels(s.part("encoder"), mask)
     body = block(
-        pixel_level_module=block(encoder=families.tree(s.parts["backbone"]), decoder=pixels),
+        pixel_level_module=block(encoder=families.tree(s.part("backbone")), decoder=pixels),
         transformer_module=block(
             queries_embedder=queries,
             queries_features=queries,

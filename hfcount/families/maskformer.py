@@ -50,7 +50,7 @@ def blueprint(s: Spec[MaskFormer]) -> Block:
     decoder = block(layers=stack(s.layers, lambda one: detr_layer(d, one, crossed=True)), layernorm=layer_norm(d))
     body = block(
         pixel_level_module=block(
-            encoder=families.tree(s.parts["backbone"]),
+            encoder=families.tree(s.part("backbone")),
             decoder=block(fpn=pyramid, mask_projection=conv(fpn, own.mask_feature_size, 3, bias=True)),
         ),
         transformer_module=block(

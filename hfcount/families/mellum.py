@@ -12,8 +12,6 @@ MERGED = packed()
 
 
 class Mellum(Sizes):
-    """What this architecture alone has."""
-
     num_mtp_layers: int
 
 
@@ -21,7 +19,6 @@ def spec(c: Config) -> Spec[Mellum]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     dense, (few, many) = keys.dense(c), keys.dense_and_sparse(c, default=0)
     layers = keys.split(
-        c,
         (few, lambda: Layer(mixer=mixer, ffn=dense)),
         (many, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size"))),
     )

@@ -17,8 +17,6 @@ _GROUPS = 8  # of the channels in convolutions
 
 
 class MgpStr(Sizes):
-    """What MGP-STR alone has."""
-
     num_character_labels: int = size("|V_c|")
     num_bpe_labels: int = size("|V_b|")
     num_wordpiece_labels: int = size("|V_w|")

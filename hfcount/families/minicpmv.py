@@ -3,23 +3,17 @@
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm
+from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.composite import rebased
-from hfcount.spec import Sizes, Spec, size
+from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.spec import GQA, Dense, Layer, Patches, Sizes, Spec, size
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("minicpmv",)  # modeling_minicpmv.py of openbmb/MiniCPM-V-2
-IGNORED = (
-    "batch_vision_input",
-    "dim_model_base",
-    "max_slice_nums",
-    "mm_use_im_start_end",
-    "scale_emb",
-    "scale_resolution",
-    "slice_config",
-    "slice_mode",
-    "use_image_id",
+IGNORED = tuple(
+    "batch_vision_input dim_model_base max_slice_nums mm_use_im_start_end scale_emb scale_resolution slice_config "
+    "slice_mode use_image_id".split()
 )
 
 _MODELS = {"2.0": "minicpm", "2.5": "llama", "2.6": "qwen2", "4.0": "llama", "4.5": "qwen3"}
@@ -57,7 +51,7 @@ def _version(c: Config) -> str:
 
 
 def blueprint(s: Spec[MiniCPMV]) -> Block:
-    d, seen = s.hidden, s.parts["vision"].hidden
+    d, seen = s.hidden, s.part("vision").hidden
     queries = Tensor((s.own.query_num, d))
     attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
     resampler = block(
@@ -71,5 +65,40 @@ def blueprint(s: Spec[MiniCPMV]) -> Block:
         ln_kv=layer_norm(d),
         ln_post=layer_norm(d),
     )
-    text = families.tree(s.parts["text"].replace(head="causal_lm", tied=s.tied))
+    text = families.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
     return block(llm=rebased(text, "llm"), vpm=families.tower(s, "vision"), resampler=resampler)
+
+
+def vision_spec(c: Config) -> Spec:
+    """The vision tower of MiniCPM-V 2: SigLIP's as timm names it (arXiv:2303.15343)."""
+    # The config names a tower of timm, vit_so400m_patch14_siglip_384: its sizes, and those of its 27 by 27 places.
+    named = c.str("vision_encoder", default="")
+    if not named.startswith("vit_so400m_patch14_siglip_384"):
+        raise c.error(
+            "not-described", "vision_encoder names a tower that is not described.", "vision_encoder", observed=named
+        )
+    layer = Layer(mixer=GQA(heads=16, kv_heads=16, head_dim=72), ffn=Dense(width=4304, bias=True))
+    seen = Patches(side=14, channels=3)
+    return keys.encoding(c, keys.uniform(layer, 27), hidden=1152, patches=seen, positions=27 * 27)
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            norm1=layer_norm(d),
+            attn=fused_square_attention(d),
+            norm2=layer_norm(d),
+            mlp=mlp(d, one.dense.width),
+        )
+
+    return block(
+        patch_embed=block(proj=patch_convolution(s)),
+        pos_embed=Tensor((1, s.positions or 0, d), component="embedding"),
+        blocks=stack(s.layers, layer),
+        norm=layer_norm(d),
+    )
+
+
+PARTS = (families.Family(("minicpmv_vision",), vision_spec, vision_blueprint),)

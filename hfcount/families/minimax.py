@@ -4,18 +4,16 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.parts.conversions import BLOCK_SPARSE, W_EXPERTS
-from hfcount.parts.mixers import lightning
+from hfcount.parts.norms import rms_norm
 from hfcount.spec import Layer, Lightning, Sizes, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block
+from hfcount.tree.nodes import Block, Linear, block, buffer
 
 MODEL_TYPES = ("minimax",)  # transformers 5.23: modeling_minimax.py
 SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 
 
 class Minimax(Sizes):
-    """What this architecture alone has."""
-
     block_size: int
 
 
@@ -36,8 +34,28 @@ def blueprint(s: Spec[Minimax]) -> Block:
         mixer, size = one.mixer, s.own.block_size
         return pre_norm(
             d,
-            self_attn=lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),
+            self_attn=_lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),
             block_sparse_moe=moe(d, one.moe, numbered_swiglu(d, one.moe.width, "experts")),
         )
 
     return decoder(s, layer)
+
+
+def _lightning(d: int, a: Lightning, size: int) -> Block:
+    """Lightning attention (arXiv:2501.08313) in blocks of `size` tokens.
+
+    Tensors, with v = l·l_d: qkv_proj (3·v, d), output_gate (v, d), norm (v), out_proj (d, v). Buffers, the decays
+    within a block: slope_rate (l, 1, 1), query_decay and key_decay (l, size, 1), diagonal_decay (1, l, size, size).
+    """
+    values = a.heads * a.head_dim
+    return block(
+        "linear_attention",
+        qkv_proj=Linear(d, 3 * values),
+        output_gate=Linear(d, values),
+        norm=rms_norm(values),
+        out_proj=Linear(values, d),
+        slope_rate=buffer(a.heads, 1, 1),
+        query_decay=buffer(a.heads, size, 1),
+        key_decay=buffer(a.heads, size, 1),
+        diagonal_decay=buffer(1, a.heads, size, size),
+    )

@@ -4,11 +4,25 @@ from dataclasses import replace
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import altered
+from hfcount.parts import (
+    altered,
+    correction_bias,
+    decoder,
+    fused_swiglu,
+    gqa,
+    layer_norm,
+    moe,
+    numbered_swiglu,
+    pre_norm,
+    rms_norm,
+    stack,
+)
 from hfcount.parts.composite import llava, towers_beside_model
 from hfcount.parts.conversions import LLAVA, W_EXPERTS
-from hfcount.spec import Sizes, Spec, size
-from hfcount.tree.nodes import Block, Linear
+from hfcount.parts.ffn import router, stacked, swiglu
+from hfcount.parts.vision import clip_layer, patch_convolution
+from hfcount.spec import Dense, Layer, Layers, MoE, Record, Sizes, Spec, size
+from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("minimax_m3_vl",)  # transformers 5.23: modeling_minimax_m3_vl.py
 IGNORED = ("image_grid_pinpoints", "merged_hidden_size", "num_reward_heads", "vision_feature_layer")
@@ -25,8 +39,6 @@ MERGED = {**W_EXPERTS, "gate_up_proj.weight": ("gate_proj.weight", "up_proj.weig
 
 
 class MinimaxM3Vl(Sizes):
-    """What this architecture alone has."""
-
     projector_hidden_size: int = size("d_p")
 
 
@@ -38,7 +50,7 @@ def spec(c: Config) -> Spec[MinimaxM3Vl]:
 
 
 def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
-    d, width, vision = s.hidden, s.own.projector_hidden_size, s.parts["vision"]
+    d, width, vision = s.hidden, s.own.projector_hidden_size, s.part("vision")
 
     def projector(seen: int, prefix: str = "") -> Block:
         wide, narrow = Linear(seen, width, bias=True), Linear(width, d, bias=True)
@@ -52,3 +64,121 @@ def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
     tower = Block({"vision_model": families.tower(s, "vision")})
     senses = {"multi_modal_projector": projector(vision.hidden), "patch_merge_mlp": projector(merged)}
     return llava(s, families.base(s), vision_tower=tower, **senses)
+
+
+_INDEXED = "its sparse layers also keep the keys of an indexer, and read only the blocks that it chooses"
+
+
+class Indexer(Record):
+    """What chooses the blocks of tokens that a layer reads: its heads, each so many elements wide."""
+
+    heads: int
+    width: int
+
+
+def text_spec(c: Config) -> Spec:
+    """MiniMax-M3's language model: balanced experts with a shared one, and blocks of tokens chosen by an indexer."""
+    layers = _layers(c)
+    indexed = any(part.layer.own for part in layers)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=_INDEXED if indexed else "")
+
+
+def _layers(c: Config) -> list[Layers]:
+    """The layers, of which some have an Indexer.
+
+    Source: transformers 5.23, configuration_minimax_m3_vl.py, MiniMaxM3VLTextConfig.
+    """
+    mixer, earlier = keys.attention(c, qk_norm=True), c.sub("sparse_attention_config") or c.as_part()
+    count = keys.layer_count(c)
+    kinds, flags = c.strs("layer_types"), earlier.ints("sparse_attention_freq")
+    networks, steps = c.strs("mlp_layer_types"), c.ints("moe_layer_freq")
+
+    def sparse() -> Layer:
+        heads = earlier.int("sparse_num_index_heads", default=None) or c.int("index_n_heads")
+        width = earlier.int("sparse_index_dim", default=None) or c.int("index_head_dim")
+        return Layer(mixer=mixer, own=Indexer(heads=keys.dim("h_i", heads), width=keys.dim("h_di", width)))
+
+    def experts() -> Layer:
+        return Layer(ffn=keys.moe(c, "intermediate_size").replace(shared=c.int("shared_intermediate_size")))
+
+    def dense() -> Layer:
+        return Layer(ffn=Dense(width=c.int("dense_intermediate_size")))
+
+    some = keys.uniform(Layer(mixer=mixer), count)
+    if kinds or flags:
+        given = kinds or [("full_attention", "minimax_m3_sparse")[flag > 0] for flag in flags]
+        some = keys.by_kind(
+            c, {"full_attention": some[0].layer, "minimax_m3_sparse": sparse}, given, otherwise="full_attention"
+        )
+    if networks or steps:
+        given = networks or [("dense", "sparse")[step > 0] for step in steps]
+        return keys.combined(some, keys.by_kind(c, {"dense": dense, "sparse": experts}, given, "mlp_layer_types"))
+    return keys.combined(some, keys.uniform(experts(), count))
+
+
+def text_blueprint(s: Spec) -> Block:
+    d, within = s.hidden, s.place == "text"  # within the whole model the names are those of the first release
+
+    def attention(one: Layer) -> Block:
+        if not isinstance(one.own, Indexer) or not one.own.heads:
+            return gqa(d, one.attention)
+        heads, width = one.own.heads, one.own.width
+        parts: dict[str, Node] = {
+            "q_proj": Linear(d, heads * width),
+            "k_proj": Linear(d, width),
+            "q_norm": rms_norm(width),
+            "k_norm": rms_norm(width),
+        }
+        named: dict[str, Node] = {f"index_{name}": node for name, node in parts.items()}
+        return altered(gqa(d, one.attention), **(named if within else {"indexer": Block(parts)}))
+
+    def network(one: Layer) -> tuple[str, Block]:
+        if not isinstance(one.ffn, MoE):
+            return "mlp", (swiglu if within else fused_swiglu)(d, one.dense.width)
+        m = one.ffn
+        balance = block("router", e_score_correction_bias=correction_bias(m))
+        if within:
+            routed = moe(d, m, numbered_swiglu(d, m.width, "experts"))
+            shared = swiglu(d, m.shared or 0)
+            return "block_sparse_moe", altered(routed, shared_experts=shared, **balance.children)
+        packed = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
+        gate = altered(router(d, m), **balance.children)
+        return "mlp", block(gate=gate, experts=packed, shared_experts=fused_swiglu(d, m.shared or 0))
+
+    def layer(one: Layer) -> Block:
+        name, ffn = network(one)
+        return pre_norm(d, self_attn=attention(one), **{name: ffn})
+
+    return decoder(s, layer)
+
+
+def vision_spec(c: Config) -> Spec:
+    """MiniMax-M3's vision tower: CLIP's layers without a class token, and patches that span frames."""
+    return keys.tower(
+        c, patches=keys.patches(c, frames=c.int("temporal_patch_size"), merge=c.int("spatial_merge_size"))
+    )
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d, table, layers = (
+        s.hidden,
+        patch_convolution(s, bias=False),
+        stack(s.layers, lambda one: clip_layer(s.hidden, one)),
+    )
+    if not s.place:
+        return block(embeddings=block(proj=table), pre_layrnorm=layer_norm(d), layers=layers)
+    # Within the whole model the names are those of the first release.
+    return block(embeddings=block(patch_embedding=table), pre_layrnorm=layer_norm(d), encoder=block(layers=layers))
+
+
+PARTS = (
+    families.Family(
+        ("minimax_m3_vl_text",),
+        text_spec,
+        text_blueprint,
+        ignored=tuple(
+            "rotary_dim index_block_size index_local_blocks index_topk_blocks sparse_attention_config".split()
+        ),
+    ),
+    families.Family(("minimax_m3_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),
+)

@@ -13,8 +13,6 @@ SPELLINGS = LLAVA
 
 
 class Mistral3(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int = size("m", absent=2)
     multimodal_projector_bias: bool = flag(absent=False)
     vision_feature_layer: int
@@ -29,7 +27,7 @@ def spec(c: Config) -> Spec[Mistral3]:
 
 
 def blueprint(s: Spec[Mistral3]) -> Block:
-    seen, merge, bias = s.parts["vision"].hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
+    seen, merge, bias = s.part("vision").hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
     projector = block(
         "projector",
         norm=rms_norm(seen),

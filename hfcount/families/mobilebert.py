@@ -12,7 +12,7 @@ from hfcount.parts.encoders import (
     decoder_over,
     pooler,
 )
-from hfcount.spec import Layer, Sizes, Spec, count, flag, size, told
+from hfcount.spec import Layer, Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -36,7 +36,7 @@ class Mobilebert(Sizes):
     key_query_shared_bottleneck: bool = flag(absent=True)
     classifier_activation: bool = flag(absent=True)
     boxed: int = size("d_b", "intra_bottleneck_size", absent=128)
-    inner: int = told(_inner)
+    inner: int = derived(_inner)
     type_vocab_size: int = size()
     embedding_size: int = size("d_e", absent=128)
     num_feedforward_networks: int = count(absent=4)

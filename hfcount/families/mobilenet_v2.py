@@ -8,7 +8,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import normed
 from hfcount.parts.segmentation import labelling
-from hfcount.spec import Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mobilenet_v2",)  # transformers 5.23: modeling_mobilenet_v2.py
@@ -36,7 +36,7 @@ class MobilenetV2(Sizes):
 
     num_channels: int = size("C")
     first_layer_is_expansion: bool = flag(absent=True)
-    necks: tuple[Neck, ...] = told(_necks)
+    necks: tuple[Neck, ...] = derived(_necks)
     stem: int
     last: int
 

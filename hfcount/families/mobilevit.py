@@ -20,8 +20,6 @@ _DEPTHS = (2, 4, 3)
 
 
 class MobileViT(Sizes):
-    """What MobileViT alone has."""
-
     num_channels: int = size("C")
     conv_kernel_size: int = size("w")
     aspp_out_channels: int = size("d_a")
@@ -33,7 +31,7 @@ def spec(c: Config) -> Spec[MobileViT]:
     count = len(_DEPTHS)
     widths = keys.each(c, "hidden_sizes", count, "d")
     heads, bias = [c.int("num_attention_heads")] * count, c.bool("qkv_bias", default=True)
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, depths=_DEPTHS)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, depths=_DEPTHS)
     necks = keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C")
     own = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
     last = keys.dim("d", c.ints("neck_hidden_sizes")[-1])

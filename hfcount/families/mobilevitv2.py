@@ -20,8 +20,6 @@ _CHANNELS = (32, 64, 128, 256, 384, 512)  # before they are scaled
 
 
 class MobileViTV2(Sizes):
-    """What MobileViTV2 alone has."""
-
     num_channels: int
     conv_kernel_size: int = size("w")
     aspp_out_channels: int = size("d_a")

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
 from hfcount.parts.classic import classifier, headed
-from hfcount.spec import Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("modernvbert",)  # transformers 5.23: modeling_modernvbert.py
@@ -15,7 +15,7 @@ class Modernvbert(Sizes):
 
     pixel_shuffle_factor: int = size("m", absent=4)
     classifier_bias: bool = flag(absent=False)
-    norm_bias: bool = told(lambda c: c.part("text_config").bool("norm_bias", default=False))
+    norm_bias: bool = derived(lambda c: c.part("text_config").bool("norm_bias", default=False))
 
 
 def spec(c: Config) -> Spec[Modernvbert]:
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Modernvbert]:
 
 def blueprint(s: Spec[Modernvbert]) -> Block:
     d, of = s.hidden, s.own
-    wide = of.pixel_shuffle_factor * of.pixel_shuffle_factor * s.parts["vision"].hidden
+    wide = of.pixel_shuffle_factor * of.pixel_shuffle_factor * s.part("vision").hidden
     connector = Block({"modality_projection": Linear(wide, d)}, "projector", repeats=0)
     tower = families.tower(s, "vision")
     body = block(vision_model=tower, connector=connector, text_model=families.base(s))

@@ -5,12 +5,14 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention
-from hfcount.spec import Dense, Layer, Sizes, Spec, size
+from hfcount.parts.vision import fused_square_attention, patch_projection
+from hfcount.spec import Dense, Layer, Patches, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("moondream1",)  # hf_moondream.py of vikhyatk/moondream2
+MODEL_TYPES = ("moondream1",)  # hf_moondream.py of vikhyatk/moondream2, vision.py of vikhyatk/moondream2
 CLASSES = ("HfMoondream",)
 IGNORED = ("max_context", "max_crops", "overlap_margin", "prefix_attn", "tokenizer")
+
 
 # config.py of vikhyatk/moondream2, whose config.json gives no sizes.
 _TEXT = {"dim": 2048, "ff_dim": 8192, "n_layers": 24, "vocab_size": 51200, "n_heads": 32, "n_kv_heads": 32}
@@ -80,3 +82,64 @@ def blueprint(s: Spec[Moondream1]) -> Block:
     coordinates = pointed("coord", 1, of.coord_feat_dim, of.coord_out_dim)
     region = Block({**coordinates, **pointed("size", 2, of.size_feat_dim, of.size_out_dim)}, "other", 0)
     return block(model=block(vision=families.tower(s, "vision"), text=text, region=region))
+
+
+# config.py of vikhyatk/moondream2, whose config.json gives no sizes.
+_ABSENT = {
+    "enc_dim": 1152,
+    "enc_patch_size": 14,
+    "enc_n_layers": 27,
+    "enc_ff_dim": 4304,
+    "enc_n_heads": 16,
+    "proj_out_dim": 2048,
+    "crop_size": 378,
+    "in_channels": 3,
+    "proj_inner_dim": 8192,
+}
+
+
+class Moondream1Vision(Sizes):
+    proj_inner_dim: int = size("d_i")
+
+
+def vision_spec(c: Config) -> Spec[Moondream1Vision]:
+    """Moondream 2's vision tower: SigLIP's layers, over an image and its parts."""
+    c = c.assuming(_ABSENT)
+    side, image = c.int("enc_patch_size"), c.int("crop_size")
+    across = keys.dim("n_w", keys.divides(c, "enc_patch_size", side, "crop_size", image, built=True))
+    if not across:
+        raise c.error(
+            "out-of-range", "enc_patch_size exceeds crop_size, so there is no patch.", "enc_patch_size", "Correct one."
+        )
+    return keys.tower(
+        c,
+        hidden=c.int("enc_dim"),
+        ffn=Dense(width=c.int("enc_ff_dim"), bias=True),
+        heads=("enc_n_heads",),
+        depth=("enc_n_layers",),
+        indivisible="built",
+        patches=Patches(side=side, channels=c.int("in_channels")),
+        positions=across * across,
+        out=keys.dim("d_o", c.int("proj_out_dim")),
+    ).having(Moondream1Vision.read(c))
+
+
+def vision_blueprint(s: Spec[Moondream1Vision]) -> Block:
+    d, inner = s.hidden, s.own.proj_inner_dim
+
+    def layer(one: Layer) -> Block:
+        network = mlp(d, one.dense.width)
+        return block(ln1=layer_norm(d), attn=fused_square_attention(d), ln2=layer_norm(d), mlp=network)
+
+    return block(
+        patch_emb=patch_projection(s, bias=True),
+        blocks=stack(s.layers, layer),
+        post_ln=layer_norm(d),
+        proj_mlp=block("projector", fc1=Linear(2 * d, inner, True), fc2=Linear(inner, s.output, True)),
+        pos_emb=Tensor((1, s.positions or 0, d), component="embedding"),
+    )
+
+
+PARTS = (
+    families.Family(("moondream1_vision",), vision_spec, vision_blueprint, ignored=("max_crops", "overlap_margin")),
+)

@@ -11,8 +11,6 @@ MODEL_TYPES = ("moss_transcribe_diarize",)  # transformers 5.23: modeling_moss_t
 
 
 class MossTranscribeDiarize(Sizes):
-    """What this architecture alone has."""
-
     audio_merge_size: int = size("m", absent=4)
     projector_bias: bool = flag(absent=True)
 
@@ -26,7 +24,7 @@ def spec(c: Config) -> Spec[MossTranscribeDiarize]:
 
 def blueprint(s: Spec[MossTranscribeDiarize]) -> Block:
     d, bias = s.hidden, s.own.projector_bias
-    wide = s.own.audio_merge_size * s.parts["audio"].hidden
+    wide = s.own.audio_merge_size * s.part("audio").hidden
     linear, norm = Linear(d, d, bias), layer_norm(d)
     projector = block("projector", linear_1=Linear(wide, d, bias), linear_2=linear, norm=norm)
     return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

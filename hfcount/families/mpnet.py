@@ -13,8 +13,6 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class Mpnet(Sizes):
-    """What this architecture alone has."""
-
     relative_attention_num_buckets: int = size("b", absent=32)
 
 
@@ -37,4 +35,4 @@ def blueprint(s: Spec[Mpnet]) -> Block:
     table = (s.own.relative_attention_num_buckets, s.layers[0].layer.attention.heads)
     encoder = block(layer=stack(s.layers, layer), relative_attention_bias=block("attention", weight=Tensor(table)))
     pooled = pooler(s, heads=("base", "multiple_choice"))
-    return roberta_heads(s, "mpnet", block(embeddings=bert_embeddings(s, types=False), encoder=encoder, pooler=pooled))
+    return roberta_heads(s, "mpnet", block(embeddings=bert_embeddings(s), encoder=encoder, pooler=pooled))

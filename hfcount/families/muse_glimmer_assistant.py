@@ -11,8 +11,6 @@ IGNORED = ("block_size",)
 
 
 class MuseGlimmerAssistant(Sizes):
-    """What this architecture alone has."""
-
     target_layer_ids: int
 
 

@@ -2,9 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts.seq2seq import bart, side_prompt
-from hfcount.spec import Sizes, Spec, size
-from hfcount.tree.nodes import Block, Undescribed, block
+from hfcount.parts.model import embedding
+from hfcount.parts.seq2seq import bart
+from hfcount.spec import Layers, Sizes, Spec, size
+from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
 MODEL_TYPES = ("mvp",)  # transformers 5.23: modeling_mvp.py
 
@@ -12,8 +13,6 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassi
 
 
 class Mvp(Sizes):
-    """What this architecture alone has."""
-
     prompt_length: int
     prompt_mid_dim: int = size(absent=800)
 
@@ -28,7 +27,17 @@ def blueprint(s: Spec[Mvp]) -> Block:
     length, middle = s.own.prompt_length, s.own.prompt_mid_dim
     if not length or s.head == "causal_lm":
         return bart(s, first_norm=True, last_norm=False)
-    prompt = side_prompt(s.hidden, length, middle, s.layers)
+    prompt = _side_prompt(s.hidden, length, middle, s.layers)
     both = block(self_attn_prompt=prompt, cross_attn_prompt=prompt)
     aside = block(self_attn_prompt=Undescribed("prompts of the encoder, which only some implementations build"))
     return bart(s, first_norm=True, last_norm=False, encoder=aside, decoder=both)
+
+
+def _side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) -> Block:
+    """Prompts that the encoder or decoder of MVP learns for its layers (arXiv:2206.12131).
+
+    Tensors: prompt_embedding (length, d), prompt_trans.0 (middle, d), prompt_trans.2 (2·N·d, middle), with biases.
+    """
+    count = sum(part.indices.count for part in layers)
+    trans = Block({"0": Linear(d, middle, True), "2": Linear(middle, count * 2 * d, True)})
+    return block("other", prompt_embedding=embedding(length, d), prompt_trans=trans)

@@ -12,6 +12,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
 MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+
 _SORT = r"^perception\.encoder\.diarization_model\.sortformer_modules\."
 _WHO = "model.audio_tower.diarization_model."
 SPELLINGS = {
@@ -43,7 +44,6 @@ SPELLINGS = {
     r"\.ffn\.net\.3\.": ".mlp.fc2.",
     r"\.mixer\._fp32_params\.": ".mixer.",
 }
-
 _TEXT = {
     ".embeddings": "embed_tokens",
     ".norm_f": "norm",
@@ -59,20 +59,22 @@ class WordTimestamps(Sizes):
 
 def spec(c: Config) -> Spec[WordTimestamps]:
     text, heard = families.part(c, "text_config"), families.part(c, "audio_config")
-    listener = heard.parts["diarization"].parts["audio"]
-    for one in (heard.parts["audio"], listener):
+    listener = heard.part("diarization").part("audio")
+    for one in (heard.part("audio"), listener):
         a = one.layers[0].layer.attention
         if a.kv_heads != a.heads:  # the fused projection is cut into three equal parts
-            raise c.error("num_key_value_heads must be num_attention_heads within audio_config.", "audio_config")
+            raise c.error(
+                "contradiction", "num_key_value_heads must be num_attention_heads within audio_config.", "audio_config"
+            )
     parts = {"audio": heard, "words": families.part(c, "word_timestamp_config")}
     own = WordTimestamps.read(c.part("word_timestamp_config"))
     return keys.composite(c, text, parts, heads=("ForConditionalGeneration",)).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[WordTimestamps]) -> Block:
-    d, heard, words = s.hidden, s.parts["audio"], s.parts["words"]
-    said, who = heard.parts["audio"], heard.parts["diarization"]
-    listener, head = who.parts["audio"], Linear(d, s.vocab, component="lm_head")
+    d, heard, words = s.hidden, s.part("audio"), s.part("words")
+    said, who = heard.part("audio"), heard.part("diarization")
+    listener, head = who.part("audio"), Linear(d, s.vocab, component="lm_head")
     sortformer = block(
         "other",
         encoder_proj=Linear(listener.hidden, who.hidden, True),
@@ -118,3 +120,22 @@ def _nemo(s: Spec) -> Block:
 
     body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer))
     return altered(body, pre_encode=block(proj=Linear(own.stacked, d))) if isinstance(own, Stacked) else body
+
+
+def audio_spec(c: Config) -> Spec:
+    """Nemotron 3.5 Transcribe's ears: a recogniser's encoder, and a model of who speaks when (model card)."""
+    said, who = families.part(c, "asr_config"), families.part(c, "diarization_config")
+    return keys.encoding(c, [], hidden=said.hidden, parts={"audio": said, "diarization": who})
+
+
+def audio_blueprint(s: Spec) -> Block:
+    who = s.part("diarization")
+    return block(
+        asr_encoder=families.tree(s.part("audio")),
+        diarization_model=families.tree(who),
+        asr_norm=layer_norm(s.hidden),
+        speaker_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),
+    )
+
+
+PARTS = (families.Family(("nemotron3_5_transcribe_audio",), audio_spec, audio_blueprint),)

@@ -14,8 +14,6 @@ IGNORED = tuple(
 
 
 class Nemotron3Diarization(Sizes):
-    """What this architecture alone has."""
-
     num_speakers: int
     subsampling_factor: int
 
@@ -24,7 +22,7 @@ def spec(c: Config) -> Spec[Nemotron3Diarization]:
     heard, head = families.part(c, "audio_config"), c.part("head_config")
     if head.int("audio_hidden_size") != heard.hidden:
         said = f"audio_hidden_size is not hidden_size of audio_config, {heard.hidden:,}."
-        raise head.error(said, "audio_hidden_size", "Correct one of them.")
+        raise head.error("contradiction", said, "audio_hidden_size", "Correct one of them.")
     own = Nemotron3Diarization.read(
         c,
         num_speakers=keys.dim("n_s", head.int("num_speakers")),
@@ -39,7 +37,7 @@ def spec(c: Config) -> Spec[Nemotron3Diarization]:
 
 
 def blueprint(s: Spec[Nemotron3Diarization]) -> Block:
-    d, of, heard = s.hidden, s.own, s.parts["audio"]
+    d, of, heard = s.hidden, s.own, s.part("audio")
     body = block(
         audio_tower=families.tree(heard),
         proj=Linear(heard.hidden, d, True, "projector"),

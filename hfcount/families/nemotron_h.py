@@ -2,10 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import altered, drafting, embedding, gqa, latent_moe, mlp, rms_norm, stack, with_head
+from hfcount.parts import altered, drafting, embedding, gqa, mlp, rms_norm, stack, with_head
+from hfcount.parts.ffn import correction_bias, experts
 from hfcount.parts.mixers import mamba2
 from hfcount.spec import GQA, SSM, Layer, MoE, Sizes, Spec, size
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemotron_h",)  # transformers 5.23: modeling_nemotron_h.py
 SPELLINGS = {r"\bbackbone\.": "model."}
@@ -27,7 +28,7 @@ def spec(c: Config) -> Spec[NemotronH]:
         return Layer(ffn=ffn.replace(shared=shared, bias=bias))
 
     made = {
-        "linear_attention": lambda: Layer(mixer=keys.wide_mamba2(c)),
+        "linear_attention": lambda: Layer(mixer=_wide_mamba2(c)),
         "full_attention": lambda: Layer(mixer=keys.attention(c, head_dim=128)),
         "mlp": lambda: Layer(ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))),
         "moe": sparse,
@@ -56,7 +57,7 @@ def blueprint(s: Spec[NemotronH]) -> Block:
             case GQA() as a:
                 return gqa(d, a)
             case MoE() as m:
-                return latent_moe(d, m, s.own.moe_latent_size)
+                return _latent_moe(d, m, s.own.moe_latent_size)
         return mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
 
     def layer(one: Layer) -> Block:
@@ -66,3 +67,36 @@ def blueprint(s: Spec[NemotronH]) -> Block:
     further = stack(s.stack("mtp"), layer)
     tree = with_head(s, body, prefix="backbone", table="embeddings")
     return altered(tree, mtp=block("mtp", layers=further) if further else None)
+
+
+def _wide_mamba2(c: Config) -> SSM:
+    """Mamba-2 with an inner width of mamba_num_heads · mamba_head_dim."""
+    heads = c.int("mamba_num_heads")
+    return SSM(
+        inner=heads * c.int("mamba_head_dim"),
+        state=c.int("ssm_state_size"),
+        kernel=c.int("conv_kernel", "mamba_d_conv"),
+        heads=heads,
+        groups=c.int("n_groups", "mamba_n_groups"),
+        conv_bias=c.bool("use_conv_bias", "mamba_conv_bias", default=True),
+        bias=c.bool("use_bias", default=False),
+    )
+
+
+def _latent_moe(d: int, m: MoE, latent: int = 0) -> Block:
+    """Balanced experts without gate projections, and a shared one; routed experts read `latent` elements, or d if 0.
+
+    Source: arXiv:2512.20856. Tensors: gate.weight (n, d), gate.e_score_correction_bias (n); n times up_proj (d_ff,
+    latent) and down_proj (latent, d_ff) under experts; shared_experts.up_proj (d_s, d) and down_proj (d, d_s);
+    fc1_latent_proj (latent, d) and fc2_latent_proj (d, latent) unless `latent` is 0.
+    """
+    inputs = latent or d
+    expert = block("experts", up_proj=Linear(inputs, m.width), down_proj=Linear(m.width, inputs))
+    shared = m.shared or 0
+    return block(
+        gate=block("router", weight=Tensor((m.experts, d)), e_score_correction_bias=correction_bias(m)),
+        experts=experts(m, expert),
+        shared_experts=block("mlp", up_proj=Linear(d, shared, m.bias), down_proj=Linear(shared, d, m.bias)),
+        fc1_latent_proj=Linear(d, latent, m.bias, component="mlp") if latent else None,
+        fc2_latent_proj=Linear(latent, d, m.bias, component="mlp") if latent else None,
+    )

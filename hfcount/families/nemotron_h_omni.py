@@ -5,7 +5,7 @@ from hfcount.families.radio import Radio
 from hfcount.mapper import Config
 from hfcount.parts import altered, rms_norm
 from hfcount.parts.composite import rebased
-from hfcount.spec import Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("nemotron_h_omni",)  # transformers 5.23: modeling_nemotron_h_omni.py
@@ -38,10 +38,10 @@ class Sound(Sizes):
 class NemotronHOmni(Sizes):
     """What Nemotron 3 Omni alone has; patches are joined `downsample_ratio` times along each side."""
 
-    downsample_ratio: int = told(lambda c: keys.inverse(c, "m", "downsample_ratio", default=0.5))
+    downsample_ratio: int = derived(lambda c: keys.inverse(c, "m", "downsample_ratio", default=0.5))
     projector_hidden_size: int = size("d_p")
     vision_hidden_size: int
-    vision_final_layernorm: bool = told(_predicts)
+    vision_final_layernorm: bool = derived(_predicts)
     sound: Sound | None = None
 
 
@@ -54,13 +54,13 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     spanned = seen.sizes(Radio).frames
     if frames != spanned:
         said = f"video_temporal_patch_size is {frames:,}, and {spanned:,} in vision_config."
-        raise c.error(said, "video_temporal_patch_size", "Correct one of them.")
+        raise c.error("contradiction", said, "video_temporal_patch_size", "Correct one of them.")
     if narrow != seen.hidden:
         said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
-        c.cannot_run(said, "vision_hidden_size", "Correct one of them.")
+        c.cannot_run("contradiction", said, "vision_hidden_size", "Correct one of them.")
     own = NemotronHOmni.read(c, vision_hidden_size=keys.dim("d_v", narrow))
     if not own.downsample_ratio:
-        raise c.error("downsample_ratio must be at most 1.", "downsample_ratio")
+        raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
     towers = {"vision": seen.replace(adapted=True)}
     if heard := c.sub(told):
         heard.assuming({"attention_bias": False, "scale_input": False})
@@ -81,7 +81,7 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
     unstored = Tensor((of.vision_hidden_size,), presence="dispensable")
     normed = Block({"weight": unstored, "bias": unstored}, "norm", 0) if of.vision_final_layernorm else None
     projector = Block({"0": rms_norm(seen), "1": Linear(seen, wide), "3": Linear(wide, d)}, "projector", 0)
-    text = families.tree(s.parts["text"].replace(head="causal_lm"))
+    text = families.tree(s.part("text").replace(head="causal_lm"))
     whole = block(
         language_model=rebased(text, "language_model"),
         vision_model=families.tower(s, "vision"),
@@ -90,7 +90,7 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
     )
     if sound is None:
         return whole
-    heard, between, bias = s.parts["audio"].hidden, sound.projection_hidden_size, sound.projection_bias
+    heard, between, bias = s.part("audio").hidden, sound.projection_hidden_size, sound.projection_bias
     filters = block(fb=obsolete(1, sound.num_mel_bins, _BANDS), window=obsolete(_WINDOW))
     encoder = altered(families.tower(s, "audio"), feature_extractor=block(featurizer=filters))
     into, out = Linear(heard, between, bias), Linear(between, d, bias)

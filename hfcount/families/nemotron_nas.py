@@ -45,7 +45,9 @@ def _grouped(c: Config) -> list[Layers]:
     if not heads:
         return keys.uniform(Layer(mixer=usual, ffn=ffn, own=plain), count)
     if len(heads) != count or min(heads) < 1:
-        raise c.error(f"{key} must name 1 and more heads for each of {count:,} layers.", key, "Correct it.")
+        raise c.error(
+            "out-of-range", f"{key} must name 1 and more heads for each of {count:,} layers.", key, "Correct it."
+        )
     places = {own: Indices.of(n for n, other in enumerate(heads) if other == own) for own in dict.fromkeys(heads)}
     return [
         Layers(indices=some, layer=Layer(mixer=usual.replace(kv_heads=own), ffn=ffn, own=plain))
@@ -56,8 +58,7 @@ def _grouped(c: Config) -> list[Layers]:
 def _blocks(c: Config, given: list[object]) -> list[Layers]:
     count, hidden = keys.layer_count(c), c.int("hidden_size")
     if len(given) != count:
-        said = f"block_configs has {len(given):,} entries and num_hidden_layers is {count:,}."
-        raise c.error(said, "block_configs", "Correct one.", expected=int(count), observed=len(given))
+        raise c.unequal("block_configs", len(given), "num_hidden_layers", count)
     shapes: dict[_Shape, list[int]] = {}
     for place, one in enumerate(given):
         shapes.setdefault(_shape(c, one, place, hidden), []).append(place)

@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[New]:
         ("layer_norm_type", norm, ("layer_norm", "rms_norm")),
     ):
         if value not in known:
-            raise c.error(f"{key} must be one of {', '.join(known)}.", key, observed=value)
+            raise c.error("unknown-kind", f"{key} must be one of {', '.join(known)}.", key, observed=value)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c))
     types = c.int("type_vocab_size", default=1, minimum=0) or None
     own = New.read(c, rms=norm == "rms_norm")

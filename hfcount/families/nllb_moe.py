@@ -20,8 +20,6 @@ _HEADS = ("ForConditionalGeneration", "Model")
 
 
 class NllbMoe(Sizes):
-    """What NLLB-MoE alone has."""
-
     router_bias: bool = flag(absent=False)
 
 
@@ -36,9 +34,9 @@ def spec(c: Config) -> Spec[NllbMoe]:
         moe = MoE(experts=experts, active=min(2, experts), width=one.dense.width, bias=True)
         sparse = Indices.span(step - 1, count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
-        return tuple(keys.split(c, (rest, lambda: one), (sparse, lambda: one.replace(ffn=moe))))
+        return tuple(keys.split((rest, lambda: one), (sparse, lambda: one.replace(ffn=moe))))
 
-    encoder = whole.parts["encoder"]
+    encoder = whole.part("encoder")
     parts = {"encoder": encoder.replace(layers=layers("encoder", encoder.layers))}
     return whole.replace(layers=layers("decoder", whole.layers), parts=parts).having(own)
 

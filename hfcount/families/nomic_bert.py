@@ -27,8 +27,6 @@ _HEADS = ("ForMaskedLM", "Model", *_CLASSES)
 
 
 class NomicBert(Sizes):
-    """What this architecture alone has."""
-
     type_vocab_size: int = size()
 
 

@@ -13,8 +13,6 @@ _WIDER = 4  # the latents' network, as its implementation has it
 
 
 class Nvembed(Sizes):
-    """What this architecture alone has."""
-
     latents: int
     latent_heads: int
     latent_head_dim: int

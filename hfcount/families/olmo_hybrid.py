@@ -4,10 +4,10 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.parts.conversions import CONVOLUTION
-from hfcount.parts.mixers import unfused_delta_net
+from hfcount.parts.mixers import conv1d
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("olmo_hybrid",)  # transformers 5.23: modeling_olmo_hybrid.py
 SPELLINGS = {
@@ -39,7 +39,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        linear = unfused_delta_net(d, one.mixer) if isinstance(one.mixer, DeltaNet) else None
+        linear = _unfused_delta_net(d, one.mixer) if isinstance(one.mixer, DeltaNet) else None
         return block(
             attention_layer_norm=rms_norm(d) if linear else None,
             linear_attn=linear,
@@ -50,3 +50,31 @@ def blueprint(s: Spec) -> Block:
         )
 
     return decoder(s, layer)
+
+
+def _unfused_delta_net(d: int, a: DeltaNet) -> Block:
+    """Gated DeltaNet (arXiv:2412.06464) with separate projections.
+
+    Tensors, with q = l_k·l_dk and v = l_v·l_dv: q_proj and k_proj (q, d), v_proj and g_proj (v, d), a_proj and b_proj
+    (l_v, d), A_log and dt_bias (l_v), o_norm (l_dv), o_proj (d, v). The convolution of all 2·q + v channels is stored
+    in three equal parts, the last of which may be smaller: q_conv1d, k_conv1d, v_conv1d.
+    """
+    keys, values = a.key_heads * a.key_dim, a.value_heads * a.value_dim
+    mixed = 2 * keys + values
+    third = (mixed + 2) // 3
+    return block(
+        "linear_attention",
+        q_proj=Linear(d, keys),
+        k_proj=Linear(d, keys),
+        v_proj=Linear(d, values),
+        a_proj=Linear(d, a.value_heads),
+        b_proj=Linear(d, a.value_heads),
+        g_proj=Linear(d, values),
+        q_conv1d=conv1d(third, a.kernel),
+        k_conv1d=conv1d(third, a.kernel),
+        v_conv1d=conv1d(mixed - 2 * third, a.kernel),
+        A_log=Tensor((a.value_heads,)),
+        dt_bias=Tensor((a.value_heads,)),
+        o_norm=rms_norm(a.value_dim),
+        o_proj=Linear(values, d),
+    )

@@ -2,22 +2,18 @@
 
 from hfcount import families, keys
 from hfcount.components.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
+from hfcount.components.timm import SWINS
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.timm_features import SWINS
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.detection import detr_layer, named_attention, perceptron, sampling
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("omdet-turbo",)  # transformers 5.23: modeling_omdet_turbo.py
-IGNORED = (
-    "image_size",
-    "cache_size",
-    "eval_size",
-    "positional_encoding_temperature",
-    "apply_layernorm_after_vision_backbone",
+IGNORED = tuple(
+    "image_size cache_size eval_size positional_encoding_temperature apply_layernorm_after_vision_backbone".split()
 )
 SPELLINGS = {r"^language_backbone\.model\.text_model\.": "language_backbone.model."}  # CLIP's own module around it
 
@@ -38,8 +34,8 @@ class OmDetTurbo(Sizes):
     task_encoder_hidden_dim: int = size("d_t")
     text_projection_in_dim: int = size("d_i")
     text_projection_out_dim: int = size("d_p")
-    encoder_fused: int = told(lambda c: keys.dim("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"))))
-    attended: int = told(lambda c: len(c.ints("encoder_projection_indices")))
+    encoder_fused: int = derived(lambda c: keys.dim("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"))))
+    attended: int = derived(lambda c: len(c.ints("encoder_projection_indices")))
 
 
 def _window(c: Config) -> int | None:
@@ -93,7 +89,7 @@ def spec(c: Config) -> Spec[OmDetTurbo]:
 
 def _encoder(s: Spec[OmDetTurbo]) -> Block:
     """The hybrid encoder: as `hybrid_encoder`, with channel_projection_layers."""
-    inner, own = s.parts["encoder"], s.own
+    inner, own = s.part("encoder"), s.own
     d = inner.hidden
     layers = stack(inner.layers, lambda one: altered(detr_layer(d, one), self_attn=named_attention(d)))
     attending = Repeat(Indices.below(own.attended), block(layers=layers))
@@ -111,7 +107,7 @@ def _decoder(s: Spec[OmDetTurbo]) -> Block:
         return block(
             self_attn=named_attention(d),
             norm1=norm,
-            cross_attn=sampling(s.parts["encoder"].hidden, points, one.attention.heads),
+            cross_attn=sampling(s.part("encoder").hidden, points, one.attention.heads),
             norm2=norm,
             linear1=Linear(d, one.dense.width, True, "mlp"),
             linear2=Linear(one.dense.width, d, True, "mlp"),
@@ -138,15 +134,15 @@ def _decoder(s: Spec[OmDetTurbo]) -> Block:
 
 
 def blueprint(s: Spec[OmDetTurbo]) -> Block:
-    own, seen = s.own, families.tree(s.parts["backbone"])
+    own, seen = s.own, families.tree(s.part("backbone"))
     table = Tensor((own.text_projection_in_dim, own.text_projection_out_dim), component="projector")
-    timm = s.parts["backbone"].family == "timm_backbone"
+    timm = s.part("backbone").family == "timm_backbone"
     return block(
         vision_backbone=block(
             vision_backbone=block(_backbone=seen) if timm else seen,
             layer_norms=Block({str(place): layer_norm(width) for place, width in enumerate(own.seen)}),
         ),
-        language_backbone=block(model=families.tree(s.parts["words"]), text_projection=table),
+        language_backbone=block(model=families.tree(s.part("words")), text_projection=table),
         encoder=_encoder(s),
         decoder=_decoder(s),
     )

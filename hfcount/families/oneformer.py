@@ -34,8 +34,6 @@ class Told(Sizes):
 
 
 class OneFormer(Record):
-    """What OneFormer alone has."""
-
     masks: Masked
     told: Told
 
@@ -65,7 +63,7 @@ def _texts(d: int, of: Told) -> Block:
 
 
 def blueprint(s: Spec[OneFormer]) -> Block:
-    d, of, norm, inner, labels = s.hidden, s.own.told, layer_norm(s.hidden), s.parts["encoder"].hidden, s.labels + 1
+    d, of, norm, inner, labels = s.hidden, s.own.told, layer_norm(s.hidden), s.part("encoder").hidden, s.labels + 1
     wide = s.layers[0].layer.dense.width
 
     def layer(_: Layer) -> Block:
@@ -94,9 +92,9 @@ def blueprint(s: Spec[OneFormer]) -> Block:
         class_embed=Linear(d, labels, True, "other"),
         mask_embed=block(layers=numbered_steps(d, d, d, of.mask_dim)),
     )
-    pixels = s.own.masks.pixels(s.parts["encoder"], of.mask_dim)
+    pixels = s.own.masks.pixels(s.part("encoder"), of.mask_dim)
     body = block(
-        pixel_level_module=block(encoder=families.tree(s.parts["backbone"]), decoder=pixels),
+        pixel_level_module=block(encoder=families.tree(s.part("backbone")), decoder=pixels),
         transformer_module=block(
             queries_embedder=embedding(s.own.masks.num_queries, d),
             decoder=decoder,

@@ -11,8 +11,6 @@ MODEL_TYPES = ("openai-gpt",)  # transformers 5.23: modeling_openai.py
 
 
 class OpenaiGptLayer(Record):
-    """What its layers alone have."""
-
     n_ctx: int
 
 

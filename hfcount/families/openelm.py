@@ -15,8 +15,6 @@ IGNORED = ("max_context_length", "num_gqa_groups", "qkv_multipliers", "rope_max_
 
 
 class Openelm(Sizes):
-    """What this architecture alone has."""
-
     ffn_with_glu: bool
 
 
@@ -25,17 +23,16 @@ def spec(c: Config) -> Spec[Openelm]:
     queries, shared, factors = c.ints("num_query_heads"), c.ints("num_kv_heads"), c.entries("ffn_multipliers")
     for key, given in (("num_query_heads", queries), ("num_kv_heads", shared), ("ffn_multipliers", factors)):
         if len(given) != count:
-            said = f"{key} has {len(given):,} entries and num_transformer_layers is {count:,}."
-            raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
+            raise c.unequal(key, len(given), "num_transformer_layers", count)
         if any(isinstance(one, bool) or not isinstance(one, int | float) or not 0 < one < 2**20 for one in given):
-            raise c.error(f"{key} must name a number above 0 for each layer.", key)
+            raise c.error("out-of-range", f"{key} must name a number above 0 for each layer.", key)
     gated, normed = c.bool("ffn_with_glu", default=True), c.bool("normalize_qk_projections", default=False)
     divisor = c.int("ffn_dim_divisor", default=256)
     places: dict[tuple[int, int, int], list[int]] = {}
     for place, (heads, kv_heads, factor) in enumerate(zip(queries, shared, factors, strict=True)):
         if heads % kv_heads:
             said = "num_query_heads must name multiples of num_kv_heads, which they share."
-            c.cannot_run(said, "num_kv_heads", "Correct one of them.")
+            c.cannot_run("not-divisible", said, "num_kv_heads", "Correct one of them.")
         places.setdefault((heads, kv_heads, keys.rounded(factor * d, divisor)), []).append(place)
     layers = [
         Layers(

@@ -13,8 +13,6 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswe
 
 
 class Opt(Sizes):
-    """What this architecture alone has."""
-
     word_embed_proj_dim: int
     norms: bool = flag("layer_norm_elementwise_affine", absent=True)
     final_layer_norm: bool

@@ -2,14 +2,17 @@
 
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
-from hfcount.families.siglip2_navit import Siglip2Navit
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm
+from hfcount.parts import layer_norm, rms_norm, stack
+from hfcount.parts.classic import positions
 from hfcount.parts.composite import rebased
-from hfcount.spec import Sizes, Spec
+from hfcount.parts.vision import clip_layer, fused_square_attention, patch_convolution, patch_projection
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("ovis", "ovis2_5")  # modeling_ovis.py of AIDC-AI/Ovis2-1B, modeling_ovis2_5.py of AIDC-AI/Ovis2.5-2B
+# modeling_ovis.py of AIDC-AI/Ovis2-1B, modeling_ovis2_5.py of AIDC-AI/Ovis2.5-2B, modeling_aimv2.py of
+# AIDC-AI/Ovis2-1B, modeling_siglip2_navit.py of AIDC-AI/Ovis
+MODEL_TYPES = ("ovis", "ovis2_5")
 IGNORED = ("depths", "multimodal_max_length", "tau")
 
 _BACKBONES = {"aimv2": "ovis_aimv2", "siglip_vision_model": "siglip_vision_model"}
@@ -47,7 +50,7 @@ def spec(c: Config) -> Spec[Ovis]:
         words, indicators = tokenizer.int("vocab_size", default=16384), 5
     if words <= indicators:
         said = f"There are {words:,} visual words, and {indicators} of them mark an image."
-        raise tokenizer.error(said, "vocab_size")
+        raise tokenizer.error("out-of-range", said, "vocab_size")
     own = Ovis.read(c, words=keys.dim("|V_v|", words), indicators=indicators, stride=stride, later=later)
     heads = keys.named(Ovis="causal_lm", Ovis2_5="causal_lm")
     tied = text.tied and not c.bool("disable_tie_weight", default=False)
@@ -56,7 +59,7 @@ def spec(c: Config) -> Spec[Ovis]:
 
 
 def blueprint(s: Spec[Ovis]) -> Block:
-    of, vision = s.own, s.parts["vision"]
+    of, vision = s.own, s.part("vision")
     words, seen = of.words - of.indicators, of.stride * of.stride * vision.hidden
     tower = families.tower(s, "vision")
     if vision.family == "siglip_vision_model":
@@ -64,7 +67,105 @@ def blueprint(s: Spec[Ovis]) -> Block:
     head = Block({"0": Linear(seen, words), "1": layer_norm(words)}, "projector")
     sight = {"vit" if of.later else "backbone": tower, "head": head}
     return block(
-        llm=rebased(families.tree(s.parts["text"].replace(tied=s.tied)), "llm"),
+        llm=rebased(families.tree(s.part("text").replace(tied=s.tied)), "llm"),
         visual_tokenizer=Block(sight, repeats=0),
         vte=block("projector", weight=Tensor((of.words, s.hidden))),
     )
+
+
+# configuration_aimv2.py of AIDC-AI/Ovis2-1B.
+_ABSENT = {
+    "hidden_size": 1024,
+    "intermediate_size": 2816,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 8,
+    "num_channels": 3,
+    "image_size": 224,
+    "patch_size": 14,
+    "qkv_bias": False,
+    "use_bias": False,
+}
+
+
+class OvisAimv2(Sizes):
+    qkv_bias: bool = flag()
+    use_bias: bool
+
+
+def aimv2_spec(c: Config) -> Spec[OvisAimv2]:
+    """AIMv2's vision tower as it was released, and as Ovis 2 has it (arXiv:2411.14402)."""
+    c = c.assuming(_ABSENT)
+    bias, seen = c.bool("use_bias"), keys.patches(c)
+    own = OvisAimv2.read(c, use_bias=bias)
+    ffn = Dense(width=c.int("intermediate_size"), bias=bias)
+    return keys.tower(c, ffn=ffn, indivisible="built", patches=seen, positions=keys.squares(c)).having(own)
+
+
+def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
+    d, of = s.hidden, s.own
+    bias = of.use_bias
+
+    def layer(one: Layer) -> Block:
+        wide, narrow = Linear(d, one.dense.width, bias), Linear(one.dense.width, d, bias)
+        attention = fused_square_attention(d, of.qkv_bias, bias)
+        network = block("mlp", fc1=wide, fc2=narrow, fc3=wide)
+        return block(attn=attention, norm_1=rms_norm(d), mlp=network, norm_2=rms_norm(d))
+
+    patches = block(proj=patch_convolution(s), norm=rms_norm(d))
+    places = Tensor((1, s.positions or 0, d), component="embedding")
+    trunk = block(blocks=stack(s.layers, layer), post_trunk_norm=rms_norm(d))
+    return block(preprocessor=block(patchifier=patches, pos_embed=places), trunk=trunk)
+
+
+# configuration_siglip2_navit.py of AIDC-AI/Ovis.
+_NAVIT_ABSENT = {
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "num_channels": 3,
+    "image_size": 512,
+    "patch_size": 16,
+    "hidden_stride": 2,
+    "preserve_original_pe": True,
+}
+
+
+class Siglip2Navit(Sizes):
+    flat: bool
+    hidden_stride: int = size("m")
+
+
+def navit_spec(c: Config) -> Spec[Siglip2Navit]:
+    """Ovis 2.5's vision tower: SigLIP 2's for images of any size, with rotary positions too (arXiv:2508.11737)."""
+    c = c.assuming(_NAVIT_ABSENT)
+    count = c.int("num_patches", default=-1, minimum=-1)
+    flat, seen = count > 0, keys.patches(c)
+    if not count:
+        raise c.error(
+            "out-of-range", "num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0
+        )
+    rows = (count if flat else keys.squares(c)) if c.bool("preserve_original_pe") else None
+    own = Siglip2Navit.read(c, flat=flat)
+    return keys.tower(c, patches=seen, positions=rows).having(own)
+
+
+def navit_blueprint(s: Spec[Siglip2Navit]) -> Block:
+    d = s.hidden
+    table = block(
+        patch_embedding=patch_projection(s, bias=True) if s.own.flat else patch_convolution(s),
+        position_embedding=None if s.positions is None else positions(s),
+    )
+    encoder = block(layers=stack(s.layers, lambda one: clip_layer(d, one)))
+    return block(vision_model=block(embeddings=table, encoder=encoder, post_layernorm=layer_norm(d)))
+
+
+PARTS = (
+    families.Family(("ovis_aimv2",), aimv2_spec, aimv2_blueprint),
+    families.Family(
+        ("siglip2_navit",),
+        navit_spec,
+        navit_blueprint,
+        ignored=("fullatt_block_indexes", "temporal_patch_size", "use_rope", "window_size"),
+    ),
+)

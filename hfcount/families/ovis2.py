@@ -1,10 +1,12 @@
 """Ovis 2: a vision tower whose output picks rows of a table of visual words, before any language model."""
 
 from hfcount import families, keys
-from hfcount.families.ovis2_vision import Ovis2Vision
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, rms_norm, stack, swiglu
+from hfcount.parts.classic import positions
 from hfcount.parts.composite import towers_in_model
-from hfcount.spec import Sizes, Spec, size
+from hfcount.parts.vision import patch_convolution, square_attention
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("ovis2",)  # transformers 5.23: modeling_ovis2.py
@@ -17,8 +19,6 @@ SPELLINGS = {
 
 
 class Ovis2(Sizes):
-    """What the whole model alone has."""
-
     vocab_size: int = size("|V_o|")
     width: int = size("d_w", "hidden_size")
 
@@ -32,9 +32,48 @@ def spec(c: Config) -> Spec[Ovis2]:
 
 def blueprint(s: Spec[Ovis2]) -> Block:
     width = s.own.width
-    words = Tensor((s.parts["vision"].sizes(Ovis2Vision).vocab_size, width), component="projector")
+    words = Tensor((s.part("vision").sizes(Ovis2Vision).vocab_size, width), component="projector")
     tower = families.tower(s, "vision")
     tree = towers_in_model(s, families.base(s), vision_tower=tower, visual_embeddings_table=block(weight=words))
     if s.head == "base" or s.tied:
         return tree
     return Block({**tree.children, "lm_head": Linear(width, s.own.vocab_size, component="lm_head")})
+
+
+class Ovis2Vision(Sizes):
+    vocab_size: int = size("|V_v|")
+    num_visual_indicator_tokens: int = size("n_i", minimum=0)
+    hidden_stride: int = size("m")
+    qkv_bias: bool = flag(absent=False)
+
+
+def vision_spec(c: Config) -> Spec[Ovis2Vision]:
+    """Ovis 2's vision tower, AIMv2's layers, and a head over visual words (arXiv:2405.20797, arXiv:2411.14402)."""
+    own = Ovis2Vision.read(c)
+    ffn = Dense(width=c.int("intermediate_size"), bias=c.bool("mlp_bias", default=False))
+    return keys.tower(c, ffn=ffn, patches=keys.patches(c), positions=keys.squares(c)).having(own)
+
+
+def vision_blueprint(s: Spec[Ovis2Vision]) -> Block:
+    d, of = s.hidden, s.own
+    words = of.vocab_size - of.num_visual_indicator_tokens
+
+    def layer(one: Layer) -> Block:
+        return block(
+            attention=square_attention(d, of.qkv_bias, out="out_proj"),
+            ffn=swiglu(d, one.dense.width, one.dense.bias),
+            rms_norm1=rms_norm(d),
+            rms_norm2=rms_norm(d),
+        )
+
+    table = block(patch_embedding=patch_convolution(s), position_embedding=positions(s), rms_norm=rms_norm(d))
+    body = block(embeddings=table, encoder=block(layers=stack(s.layers, layer)), rms_norm=rms_norm(d))
+    seen = of.hidden_stride * of.hidden_stride * d
+    return block(
+        transformer=body,
+        head_linear=Linear(seen, words, component="projector"),
+        head_norm=layer_norm(words),
+    )
+
+
+PARTS = (families.Family(("ovis2_vision",), vision_spec, vision_blueprint),)

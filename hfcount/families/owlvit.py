@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    body, seen = paired(s, families.base(s), families.tower(s, "vision")), s.parts["vision"].hidden
+    body, seen = paired(s, families.base(s), families.tower(s, "vision")), s.part("vision").hidden
     if s.head == "base":
         return body
 

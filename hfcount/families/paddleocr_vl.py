@@ -16,8 +16,6 @@ SPELLINGS = {
 
 
 class PaddleocrVl(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int
 
 
@@ -32,7 +30,7 @@ def spec(c: Config) -> Spec[PaddleocrVl]:
 
 
 def blueprint(s: Spec[PaddleocrVl]) -> Block:
-    seen, side = s.parts["vision"].hidden, s.own.spatial_merge_size
+    seen, side = s.part("vision").hidden, s.own.spatial_merge_size
     wide = side * side * seen
     projector = block(
         "projector",

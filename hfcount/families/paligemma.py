@@ -13,8 +13,6 @@ REPLACES_PLACEHOLDERS = True
 
 
 class Paligemma(Sizes):
-    """What this architecture alone has."""
-
     projection_dim: int = size("d_p", absent=2048)
 
 
@@ -27,5 +25,5 @@ def spec(c: Config) -> Spec[Paligemma]:
 
 
 def blueprint(s: Spec[Paligemma]) -> Block:
-    projector = block("projector", linear=Linear(s.parts["vision"].hidden, s.own.projection_dim, bias=True))
+    projector = block("projector", linear=Linear(s.part("vision").hidden, s.own.projection_dim, bias=True))
     return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

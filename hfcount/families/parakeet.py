@@ -49,8 +49,8 @@ def spec(c: Config) -> Spec[Transducer | None]:
 
 
 def blueprint(s: Spec[Transducer | None]) -> Block:
-    d, own, heard = s.hidden, s.own, s.parts["encoder"].hidden
-    body = block(encoder=families.tree(s.parts["encoder"]))
+    d, own, heard = s.hidden, s.own, s.part("encoder").hidden
+    body = block(encoder=families.tree(s.part("encoder")))
     if own is None:
         return altered(body, ctc_head=conv(heard, s.vocab, 1, component="lm_head"))
     prompt = None

@@ -3,11 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
-from hfcount.parts.conformer import nemo_attention, nemo_convolution, nemo_layer
+from hfcount.parts.classic import mha
+from hfcount.parts.conformer import nemo_convolution, nemo_layer
 from hfcount.parts.convolution import batch_norm, conv, depthwise
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
+from hfcount.parts.layers import altered
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 # transformers 5.23: modeling_parakeet.py, modeling_nemotron_asr_streaming.py
 MODEL_TYPES = ("parakeet_encoder", "nemotron_asr_streaming_encoder")
@@ -15,8 +17,6 @@ IGNORED = ("scale_input", "default_num_lookahead_tokens")
 
 
 class ParakeetEncoder(Sizes):
-    """What this architecture alone has."""
-
     shortened: int
     left: int
     subsampling_conv_channels: int = size("C")
@@ -35,7 +35,9 @@ def spec(c: Config) -> Spec[ParakeetEncoder]:
     for _ in range(times):
         left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
     if left < 1:
-        raise c.error(f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins")
+        raise c.error(
+            "not-divisible", f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins"
+        )
     own = ParakeetEncoder.read(c, shortened=times, left=keys.dim("b_s", left))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
     return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
@@ -45,7 +47,7 @@ def blueprint(s: Spec[ParakeetEncoder]) -> Block:
     d, of, streaming = s.hidden, s.own, s.family.startswith("nemotron")
     norm = layer_norm(d) if streaming else batch_norm(d)
     convolution = nemo_convolution(d, of.conv_kernel_size, norm, of.convolution_bias)
-    layers = stack(s.layers, lambda one: nemo_layer(d, one, nemo_attention(d, one.attention), convolution))
+    layers = stack(s.layers, lambda one: nemo_layer(d, one, _nemo_attention(d, one.attention), convolution))
     return block(subsampling=_streamed(s) if streaming else _numbered(s), layers=layers)
 
 
@@ -73,3 +75,12 @@ def _convolutions(s: Spec[ParakeetEncoder]) -> tuple[Block, Block, Block]:
 
 def _flat(s: Spec[ParakeetEncoder]) -> Linear:
     return Linear(s.own.subsampling_conv_channels * s.own.left, s.hidden, True)
+
+
+def _nemo_attention(d: int, a: GQA) -> Block:
+    """Attention with positions as in Transformer-XL (arXiv:1901.02860).
+
+    Tensors: q_proj, k_proj, v_proj, o_proj; relative_k_proj (h·h_d, d), bias_u and bias_v (h, h_d).
+    """
+    own = Tensor((a.heads, a.head_dim))
+    return altered(mha(d, a, "o_proj"), relative_k_proj=Linear(d, a.heads * a.head_dim), bias_u=own, bias_v=own)

@@ -20,8 +20,6 @@ _HEADS = keys.named(_CLASSES, ForPrediction="prediction", ForRegression="regress
 
 
 class Patchtsmixer(Sizes):
-    """What this architecture alone has."""
-
     channels: int = size("C", "num_input_channels", absent=1)
     patch_length: int
     patches: int

@@ -22,8 +22,6 @@ _NORMS = ("batchnorm", "layernorm")
 
 
 class Patchtst(Sizes):
-    """What this architecture alone has."""
-
     channels: int = count("C", "num_input_channels", absent=1)
     patch_length: int
     patches: int
@@ -42,10 +40,8 @@ def spec(c: Config) -> Spec[Patchtst]:
     d, bias, norm = (
         c.int("d_model", "hidden_size"),
         c.bool("bias", default=True),
-        c.str("norm_type", default="batchnorm"),
+        c.choice("norm_type", _NORMS, "batchnorm"),
     )
-    if norm not in _NORMS:
-        raise c.error(f"norm_type must be one of {', '.join(_NORMS)}.", "norm_type")
     side = keys.dim("P", c.int("patch_length", default=1))
     own = Patchtst.read(
         c,

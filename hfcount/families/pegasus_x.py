@@ -14,8 +14,6 @@ _HEADS = ("ForConditionalGeneration", "Model")
 
 
 class PegasusX(Sizes):
-    """What this architecture alone has."""
-
     num_global_tokens: int = size("n_g", absent=32)
 
 

@@ -24,8 +24,6 @@ _BANDS, _COLOURS, _CHANNELS, _LEARNED, _PATCH, _FLOW, _KEYS = 64, 3, 64, 256, 54
 
 
 class Perceiver(Sizes):
-    """What this architecture alone has."""
-
     num_latents: int = size("n_z")
     d_model: int
     qk_channels: int
@@ -94,7 +92,7 @@ def blueprint(s: Spec[Perceiver]) -> Block:
     return block(perceiver=Block({**body.children, "decoder": block(decoder=decoder)}))
 
 
-def _layer(q: int, kv: int, own: int, values: int, out: int, wide: int, crossed: bool = False) -> Block:
+def _layer(q: int, kv: int, own: int, values: int, out: int, wide: int, *, crossed: bool = False) -> Block:
     """A layer whose queries are from q channels, keys and values from kv, and whose output has `out`."""
     inner = block(
         layernorm1=layer_norm(q),

@@ -11,8 +11,6 @@ IGNORED = ("vision_use_cls_token", "projector_pooling_ratio")
 
 
 class PerceptionLm(Sizes):
-    """What this architecture alone has."""
-
     embed_dim: int
 
 

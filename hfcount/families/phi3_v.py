@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.parts["vision"].hidden
+    d, seen = s.hidden, s.part("vision").hidden
     merged = 4 * seen  # of two by two patches
     tower = families.tower(s, "vision")
     image = block(
@@ -40,7 +40,7 @@ def blueprint(s: Spec) -> Block:
         img_processor=block(vision_model=tower),
         img_projection=Block({"0": Linear(merged, d, True), "2": Linear(d, d, True)}, "projector"),
     )
-    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     body = text.children["model"]
     assert isinstance(body, Block)
     return altered(text, model=altered(body, vision_embed_tokens=image))

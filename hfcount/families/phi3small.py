@@ -7,15 +7,9 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block, buffer
 
 MODEL_TYPES = ("phi3small",)  # modeling_phi3_small.py of microsoft/Phi-3-small-8k-instruct
-IGNORED = (
-    "blocksparse_block_size",
-    "blocksparse_num_local_blocks",
-    "blocksparse_triton_kernel_block_size",
-    "blocksparse_vert_stride",
-    "dense_attention_every_n_layers",
-    "dummy_token_indices",
-    "ff_intermediate_size",
-    "rope_embedding_base",
+IGNORED = tuple(
+    "blocksparse_block_size blocksparse_num_local_blocks blocksparse_triton_kernel_block_size blocksparse_vert_stride "
+    "dense_attention_every_n_layers dummy_token_indices ff_intermediate_size rope_embedding_base".split()
 )
 
 

@@ -1,10 +1,10 @@
 """Phi-4-multimodal: Phi-4-mini with vision and audio towers inside its embedding (arXiv:2503.01743)."""
 
 from hfcount import families, keys
-from hfcount.families.phi4_multimodal_audio import Phi4MultimodalAudio
-from hfcount.mapper import Config
+from hfcount.components.conformers import Phi4Conformer, shortened
+from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, base, fused_qkv, fused_swiglu, inv_freq, pre_norm, with_head
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("phi4_multimodal",)  # transformers 5.23: modeling_phi4_multimodal.py
@@ -36,7 +36,7 @@ def blueprint(s: Spec) -> Block:
     def projected(width: int, up: str, down: str) -> dict[str, Node]:
         return {up: Linear(width, d, True, "projector"), down: Linear(d, d, True, "projector")}
 
-    seen, heard = s.parts["vision"].hidden, s.parts["audio"]
+    seen, heard = s.part("vision").hidden, s.part("audio")
     image = Block(
         {
             "global_img_feature_extensor": Tensor((1, 1, seen)),
@@ -51,3 +51,41 @@ def blueprint(s: Spec) -> Block:
         sound |= projected(width, f"up_proj_for_{sense}", f"down_proj_for_{sense}")
     senses = Block({"image_embed": image, "audio_embed": Block(sound)}, repeats=0)
     return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))
+
+
+class Phi4MultimodalAudio(Record):
+    """What the tower alone has; `downsample_rate` frames become one token of the language model."""
+
+    conformer: Phi4Conformer
+    downsample_rate: int
+
+
+def audio_spec(c: Config) -> Spec[Phi4MultimodalAudio]:
+    """Phi-4-multimodal's audio tower, a conformer with learned distances (arXiv:2503.01743, arXiv:2005.08100)."""
+    d, heads = c.int("hidden_size"), c.int("num_attention_heads")
+    reduction, bands = c.int("time_reduction"), c.int("input_size")
+    steps, left = shortened(c, reduction, bands)
+    distances = keys.dim("n_d", c.int("bias_max_distance"))
+    conformer = Phi4Conformer(
+        input_size=keys.dim("b", bands),
+        bands=keys.dim("b_o", left),
+        steps=steps,
+        nemo_conv_channels=keys.dim("C", c.int("nemo_conv_channels")),
+        buckets=distances if c.bool("bias_symmetric") else 2 * distances,
+        kernel_size=keys.dim("w", c.int("kernel_size")),
+        ext_pw_out_channel=keys.dim("C_g", c.int("ext_pw_out_channel")),
+        separable=keys.dim("C_s", c.int("depthwise_separable_out_channel")),
+        deep=keys.dim("m_d", c.int("depthwise_multiplier")) * d,
+    )
+    own = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
+    layer = Layer(mixer=keys.multi_head(c, d, heads, indivisible="built"), ffn=keys.dense(c, bias=True))
+    return keys.encoding(c, keys.uniform(layer, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
+
+
+def audio_blueprint(s: Spec[Phi4MultimodalAudio]) -> Block:
+    return s.own.conformer.tensors(s)
+
+
+PARTS = (
+    families.Family(("phi4_multimodal_audio",), audio_spec, audio_blueprint, ignored=("feature_layer", "left_chunk")),
+)

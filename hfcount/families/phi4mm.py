@@ -3,22 +3,21 @@
 import re
 
 from hfcount import families, keys
+from hfcount.components.conformers import Phi4Conformer, shortened
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, base, fused_qkv, inv_freq, pre_norm, with_head
-from hfcount.spec import Layer, Record, Spec
+from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-MODEL_TYPES = ("phi4mm",)  # modeling_phi4mm.py of microsoft/Phi-4-multimodal-instruct
-IGNORED = (
-    "compression_rate",
-    "crop_size",
-    "enable_gradient_checkpointing",
-    "full_attn_mod",
-    "img_processor",
-    "interpolate_factor",
-    "lora_alpha",
+# modeling_phi4mm.py of microsoft/Phi-4-multimodal-instruct, speech_conformer_encoder.py of
+# microsoft/Phi-4-multimodal-instruct
+MODEL_TYPES = ("phi4mm",)
+IGNORED = tuple(
+    "compression_rate crop_size enable_gradient_checkpointing full_attn_mod img_processor interpolate_factor "
+    "lora_alpha".split()
 )
+
 
 # The tower is the implementation's, whatever the config says: SigLIP So400m/14 of 448 pixels.
 _SIGLIP = {
@@ -59,7 +58,10 @@ def spec(c: Config) -> Spec[Phi4MM]:
     fine, parted = (image.bool(name, default=False) for name in ("use_hd_transform", "with_learnable_separator"))
     if fine != parted:
         raise image.error(
-            "use_hd_transform and with_learnable_separator must agree.", "use_hd_transform", "Correct one."
+            "contradiction",
+            "use_hd_transform and with_learnable_separator must agree.",
+            "use_hd_transform",
+            "Correct one.",
         )
     own = Phi4MM(
         joined=4 if fine and not image.str("image_token_compression_cls", default="") else 1,
@@ -103,11 +105,62 @@ def blueprint(s: Spec[Phi4MM]) -> Block:
     def projection(inputs: int) -> Block:
         return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "projector")
 
-    seen = own.joined * s.parts["vision"].hidden
+    seen = own.joined * s.part("vision").hidden
     image: dict[str, Node] = {"img_processor": families.tower(s, "vision"), "img_projection": projection(seen)}
     if own.separated:
         image |= {"glb_GN": Tensor((1, 1, seen)), "sub_GN": Tensor((1, 1, 1, seen))}
-    heard = projection(own.downsample_rate * s.parts["audio"].hidden)
+    heard = projection(own.downsample_rate * s.part("audio").hidden)
     audio = block(encoder=families.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
     senses = Block({"image_embed": Block(image, "vision"), "audio_embed": audio}, repeats=0)
     return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))
+
+
+def audio_spec(c: Config) -> Spec[Phi4Conformer]:
+    """Phi-4-multimodal's audio tower as its release reads and names it (arXiv:2503.01743, arXiv:2005.08100)."""
+    d, reduction = c.int("attention_dim", default=256), c.int("time_reduction", default=4)
+    bands, channels = c.int("input_size"), c.part("nemo_conv_settings").int("conv_channels", default=256)
+    steps, left = shortened(c, reduction, bands)
+    bias = c.part("relative_attention_bias_args")
+    distances = keys.dim("n_d", bias.int("t5_bias_max_distance", default=1000))
+    wide, separable = c.int("ext_pw_out_channel", default=0), c.int("depthwise_seperable_out_channel", default=256)
+    usual = (
+        c.str("input_layer", default="nemo_conv") == "nemo_conv",
+        c.int("ext_pw_kernel_size", default=1) == 1,
+        c.int("attention_group_size", default=1) == 1,
+        c.bool("bias_in_glu", default=True),
+        not c.bool("batch_norm", default=False),
+        not c.bool("linear_glu_in_convm", default=False),
+        wide == separable == d,
+    )
+    if not all(usual):
+        raise UnknownArchitecture(f"{c.where}: phi4mm's audio tower is described with its usual convolutions alone.")
+    seen = c.part("encoder_embedding_config").int("input_size", default=bands)
+    own = Phi4Conformer(
+        input_size=keys.dim("b", seen),
+        bands=keys.dim("b_o", left),
+        steps=steps,
+        nemo_conv_channels=keys.dim("C", channels),
+        buckets=distances if bias.bool("t5_bias_symmetric", default=False) else 2 * distances,
+        kernel_size=keys.dim("w", c.int("kernel_size", default=3)),
+        ext_pw_out_channel=keys.dim("C_g", wide),
+        separable=keys.dim("C_s", separable),
+        deep=keys.dim("m_d", c.int("depthwise_multiplier", default=1)) * d,
+    )
+    mixer = keys.multi_head(c, d, c.int("attention_heads", default=4))
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("linear_units", default=2048), bias=True))
+    count = c.int("num_blocks", default=6, maximum=MAX_LAYERS)
+    return keys.encoding(c, keys.uniform(layer, count), hidden=d).having(own)
+
+
+def audio_blueprint(s: Spec[Phi4Conformer]) -> Block:
+    return s.own.tensors(s, released=True)
+
+
+PARTS = (
+    families.Family(
+        ("phi4mm_audio",),
+        audio_spec,
+        audio_blueprint,
+        ignored=("activation_checkpointing", "causal", "cnn_layer_norm", "left_chunk"),
+    ),
+)

@@ -13,8 +13,6 @@ MERGED = W_EXPERTS
 
 
 class Phimoe(Sizes):
-    """What this architecture alone has."""
-
     lm_head_bias: int
 
 

@@ -17,8 +17,6 @@ SPELLINGS = {
 
 
 class Pi0(Sizes):
-    """What this architecture alone has."""
-
     max_state_dim: int = size("d_s")
     max_action_dim: int = size("d_a")
 
@@ -45,12 +43,12 @@ def spec(c: Config) -> Spec[Pi0]:
 
 
 def blueprint(s: Spec[Pi0]) -> Block:
-    acts, states, actions = s.parts["action"], s.own.max_state_dim, s.own.max_action_dim
+    acts, states, actions = s.part("action"), s.own.max_state_dim, s.own.max_action_dim
     w = acts.hidden
     expert = families.tree(acts.replace(head="base")).children
     body = Block({name: node for name, node in expert.items() if name != "embed_tokens"})
     both = block(
-        paligemma=block(model=families.tree(s.parts["image"].replace(head="base"))),
+        paligemma=block(model=families.tree(s.part("image").replace(head="base"))),
         gemma_expert=Block({"lm_head": expert["embed_tokens"], "model": body}),
     )
     return block(

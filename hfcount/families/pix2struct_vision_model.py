@@ -12,8 +12,6 @@ IGNORED = ("relative_attention_num_buckets", "relative_attention_max_distance")
 
 
 class Pix2structVisionModel(Sizes):
-    """What this architecture alone has."""
-
     patch_embed_hidden_size: int = size("C_P")
     places: int
 

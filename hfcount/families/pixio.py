@@ -17,8 +17,6 @@ _HEADS = keys.named(("Model",), Backbone="backbone")
 
 
 class Pixio(Sizes):
-    """What this architecture alone has."""
-
     n_cls_tokens: int
 
 

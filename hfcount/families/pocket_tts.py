@@ -5,7 +5,7 @@ from hfcount.components.flows import FlowHead
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, pre_norm, stack
 from hfcount.parts.classic import mha
-from hfcount.spec import Layer, Sizes, Spec, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("pocket_tts",)  # transformers 5.23: modeling_pocket_tts.py
@@ -13,9 +13,7 @@ IGNORED = ("frame_rate", "latent_stats_ema_steps", "flow_loss_num_samples")
 
 
 class PocketTTS(Sizes):
-    """What Pocket TTS alone has."""
-
-    flow: FlowHead = told(lambda c: FlowHead.read(c.part("flow_head_config")))
+    flow: FlowHead = derived(lambda c: FlowHead.read(c.part("flow_head_config")))
     latent_dim: int = size("d_z")
 
 

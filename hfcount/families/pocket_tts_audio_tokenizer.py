@@ -19,8 +19,6 @@ IGNORED = ("dilation_growth_rate", "use_causal_conv", "use_streaming", "sampling
 
 
 class PocketTTSAudioTokenizer(Sizes):
-    """What Pocket TTS's tokenizer alone has."""
-
     coder: Seanet
     latent_dim: int = size("d_l")
     latent_stride: int = size("s")

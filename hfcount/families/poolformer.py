@@ -21,8 +21,6 @@ class PoolformerLayer(Record):
 
 
 class Poolformer(Sizes):
-    """What PoolFormer alone has."""
-
     num_channels: int = size("C")
     use_layer_scale: bool = flag(absent=True)
 

@@ -12,8 +12,6 @@ IGNORED = ("relative_attention_max_distance", "scale_decoder_outputs")
 
 
 class Pop2piano(Sizes):
-    """What Pop2Piano alone has."""
-
     composer_vocab_size: int = size("|V_c|")
     gated: bool
 
@@ -25,8 +23,8 @@ def spec(c: Config) -> Spec[Pop2piano]:
     gated = c.bool("is_gated_act", default=c.str("feed_forward_proj").startswith("gated"))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
-    encoder = Spec(family=c.family, hidden=d, layers=t5_layers(c, count, mixer, ffn, buckets), causal=False)
-    layers, own = t5_layers(c, decoding, mixer, ffn, buckets), Pop2piano.read(c, gated=gated)
+    encoder = Spec(family=c.family, hidden=d, layers=t5_layers(count, mixer, ffn, buckets), causal=False)
+    layers, own = t5_layers(decoding, mixer, ffn, buckets), Pop2piano.read(c, gated=gated)
     whole = keys.decoder_spec(
         c,
         layers,

@@ -33,8 +33,6 @@ class ReadingOrder(Sizes):
 
 
 class PPDocLayoutV2(Record):
-    """What PP-DocLayoutV2 alone has."""
-
     hybrid: Hybrid
     learned: bool
 
@@ -97,6 +95,6 @@ def _reading(s: Spec) -> Block:
 def blueprint(s: Spec[PPDocLayoutV2]) -> Block:
     whole, of = s.head != "base", s.own.hybrid
     decoder = refining(s, of.points, whole)
-    seen = families.tree(s.parts["backbone"])
+    seen = families.tree(s.part("backbone"))
     body = of.tensors(s, seen, decoder, labelled=s.labels, learned=s.own.learned)
-    return block(model=body, reading_order=_reading(s.parts["reading"])) if whole else body
+    return block(model=body, reading_order=_reading(s.part("reading"))) if whole else body

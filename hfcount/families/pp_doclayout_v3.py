@@ -11,7 +11,7 @@ from hfcount.parts.conversions import HYBRID
 from hfcount.parts.convolution import conv, normed
 from hfcount.parts.detection import perceptron, tied_perceptron
 from hfcount.parts.layers import altered
-from hfcount.spec import Record, Sizes, Spec, flag, size, told
+from hfcount.spec import Record, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tied, block
 
@@ -29,15 +29,13 @@ class Masks(Sizes):
     inner: int
     outer: int
     learned: bool = flag("learn_initial_query", absent=False)
-    denoised: bool = told(denoising)
+    denoised: bool = derived(denoising)
     x4_feat_dim: int = size("C_x")
     num_prototypes: int = size("n_p")
     global_pointer_head_size: int = size("d_g")
 
 
 class PPDocLayoutV3(Record):
-    """What PP-DocLayoutV3 alone has."""
-
     hybrid: Hybrid
     masks: Masks
 
@@ -54,7 +52,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV3]:
 
 def _encoder(s: Spec[PPDocLayoutV3]) -> Block:
     """RT-DETR's encoder, which also makes features of masks: levels are doubled, and joined."""
-    of, encoder = s.own.masks, s.parts["encoder"]
+    of, encoder = s.own.masks, s.part("encoder")
     inner, outer = of.inner, of.outer
 
     def finer(steps: int) -> Block:
@@ -83,7 +81,7 @@ def blueprint(s: Spec[PPDocLayoutV3]) -> Block:
         bbox_embed=same if s.tied else box,
     )
     labelled = (labels + 1 if of.denoised else None) if s.head == "base" else labels
-    seen = families.tree(s.parts["backbone"])
+    seen = families.tree(s.part("backbone"))
     body = altered(
         own.hybrid.tensors(s, seen, decoder, labelled=labelled, learned=of.learned, encoder=_encoder(s)),
         decoder_order_head=Repeat(Indices.below(s.depth), Linear(d, d, True, "other")),

@@ -26,8 +26,6 @@ _COORDINATES = 10  # a centre, and each corner as seen from it
 
 
 class PPDocLayoutV4(Record):
-    """What PP-DocLayoutV4 alone has."""
-
     hybrid: Hybrid
     denoised: bool
     num_coords: int
@@ -37,7 +35,9 @@ class PPDocLayoutV4(Record):
 def spec(c: Config) -> Spec[PPDocLayoutV4]:
     given = c.int("num_coords", default=_COORDINATES)
     if given != _COORDINATES:
-        raise c.error(f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given))
+        raise c.error(
+            "out-of-range", f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given)
+        )
     noisy, narrow = denoising(c), keys.dim("d_g", c.int("global_pointer_head_size"))
     whole = hybrid(c, _HEADS, families.backbone(c))
     own = PPDocLayoutV4(
@@ -49,7 +49,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV4]:
 def blueprint(s: Spec[PPDocLayoutV4]) -> Block:
     d, own, narrow, places = s.hidden, s.own, s.own.global_pointer_head_size, s.own.num_coords
     decoder = refining(s, own.hybrid.points, headed=True, coordinates=places)
-    seen = families.tree(s.parts["backbone"])
+    seen = families.tree(s.part("backbone"))
     each = Repeat(Indices.below(s.depth), Linear(d, d, True, "other"))
     pair = block("other", q_proj=Linear(d, narrow, True), k_proj=Linear(d, narrow, True))
     body = altered(

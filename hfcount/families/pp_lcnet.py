@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import classifier
 from hfcount.parts.convolution import batch_norm, conv, normed
 from hfcount.parts.lcnet import squeezing
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block
 
@@ -36,10 +36,10 @@ class PpLcnet(Sizes):
     blocks: Blocks
     stem: int
     reduction: int = size("r")
-    branches: int | None = told(
+    branches: int | None = derived(
         lambda c: keys.dim("n_b", c.int("conv_symmetric_num", minimum=0)) if c.family == "pp_lcnet_v3" else None
     )
-    class_expand: int | None = told(
+    class_expand: int | None = derived(
         lambda c: None if c.family == "pp_lcnet_v3" else keys.dim("d_c", c.int("class_expand"))
     )
 

@@ -34,9 +34,7 @@ class PpLcnetV4(Sizes):
 
 
 def spec(c: Config) -> Spec[PpLcnetV4]:
-    blocks, kind = Blocks.read(c, _USUAL, scaled=False), c.str("stem_type", default="large")
-    if kind not in ("large", "small"):
-        raise c.error(f"stem_type is {kind!r}, and must be large or small.", "stem_type", observed=kind)
+    blocks, kind = Blocks.read(c, _USUAL, scaled=False), c.choice("stem_type", ("large", "small"), "large")
     first, middle, last = keys.each(c, "stem_channels", 3, "s")
     own = PpLcnetV4.read(c, blocks=blocks, stem=(first, middle, last), large=kind == "large")
     return keys.imaging(c, (), _HEADS, hidden=blocks.outputs, uncounted=keys.COARSER).having(own)

@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv, depthwise
 from hfcount.parts.ocr import scoring, squeezing
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, block
 
 # transformers 5.23: modeling_pp_ocrv5_mobile_det.py, modeling_pp_ocrv6_small_det.py
@@ -23,11 +23,11 @@ class PpOcrMobileDet(Sizes):
     """
 
     reduction: int = size("r")
-    dilated: int | None = told(
+    dilated: int | None = derived(
         lambda c: None if c.family == "pp_ocrv5_mobile_det" else keys.dim("w", c.int("dilated_kernel_size"))
     )
-    widths: tuple[int, ...] = told(lambda c: tuple(keys.each(c, _LEVELS, len(c.ints(_LEVELS)), "C")))
-    kernels: tuple[int, ...] = told(lambda c: tuple(keys.each(c, "kernel_list", 3)))
+    widths: tuple[int, ...] = derived(lambda c: tuple(keys.each(c, _LEVELS, len(c.ints(_LEVELS)), "C")))
+    kernels: tuple[int, ...] = derived(lambda c: tuple(keys.each(c, "kernel_list", 3)))
     taken: tuple[int, ...] = ()
 
 
@@ -40,7 +40,11 @@ def spec(c: Config) -> Spec[PpOcrMobileDet]:
         stages = ["stem", *(f"stage{number + 1}" for number in range(len(features)))]
         given = keys.outputs(c.part("backbone_config"), stages)
         if 0 in given or len(given) > count:
-            raise c.error("out_features must name stages, and no more than layer_list_out_channels.", "backbone_config")
+            raise c.error(
+                "unknown-kind",
+                "out_features must name stages, and no more than layer_list_out_channels.",
+                "backbone_config",
+            )
         own = own.replace(taken=tuple(features[place - 1] for place in given))
     d = c.int("neck_out_channels")
     return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, uncounted=keys.COARSER).having(own)
@@ -67,6 +71,6 @@ def blueprint(s: Spec[PpOcrMobileDet]) -> Block:
         str(number): conv(made, width, 1, bias=True)
         for number, (made, width) in enumerate(zip(of.taken, of.widths, strict=False))
     }
-    body = block(backbone=families.tree(s.parts["backbone"]), layer=Block(laid) if laid else None, neck=neck)
+    body = block(backbone=families.tree(s.part("backbone")), layer=Block(laid) if laid else None, neck=neck)
     head = scoring(d, *of.kernels)
     return headed(s, "model", body, image_to_image=block(head=head))

@@ -38,7 +38,9 @@ def spec(c: Config) -> Spec[PpOcrRec]:
     sixth = c.family == "pp_ocrv6_small_rec"
     sides = c.ints("conv_kernel_size", default=(1, 7) if sixth else (1, 3))
     if len(sides) != 2:
-        raise c.error("conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides))
+        raise c.error(
+            "list-length", "conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides)
+        )
     inputs = seen.layers[-1].layer.width if seen.layers else seen.hidden
     own = PpOcrRec(inputs=inputs, kernel=(sides[0], sides[1]), sixth=sixth)
     layers = keys.uniform(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
@@ -63,4 +65,4 @@ def blueprint(s: Spec[PpOcrRec]) -> Block:
     numbered = {str(number): one for number, one in enumerate(convs)}
     encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer), norm=norm)
     letters = block(encoder=encoder, head=Linear(d, s.vocab, True, "lm_head"))
-    return headed(s, "model", block(backbone=families.tree(s.parts["backbone"])), ctc=block(head=letters))
+    return headed(s, "model", block(backbone=families.tree(s.part("backbone"))), ctc=block(head=letters))

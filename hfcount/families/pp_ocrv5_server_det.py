@@ -55,7 +55,7 @@ def _intraclass(c: Config, ways: Config | None) -> Intraclass:
         found = given[0] if given and isinstance(given[0], list) else given[:1] * 2
         if len(found) != 2 or any(type(side) is not int or side < 1 for side in found):
             said = f"intraclass_block_config must name kernel, stride and padding of {name}."
-            raise c.error(said, "intraclass_block_config", code="HF101" if ways is None else "HF001")
+            raise c.malformed(said, "intraclass_block_config", code="HF101" if ways is None else "HF001")
         return found[0], found[1]
 
     before = sides("reduce_channel")
@@ -64,7 +64,7 @@ def _intraclass(c: Config, ways: Config | None) -> Intraclass:
 
 def blueprint(s: Spec[PpOcrServerDet]) -> Block:
     of, d, fifth = s.own, s.hidden, s.family == "pp_ocrv5_server_det"
-    seen, narrow = s.parts["backbone"], d // 4
+    seen, narrow = s.part("backbone"), d // 4
     widths = [part.layer.width for part in seen.layers]
     levels = Indices.below(len(widths))
     wide = conv(narrow, narrow, _WIDE, bias=not fifth)

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.parts["backbone"]
+    seen = s.part("backbone")
     d = seen.hidden
     letters = block(
         conv1=block("convolution", weight=Tensor((d, 1, _KERNEL))),

@@ -16,8 +16,6 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
 
 
 class Prophetnet(Sizes):
-    """What this architecture alone has."""
-
     ngram: int = size("n_g", absent=2)
     num_buckets: int = size("b", absent=32)
     add_cross_attention: bool

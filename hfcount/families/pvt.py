@@ -22,8 +22,6 @@ class PvtLayer(Record):
 
 
 class Pvt(Sizes):
-    """What PVT alone has."""
-
     num_channels: int = size("C")
 
 
@@ -40,7 +38,7 @@ def spec(c: Config) -> Spec[Pvt]:
     rows = [side * side + (number == count - 1) for number, side in enumerate(sides)]
     kernels, merged = keys.each(c, "strides", count, "P"), keys.each(c, "sequence_reduction_ratios", count, "m")
     sizes = [PvtLayer(rows=n, kernel=side, merged=step) for n, side, step in zip(rows, kernels, merged, strict=True)]
-    layers = keys.stages(c, widths, wide, heads, bias, own=sizes)
+    layers = keys.stages(c, widths, wide, heads, bias=bias, own=sizes)
     own, d = Pvt.read(c), keys.dim("d", c.ints("hidden_sizes")[-1])
     return keys.imaging(c, layers, _HEADS, 1000, hidden=d, uncounted=keys.COARSER).having(own)
 

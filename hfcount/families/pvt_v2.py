@@ -22,8 +22,6 @@ class PvtV2Layer(Record):
 
 
 class PvtV2(Sizes):
-    """What PVTv2 alone has."""
-
     num_channels: int = size("C")
 
 
@@ -36,7 +34,7 @@ def spec(c: Config) -> Spec[PvtV2]:
     linear = c.bool("linear_attention", default=False)
     joined = [1 if linear else side if side > 1 else None for side in merged]
     sizes = [PvtV2Layer(patch_size=side, merged=step) for side, step in zip(sides, joined, strict=True)]
-    layers = keys.stages(c, widths, wide, heads, bias, own=sizes)
+    layers = keys.stages(c, widths, wide, heads, bias=bias, own=sizes)
     own, d = PvtV2.read(c), keys.dim("d", c.ints("hidden_sizes")[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 

@@ -19,5 +19,5 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    projector = block("projector", linear=Linear(s.parts["audio"].hidden, s.hidden, bias=True))
+    projector = block("projector", linear=Linear(s.part("audio").hidden, s.hidden, bias=True))
     return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -13,8 +13,6 @@ IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "
 
 
 class Qwen2VlVision(Sizes):
-    """What this architecture alone has."""
-
     gated: bool
     fused: bool
 

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    heard = s.parts["audio"]
+    heard = s.part("audio")
     d = heard.hidden
     projector = block("projector", linear_1=Linear(d, d, True), linear_2=Linear(d, heard.out or d, True))
     return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

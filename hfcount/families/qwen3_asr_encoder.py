@@ -14,8 +14,6 @@ IGNORED = ("conv_chunksize", "max_source_positions", "n_window", "n_window_infer
 
 
 class Qwen3AsrEncoder(Sizes):
-    """What this architecture alone has."""
-
     channels: int = size("C", "downsample_hidden_size")
     bands: int
     projected: bool

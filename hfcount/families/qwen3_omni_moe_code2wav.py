@@ -6,7 +6,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
 from hfcount.parts.mixers import conv1d
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Layer, Sizes, Spec, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("qwen3_omni_moe_code2wav",)  # transformers 5.23: modeling_qwen3_omni_moe.py
@@ -20,10 +20,10 @@ def _steps(c: Config, key: str) -> tuple[int, ...]:
 class Code2Wav(Sizes):
     """What Qwen3-Omni's vocoder alone has; `rows` are those of the table of all codes."""
 
-    rows: int = told(lambda c: c.int("codebook_size") * c.int("num_quantizers"))
+    rows: int = derived(lambda c: c.int("codebook_size") * c.int("num_quantizers"))
     decoder_dim: int = size("C")
-    upsample_rates: tuple[int, ...] = told(lambda c: _steps(c, "upsample_rates"))
-    upsampling_ratios: tuple[int, ...] = told(lambda c: _steps(c, "upsampling_ratios"))
+    upsample_rates: tuple[int, ...] = derived(lambda c: _steps(c, "upsample_rates"))
+    upsampling_ratios: tuple[int, ...] = derived(lambda c: _steps(c, "upsampling_ratios"))
 
 
 def spec(c: Config) -> Spec[Code2Wav]:

@@ -2,12 +2,12 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import altered, embedding, gated_moe, gqa, pre_norm, rms_norm, stack, stacked
-from hfcount.spec import Layer, MoE, Record, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.parts import altered, embedding, gated_moe, gqa, pre_norm, rms_norm, stack, stacked, swiglu
+from hfcount.spec import Layer, MoE, Record, Sizes, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
-# transformers 5.23: modeling_qwen3_omni_moe.py
-MODEL_TYPES = ("qwen3_omni_moe_talker", "qwen3_omni_moe_talker_text")
+MODEL_TYPES = ("qwen3_omni_moe_talker", "qwen3_omni_moe_talker_text")  # transformers 5.23: modeling_qwen3_omni_moe.py
 IGNORED = ("accept_hidden_layer", "decoder_sparse_step", "mlp_only_layers", "spatial_merge_size")
 
 
@@ -57,5 +57,35 @@ def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
         text_projection=resized,
         hidden_projection=resized,
         codec_head=Linear(d, s.vocab, component="lm_head"),
-        code_predictor=families.tree(s.parts["predictor"].replace(head="conditional_generation")),
+        code_predictor=families.tree(s.part("predictor").replace(head="conditional_generation")),
     )
+
+
+class Qwen3OmniMoeTalkerCodePredictor(Sizes):
+    num_code_groups: int
+
+
+def predictor_spec(c: Config) -> Spec[Qwen3OmniMoeTalkerCodePredictor]:
+    """Qwen3-Omni's code predictor: Qwen3 with an embedding and a head for each further codebook (arXiv:2509.17765)."""
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
+    # The first codebook is the talker's.
+    own = Qwen3OmniMoeTalkerCodePredictor.read(c, num_code_groups=keys.dim("n_c", c.int("num_code_groups")) - 1)
+    windows = keys.sliding(c, lambda: keys.later(c, first=28))
+    layer, heads = Layer(mixer=mixer, ffn=keys.dense(c)), ("ForConditionalGeneration", "Model")
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(own)
+
+
+def predictor_blueprint(s: Spec[Qwen3OmniMoeTalkerCodePredictor]) -> Block:
+    d, books = s.hidden, Indices.below(s.own.num_code_groups)
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+
+    table = Repeat(books, embedding(s.vocab, d))
+    body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=table)
+    if s.head == "base":
+        return body
+    return block(model=body, lm_head=Repeat(books, Linear(d, s.vocab, component="lm_head")))
+
+
+PARTS = (families.Family(("qwen3_omni_moe_talker_code_predictor",), predictor_spec, predictor_blueprint),)

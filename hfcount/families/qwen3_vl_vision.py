@@ -29,8 +29,6 @@ _HANDING_ON = (
 
 
 class Qwen3VlVision(Sizes):
-    """What this architecture alone has."""
-
     deepstack_visual_indexes: int
     numbered: bool
 

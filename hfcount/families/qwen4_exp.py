@@ -1,11 +1,14 @@
 """Qwen4-Exp: its language model, and the vision tower of Qwen3-VL."""
 
 from hfcount import families, keys
+from hfcount.components.ngrams import Ngrams, with_ngrams
 from hfcount.mapper import Config
+from hfcount.parts import altered, embedding, gated_moe, gqa, rms_norm, stack, with_head
 from hfcount.parts.composite import towers_in_model
 from hfcount.parts.conversions import packed
-from hfcount.spec import Spec
-from hfcount.tree.nodes import Block
+from hfcount.parts.mixers import gated_delta_net
+from hfcount.spec import DeltaNet, Layer, Sizes, Spec, size
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen4_exp",)  # transformers 5.23: modeling_qwen4_exp.py
 MERGED = packed()
@@ -18,3 +21,78 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))
+
+
+_INDEXED = "its indexers also keep keys of their own, and attention reads only the blocks of tokens that they choose"
+
+
+class Qwen4ExpText(Sizes):
+    """What Qwen4-Exp's language model alone has: residual streams, and an indexer."""
+
+    hc_count: int = size("m")
+    hc_lowrank: int = size("r_h")
+    indexer_n_heads: int = size("h_i")
+    indexer_kv_heads: int = size("h_ik")
+    indexer_head_dim: int = size("h_di")
+
+
+def text_spec(c: Config) -> Spec[Qwen4ExpText]:
+    """Qwen4-Exp's language model: Gated DeltaNet and indexed attention, several residual streams, tables of n-grams."""
+    bias = c.bool("attention_bias", default=False)
+    full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
+    fourth = keys.every_nth(c, "full_attention_interval", default=4)
+    mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), fourth, "full_attention")
+    routed = keys.uniform(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
+    own = Qwen4ExpText.read(c)
+    layers = with_ngrams(c, keys.combined(mixers, routed))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=_INDEXED).having(own)
+
+
+def text_blueprint(s: Spec[Qwen4ExpText]) -> Block:
+    d, of = s.hidden, s.own
+    index = block(
+        index_qk_proj=Linear(d, (of.indexer_n_heads + of.indexer_kv_heads) * of.indexer_head_dim),
+        q_layernorm=rms_norm(of.indexer_head_dim),
+        k_layernorm=rms_norm(of.indexer_head_dim),
+    )
+    residual = _residual(d, of)
+
+    def layer(one: Layer) -> Block:
+        mixer = one.mixer
+        linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
+        return block(
+            linear_attn=linear,
+            self_attn=None if linear else altered(gqa(d, one.attention), indexer=index),
+            mlp=gated_moe(d, one.moe),
+            ple=one.own.tensors(d, of.hc_count) if isinstance(one.own, Ngrams) else None,
+            attn_hyper_connection=residual,
+            mlp_hyper_connection=residual,
+        )
+
+    mixed = _residual(d, of, inject=False)
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), hyper_connection_mixer=mixed)
+    return with_head(s, body)
+
+
+def _residual(d: int, of: Qwen4ExpText, inject: bool = True) -> Block:
+    """Mixes m residual streams before a part of a layer, and with `inject` gives them its output."""
+    wide = of.hc_count * d
+    return block(
+        "other",
+        hc_norm=rms_norm(wide),
+        input_mix_weight_down=Linear(wide, of.hc_lowrank),
+        input_mix_weight_up=Linear(of.hc_lowrank, wide),
+        block_inject_weight=Linear(wide, of.hc_count) if inject else None,
+    )
+
+
+PARTS = (
+    families.Family(
+        ("qwen4_exp_text",),
+        text_spec,
+        text_blueprint,
+        within={"qwen4_exp_text": ("model.language_model.", "model.")},
+        ignored=("indexer_budget", "indexer_compress_ratio", "number_of_conv_states", "seed"),
+        merged=packed(),
+    ),
+)

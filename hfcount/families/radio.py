@@ -24,8 +24,6 @@ MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")
 
 
 class Radio(Sizes):
-    """What this architecture alone has."""
-
     gated: bool
     tokens: int
     frames: int

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.parts.mixers import rg_lru
+from hfcount.parts.mixers import conv1d
 from hfcount.spec import LRU, Dense, Layer, Layers, Spec
 from hfcount.text import printable
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("recurrent_gemma",)  # transformers 5.23: modeling_recurrent_gemma.py
 
@@ -35,7 +35,11 @@ def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
     )
     if unknown := [kind for kind in pattern if kind not in kinds]:
         known = ", ".join(kinds)
-        raise c.error(f"block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.", "block_types")
+        raise c.error(
+            "unknown-kind",
+            f"block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.",
+            "block_types",
+        )
     given = c.given("block_types")
     period = Dim.named("", len(pattern), f"entries of {c.path('block_types')}" + ("" if given else ", by default"))
     places = [(kind, Indices.span(place, max(place, count), period)) for place, kind in enumerate(pattern)]
@@ -49,10 +53,34 @@ def blueprint(s: Spec) -> Block:
         mixer = one.mixer
         return block(
             temporal_pre_norm=rms_norm(d),
-            temporal_block=rg_lru(d, mixer) if isinstance(mixer, LRU) else gqa(d, one.attention),
+            temporal_block=_rg_lru(d, mixer) if isinstance(mixer, LRU) else gqa(d, one.attention),
             channel_pre_norm=rms_norm(d),
             mlp_block=swiglu(d, one.dense.width, bias=True),
         )
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_norm=rms_norm(d))
     return with_head(s, body)
+
+
+def _rg_lru(d: int, a: LRU) -> Block:
+    """The recurrent block of Griffin (arXiv:2402.19427, section 2.4).
+
+    Tensors: linear_y and linear_x (d_r, d), conv_1d (d_r, 1, w), under rg_lru recurrent_param (d_r) and two gates, each
+    a weight (h_r, d_r/h_r, d_r/h_r) and a bias (h_r, d_r/h_r); linear_out (d, d_r). All projections have biases.
+    """
+    part = a.width // a.heads
+    gate, bias = Tensor((a.heads, part, part)), Tensor((a.heads, part))
+    return block(
+        "linear_attention",
+        linear_y=Linear(d, a.width, bias=True),
+        linear_x=Linear(d, a.width, bias=True),
+        conv_1d=conv1d(a.width, a.kernel, bias=True),
+        rg_lru=block(
+            recurrent_param=Tensor((a.width,)),
+            input_gate_weight=gate,
+            input_gate_bias=bias,
+            recurrent_gate_weight=gate,
+            recurrent_gate_bias=bias,
+        ),
+        linear_out=Linear(a.width, d, bias=True),
+    )

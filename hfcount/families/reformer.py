@@ -30,9 +30,9 @@ def _axes(c: Config, d: int) -> tuple[Axis, ...]:
     shape, widths = c.ints("axial_pos_shape", default=(64, 64)), c.ints("axial_pos_embds_dim", default=(64, 192))
     if len(widths) != len(shape):
         said = f"axial_pos_embds_dim has {len(widths):,} entries, and axial_pos_shape {len(shape):,}."
-        raise c.error(said, "axial_pos_embds_dim")
+        raise c.error("list-length", said, "axial_pos_embds_dim")
     if sum(widths) != d:
-        raise c.error(f"axial_pos_embds_dim must sum up to hidden_size, {d:,}.", "axial_pos_embds_dim")
+        raise c.error("contradiction", f"axial_pos_embds_dim must sum up to hidden_size, {d:,}.", "axial_pos_embds_dim")
     return tuple(
         Axis(places=keys.dim(f"n_{number}", places), width=keys.dim(f"d_{number}", width))
         for number, (places, width) in enumerate(zip(shape, widths, strict=True), 1)

@@ -14,8 +14,6 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class Regnet(Sizes):
-    """What this architecture alone has."""
-
     num_channels: int = size("C")
     embedding_size: int = size("d0")
     groups_width: int = size("g")
@@ -24,9 +22,7 @@ class Regnet(Sizes):
 
 
 def spec(c: Config) -> Spec[Regnet]:
-    widths, kind = c.ints("hidden_sizes"), c.str("layer_type", default="y")
-    if kind not in ("x", "y"):
-        raise c.error(f"layer_type is {kind!r}, and must be x or y.", "layer_type", observed=kind)
+    widths, kind = c.ints("hidden_sizes"), c.choice("layer_type", ("x", "y"), "y")
     own = Regnet.read(c, squeezed=kind == "y")
     layers = keys.stages(c, widths[: c.length("depths")])
     d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])

@@ -11,8 +11,6 @@ MODEL_TYPES = ("rembert",)  # transformers 5.23: modeling_rembert.py
 
 
 class Rembert(Sizes):
-    """What this architecture alone has."""
-
     input_embedding_size: int = size()
     output_embedding_size: int = size()
 

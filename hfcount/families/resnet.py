@@ -15,8 +15,6 @@ _REDUCTION = 4  # by how much a bottleneck is narrower than the layer
 
 
 class Resnet(Sizes):
-    """What this architecture alone has."""
-
     num_channels: int = size("C")
     embedding_size: int = size("d0")
     bottleneck: bool
@@ -25,9 +23,7 @@ class Resnet(Sizes):
 
 def spec(c: Config) -> Spec[Resnet]:
     widths = c.ints("hidden_sizes")
-    kind = c.str("layer_type", default="bottleneck")
-    if kind not in ("basic", "bottleneck"):
-        raise c.error(f"layer_type is {kind!r}, and must be basic or bottleneck.", "layer_type", observed=kind)
+    kind = c.choice("layer_type", ("basic", "bottleneck"), "bottleneck")
     layers = keys.stages(c, widths[: c.length("depths")])
     own = Resnet.read(c, bottleneck=kind == "bottleneck")
     d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])

@@ -2,19 +2,48 @@
 
 from hfcount import families, keys
 from hfcount.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
-from hfcount.families.rf_detr_dinov2 import RfDetrDinov2
 from hfcount.mapper import Config
-from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts import embedding, layer_norm, mlp, stack, swiglu
+from hfcount.parts.classic import mha
 from hfcount.parts.convolution import conv, depthwise
 from hfcount.parts.detection import perceptron, sampling
-from hfcount.parts.release_names import RF_DETR
-from hfcount.spec import GQA, Layer, Record, Spec
+from hfcount.parts.vision import patch_convolution, vit_attention
+from hfcount.spec import GQA, Dense, Layer, Record, Sizes, Spec, flag
+from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("rf_detr",)  # transformers 5.23: modeling_rf_detr.py
 IGNORED = ("mask_point_sample_ratio", "mask_downsample_ratio")
-SPELLINGS = RF_DETR
+# RF-DETR's names in its release.
+SPELLINGS = {
+    r"^model\.(?:model\.)?(?!transformer\.enc_output)": "",
+    r"\bbackbone\.0\.encoder\.encoder\.": "backbone.backbone.",
+    r"\bbackbone\.0\.projector\.": "backbone.projector.",
+    r"\bprojector\.stages\.0\.0\.m\.": "projector.projector_layer.bottlenecks.",
+    r"\bprojector\.stages\.0\.0\.": "projector.projector_layer.",
+    r"\bprojector\.stages\.0\.1\.": "projector.layer_norm.",
+    r"\bcv([12])\.conv\.": r"conv\1.conv.",
+    r"\bcv([12])\.bn\.": r"conv\1.norm.",
+    r"\btransformer\.": "",
+    r"(?<=decoder\.)norm\.": "layernorm.",
+    r"(decoder\.layers\.\d+)\.norm1\.": r"\1.self_attn_layer_norm.",
+    r"(decoder\.layers\.\d+)\.norm2\.": r"\1.cross_attn_layer_norm.",
+    r"(decoder\.layers\.\d+)\.norm3\.": r"\1.layer_norm.",
+    r"(decoder\.layers\.\d+)\.linear([12])\.": r"\1.mlp.fc\2.",
+    r"\bself_attn\.out_proj\.": "self_attn.o_proj.",
+    r"\brefpoint_embed\.": "reference_point_embed.",
+    **{rf"\battention\.attention\.{name}\.": f"attention.{name[0]}_proj." for name in ("query", "key", "value")},
+    r"\battention\.output\.dense\.": "attention.o_proj.",
+    r"^segmentation_head\.bias$": "segmentation_bias",
+    r"^segmentation_head\.": "",
+    r"\bquery_features_block\.layers\.0\.": "query_features_block.mlp.fc1.",
+    r"\bquery_features_block\.layers\.2\.": "query_features_block.mlp.fc2.",
+    r"\bquery_features_block\.norm_in\.": "query_features_block.norm.",
+    r"^(blocks\.\d+)\.norm\.": r"\1.layernorm.",
+    r"^(blocks\.\d+)\.dwconv\.": r"\1.depthwise_conv.",
+    r"^(blocks\.\d+)\.pwconv1\.": r"\1.pointwise_conv.",
+}
 MERGED = {f"in_proj_{end}": tuple(f"{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
 
 _HEADS = keys.named(
@@ -23,8 +52,6 @@ _HEADS = keys.named(
 
 
 class RfDetr(Record):
-    """What RF-DETR alone has."""
-
     queries: Grouped
     num_feature_levels: int
     intermediate_size: int
@@ -37,7 +64,7 @@ def spec(c: Config) -> Spec[RfDetr]:
 
 
 def blueprint(s: Spec[RfDetr]) -> Block:
-    d, of, seen, norm = s.hidden, s.own.queries, s.parts["backbone"], layer_norm(s.hidden)
+    d, of, seen, norm = s.hidden, s.own.queries, s.part("backbone"), layer_norm(s.hidden)
     points, queries = s.own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def step(into: int, out: int, side: int) -> Block:
@@ -100,3 +127,67 @@ def _masking(d: int, width: int, layers: int) -> Block:
         query_features_proj=square,
         bias=Tensor((1,)),
     )
+
+
+_BACKBONE_HEADS = keys.named(Backbone="backbone")
+
+
+class RfDetrDinov2(Sizes):
+    gated: bool
+    use_mask_token: bool = flag(absent=True)
+    outputs: int
+
+
+def backbone_spec(c: Config) -> Spec[RfDetrDinov2]:
+    """RF-DETR's DINOv2: attention within windows, except where features are given out (arXiv:2304.07193)."""
+    d, gated = c.int("hidden_size"), c.bool("use_swiglu_ffn", default=False)
+    wide = c.times("mlp_ratio", d)
+    ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
+    bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
+    depth = keys.layer_count(c)
+    outputs = len(keys.features(c, depth))
+    if not outputs:
+        raise c.error(
+            "out-of-range", "out_indices names no stage, and those before the last one see windows.", "out_indices"
+        )
+    own = RfDetrDinov2.read(c, gated=gated, outputs=keys.dim("n_o", outputs))
+    layers, rows = keys.uniform(Layer(mixer=mixer, ffn=ffn), depth), keys.squares(c) + 1
+    return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
+
+
+def backbone_blueprint(s: Spec[RfDetrDinov2]) -> Block:
+    d, of, scale, norm = s.hidden, s.own, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        return block(
+            norm1=norm,
+            attention=vit_attention(d, a) if s.adapted else mha(d, a, "o_proj"),
+            layer_scale1=scale,
+            norm2=norm,
+            mlp=swiglu(d, width, bias=True) if of.gated else mlp(d, width),
+            layer_scale2=scale,
+        )
+
+    embeddings = block(
+        "embedding",
+        cls_token=Tensor((1, 1, d)),
+        mask_token=Tensor((1, d)) if of.use_mask_token else None,
+        patch_embeddings=block(projection=patch_convolution(s)),
+        position_embeddings=Tensor((1, s.positions or 0, d)),
+    )
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=norm)
+
+
+PARTS = (
+    families.Family(
+        ("rf_detr_dinov2",),
+        backbone_spec,
+        backbone_blueprint,
+        ignored=tuple(
+            "num_windows window_block_indexes num_register_tokens apply_layernorm reshape_hidden_states "
+            "stage_names".split()
+        ),
+    ),
+)

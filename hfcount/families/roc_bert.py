@@ -13,8 +13,6 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 
 
 class RocBert(Sizes):
-    """What RoCBert alone has."""
-
     concat_input: bool = flag(absent=True)
     enable_pronunciation: bool = flag(absent=True)
     enable_shape: bool = flag(absent=True)

@@ -5,16 +5,14 @@ from hfcount.mapper import Config
 from hfcount.parts import stack
 from hfcount.parts.classic import summary
 from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions, dense_classifier
-from hfcount.spec import Sizes, Spec, flag, told
+from hfcount.spec import Sizes, Spec, derived, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("roformer",)  # transformers 5.23: modeling_roformer.py
 
 
 class Roformer(Sizes):
-    """What RoFormer alone has."""
-
-    embedding_size: int = told(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
+    embedding_size: int = derived(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
     summary_use_proj: bool = flag(absent=False)
 
 

@@ -39,7 +39,7 @@ def blueprint(s: Spec[RtDetr]) -> Block:
     points = own.hybrid.points if levels is None else levels * own.hybrid.decoder_n_points
     scale = block(n_points_scale=None if levels is None else buffer(points))
     decoder = refining(s, points, s.head != "base", beside=scale)
-    seen, labelled = families.tree(s.parts["backbone"]), labels + 1 if own.denoised else None
+    seen, labelled = families.tree(s.part("backbone")), labels + 1 if own.denoised else None
     body = own.hybrid.tensors(s, seen, decoder, labelled=labelled, learned=own.learned)
     if s.head == "base":
         return body

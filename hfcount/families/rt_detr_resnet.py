@@ -13,8 +13,6 @@ _REDUCTION = 4  # by how much a bottleneck is narrower than the layer
 
 
 class RtDetrResnet(Sizes):
-    """What this architecture alone has."""
-
     num_channels: int = size("C")
     embedding_size: int = size("d0")
     bottleneck: bool
@@ -22,9 +20,7 @@ class RtDetrResnet(Sizes):
 
 
 def spec(c: Config) -> Spec[RtDetrResnet]:
-    kind = c.str("layer_type", default="bottleneck")
-    if kind not in ("basic", "bottleneck"):
-        raise c.error(f"layer_type is {kind!r}, and must be basic or bottleneck.", "layer_type", observed=kind)
+    kind = c.choice("layer_type", ("basic", "bottleneck"), "bottleneck")
     widths = c.ints("hidden_sizes")
     layers = keys.stages(c, widths[: c.length("depths")])
     own = RtDetrResnet.read(c, bottleneck=kind == "bottleneck")

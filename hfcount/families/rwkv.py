@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     mixer = RWKV(width=c.int("attention_hidden_size", default=hidden))
     one = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * hidden)))
     first, rest = Indices.below(1), Indices.span(1, count)
-    layers = keys.split(c, (first, lambda: one.replace(first=True)), (rest, lambda: one))
+    layers = keys.split((first, lambda: one.replace(first=True)), (rest, lambda: one))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 

@@ -2,16 +2,14 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.sam import frequencies, shared_frequencies
+from hfcount.parts.sam import frequencies
 from hfcount.spec import Sizes, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("sam", "sam_hq")  # transformers 5.23: modeling_sam.py, modeling_sam_hq.py
 
 
 class Sam(Sizes):
-    """What this architecture alone has."""
-
     num_pos_feats: int
 
 
@@ -25,10 +23,15 @@ def spec(c: Config) -> Spec[Sam]:
 
 def blueprint(s: Spec[Sam]) -> Block:
     count = s.own.num_pos_feats
-    prompts = families.tree(s.parts["prompt"])
+    prompts = families.tree(s.part("prompt"))
     return block(
         shared_image_embedding=frequencies(count, trained=True),
         vision_encoder=families.tower(s, "vision"),
-        prompt_encoder=Block({"shared_embedding": shared_frequencies(count), **prompts.children}, "embedding"),
-        mask_decoder=families.tree(s.parts["mask"]),
+        prompt_encoder=Block({"shared_embedding": _shared_frequencies(count), **prompts.children}, "embedding"),
+        mask_decoder=families.tree(s.part("mask")),
     )
+
+
+def _shared_frequencies(count: int) -> Tied:
+    """The image's frequencies under the prompt encoder's name."""
+    return Tied("shared_image_embedding.positional_embedding", (2, count), "embedding", name="positional_embedding")

@@ -6,19 +6,10 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("sam3_video",)  # transformers 5.23: modeling_sam3_video.py
-IGNORED = (
-    "low_res_mask_size",
-    "hotstart_delay",
-    "hotstart_unmatch_thresh",
-    "hotstart_dup_thresh",
-    "init_trk_keep_alive",
-    "max_trk_keep_alive",
-    "min_trk_keep_alive",
-    "max_num_objects",
-    "recondition_every_nth_frame",
-    "recondition_on_trk_masks",
-    "fill_hole_area",
-    "suppress_unmatched_only_within_hotstart",
+IGNORED = tuple(
+    "low_res_mask_size hotstart_delay hotstart_unmatch_thresh hotstart_dup_thresh init_trk_keep_alive "
+    "max_trk_keep_alive min_trk_keep_alive max_num_objects recondition_every_nth_frame recondition_on_trk_masks "
+    "fill_hole_area suppress_unmatched_only_within_hotstart".split()
 )
 SPELLINGS = {r"^tracker_model\.(?!tracker_model\.)": "tracker_model.tracker_model."}
 
@@ -30,12 +21,12 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    detector = families.tree(s.parts["detector"])
+    detector = families.tree(s.part("detector"))
     # A second neck, built as the detector's own.
-    neck = families.tree(s.parts["detector"].parts["vision"]).children["neck"]
+    neck = families.tree(s.part("detector").part("vision")).children["neck"]
     assert isinstance(neck, Block), "the neck is a block"
     return block(
         detector_model=detector,
-        tracker_model=families.tree(s.parts["tracker"]),
+        tracker_model=families.tree(s.part("tracker")),
         tracker_neck=Block(neck.children, "vision", 0),
     )

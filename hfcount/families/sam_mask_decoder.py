@@ -1,14 +1,16 @@
 """SAM's mask decoder: tokens and image attend to each other, and tokens become masks (arXiv:2304.02643)."""
 
+from collections.abc import Sequence
+
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.convolution import transposed
-from hfcount.parts.sam import feed_forward, two_way, two_way_layer
+from hfcount.parts.sam import feed_forward, narrowed_attention
 from hfcount.parts.vision import convolution
 from hfcount.spec import Dense, Layer, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Repeat, block
+from hfcount.tree.nodes import Block, Node, Repeat, block
 
 # transformers 5.23: modeling_sam.py, modeling_sam_hq.py, modeling_sam2.py, modeling_sam2_video.py,
 # modeling_sam3_tracker.py, modeling_sam3_tracker_video.py, modeling_edgetam.py, modeling_edgetam_video.py
@@ -26,8 +28,6 @@ IGNORED = ("dynamic_multimask_via_stability",)
 
 
 class SamMaskDecoder(Sizes):
-    """What this architecture alone has."""
-
     inner: int
     num_multimask_outputs: int = size("n_m", minimum=0)
     iou_head_depth: int = count("N_u")
@@ -61,7 +61,7 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
         # From SAM 2 on, the network of a layer is as deep as there are layers.
         network = mlp(d, wide, up="lin1", down="lin2") if first else feed_forward(d, wide, d, s.depth, "mlp")
         # In the first version the layers halve the width, whatever the config says.
-        return two_way_layer(d, d // 2 if first else inner, out, network)
+        return _two_way_layer(d, d // 2 if first else inner, out, network)
 
     mask = feed_forward(d, d, thin, 3)
     fine = block(
@@ -87,7 +87,7 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
     body = block(
         iou_token=embedding(1, d),
         mask_tokens=embedding(tokens, d),
-        transformer=two_way(d, inner, out, stack(s.layers, layer)),
+        transformer=_two_way(d, inner, out, stack(s.layers, layer)),
         upscale_conv1=transposed(d, narrow, 2),
         upscale_conv2=transposed(narrow, thin, 2),
         upscale_layer_norm=layer_norm(narrow),
@@ -96,3 +96,27 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
     )
     more = own.children if high else {} if first else fine.children
     return Block({**body.children, **more})
+
+
+def _two_way(d: int, inner: int, out: str, layer: Sequence[Node], norm: Block | None = None) -> Block:
+    """Tokens and image that attend to each other, and tokens to the image once more.
+
+    Tensors: layers, final_attn_token_to_image, of `inner` width, layer_norm_final_attn (d).
+    """
+    last = narrowed_attention(d, inner, out)
+    return block(layers=tuple(layer), final_attn_token_to_image=last, layer_norm_final_attn=norm or layer_norm(d))
+
+
+def _two_way_layer(d: int, inner: int, out: str, network: Block) -> Block:
+    """A layer of `two_way`: tokens among themselves, tokens to image, `network`, image to tokens, each with a norm."""
+    crossed, norm = narrowed_attention(d, inner, out), layer_norm(d)
+    return block(
+        self_attn=narrowed_attention(d, d, out),
+        layer_norm1=norm,
+        cross_attn_token_to_image=crossed,
+        layer_norm2=norm,
+        mlp=network,
+        layer_norm3=norm,
+        layer_norm4=norm,
+        cross_attn_image_to_token=crossed,
+    )

@@ -9,13 +9,8 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("sapiens2",)  # transformers 5.23: modeling_sapiens2.py
-IGNORED = (
-    "image_size",
-    "out_indices",
-    "reshape_hidden_states",
-    "semantic_loss_ignore_index",
-    "flip_pairs",
-    "head_config",
+IGNORED = tuple(
+    "image_size out_indices reshape_hidden_states semantic_loss_ignore_index flip_pairs head_config".split()
 )
 SPELLINGS = {
     r"^cls_token$": "embeddings.cls_token",
@@ -36,8 +31,6 @@ _HEADS = keys.named(("Model",), Backbone="backbone")
 
 
 class Sapiens2(Sizes):
-    """What this architecture alone has."""
-
     query_bias: bool = flag(absent=True)
     key_bias: bool = flag(absent=True)
     value_bias: bool = flag(absent=True)
@@ -70,7 +63,7 @@ def spec(c: Config) -> Spec[Sapiens2]:
         middle = Indices.span(first, max(first, count - last))
         few = c.int("num_key_value_attention_heads")
         ends = (Indices.below(count).difference(middle), lambda: layer(heads))
-        layers = keys.split(c, ends, (middle, lambda: layer(few)))
+        layers = keys.split(ends, (middle, lambda: layer(few)))
     own = Sapiens2.read(c)
     return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c)).having(own)
 

@@ -7,7 +7,7 @@ from hfcount.parts import altered, embedding, layer_norm, lm_head, mlp, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.speech import conformer_attention, conformer_layer, feed_forward, shortening
 from hfcount.parts.temporal import conv
-from hfcount.spec import Dense, Layer, Sizes, Spec, part, size, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, derived, part, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, Tied, block, buffer
 
@@ -53,7 +53,7 @@ class SeamlessM4T(Sizes):
     lang_embed_dim: int = size("d_l")
     vocoder_num_spkrs: int = size("n_s")
     vocoder_num_langs: int = size("n_l")
-    second: SecondUnits | None = told(lambda c: SecondUnits.read(c) if c.family == "seamless_m4t_v2" else None)
+    second: SecondUnits | None = derived(lambda c: SecondUnits.read(c) if c.family == "seamless_m4t_v2" else None)
     adapters: int
     relative: bool
     rotary: bool
@@ -75,7 +75,7 @@ def spec(c: Config) -> Spec[SeamlessM4T]:
         distances=distances,
     )
     if own.conv_depthwise_kernel_size % 2 == 0:
-        raise c.error("conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
+        raise c.error("out-of-range", "conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
 
     def side(name: str, width: str = "ffn_dim") -> Spec:
         mixer = keys.multi_head(c, d, c.int(f"{name}_attention_heads"))

@@ -40,8 +40,6 @@ class SegformerLayer(Record):
 
 
 class Segformer(Sizes):
-    """What SegFormer and GLPN alone have."""
-
     num_channels: int = size("C")
 
 

@@ -7,7 +7,7 @@ from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, told
+from hfcount.spec import Dense, Layer, Sizes, Spec, derived, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("seggpt",)  # transformers 5.23: modeling_seggpt.py
@@ -24,14 +24,14 @@ class Seggpt(Sizes):
     high: int
     wide: int
     relative: bool = flag("use_relative_position_embeddings", absent=True)
-    joined: int = told(lambda c: keys.dim("n_h", c.length("intermediate_hidden_state_indices") or 0))
+    joined: int = derived(lambda c: keys.dim("n_h", c.length("intermediate_hidden_state_indices") or 0))
 
 
 def spec(c: Config) -> Spec[Seggpt]:
     d, bias, patches = c.int("hidden_size"), c.bool("qkv_bias", default=True), keys.patches(c)
     given = c.ints("image_size", alone=True)
     if not 0 < len(given) < 3:
-        raise c.error("image_size must give a height and a width, or one size for both.", "image_size")
+        raise c.error("list-length", "image_size must give a height and a width, or one size for both.", "image_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     ffn = Dense(width=c.int("mlp_dim", default=4 * d), bias=True)
     own = Seggpt.read(c, high=given[0] // patches.side, wide=given[-1] // patches.side)

@@ -17,6 +17,6 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     tower = families.tower(s, "vision")
     if s.head == "image_classification":
-        return block(vision_model=tower, classifier=classifier(s, s.parts["vision"].hidden))
+        return block(vision_model=tower, classifier=classifier(s, s.part("vision").hidden))
     scale = Tensor((1,), component="other")
     return block(text_model=families.base(s), vision_model=tower, logit_scale=scale, logit_bias=scale)

@@ -27,8 +27,6 @@ SPELLINGS = {r"^vision_model\.": ""}
 
 
 class SiglipVisionModel(Sizes):
-    """What this architecture alone has."""
-
     vision_use_head: bool
     flat: bool
 

@@ -17,8 +17,6 @@ _SKIPPED = 1  # the first stage, whose features are not read
 
 
 class Slanet(Sizes):
-    """What SLANet alone has."""
-
     post_conv_out_channels: int = size("C_o")
     csp_kernel_size: int = size("w")
     csp_num_blocks: int = count("N_b", minimum=0)
@@ -32,7 +30,7 @@ def spec(c: Config) -> Spec[Slanet]:
 
 
 def blueprint(s: Spec[Slanet]) -> Block:
-    seen, d = s.parts["backbone"], s.own.post_conv_out_channels
+    seen, d = s.part("backbone"), s.own.post_conv_out_channels
     side, half, depth = s.own.csp_kernel_size, d // 2, s.own.csp_num_blocks
 
     def separable(width: int) -> Block:

@@ -14,8 +14,6 @@ _HEADS = keys.named(ForTableRecognition="base")
 
 
 class Slanext(Sizes):
-    """What this architecture alone has."""
-
     post_conv_in_channels: int = size("C_i")
     post_conv_out_channels: int = size("C_o")
 

@@ -15,7 +15,9 @@ def spec(c: Config) -> Spec:
     marked, count = c.ints("no_rope_layers"), keys.layer_count(c)
     if marked and len(marked) < count:  # each layer looks up its own
         said = f"no_rope_layers has {len(marked):,} entries, and there are {count:,} layers."
-        raise c.error(said, "no_rope_layers", "Correct one of them.", expected=int(count), observed=len(marked))
+        raise c.error(
+            "list-length", said, "no_rope_layers", "Correct one of them.", expected=int(count), observed=len(marked)
+        )
 
     def unplaced() -> Indices:
         """The layers without rotary positions: those that no_rope_layers marks with a 0."""

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.seq2seq import bart_layer
 from hfcount.parts.temporal import conv
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("speech_to_text",)  # transformers 5.23: modeling_speech_to_text.py
@@ -17,14 +17,16 @@ class SpeechToText(Sizes):
 
     kernels: tuple[int, ...]
     conv_channels: int = size("C")
-    frame: int = told(lambda c: c.int("input_feat_per_channel") * c.int("input_channels"))
+    frame: int = derived(lambda c: c.int("input_feat_per_channel") * c.int("input_channels"))
 
 
 def spec(c: Config) -> Spec[SpeechToText]:
     kernels, count = c.ints("conv_kernel_sizes"), c.int("num_conv_layers")
     if len(kernels) != count:
         said = f"conv_kernel_sizes has {len(kernels):,} entries and num_conv_layers is {count:,}."
-        raise c.error(said, "num_conv_layers", "Correct one of them.", expected=len(kernels), observed=int(count))
+        raise c.error(
+            "list-length", said, "num_conv_layers", "Correct one of them.", expected=len(kernels), observed=int(count)
+        )
     own = SpeechToText.read(c, kernels=tuple(keys.dim(f"w{number}", one) for number, one in enumerate(kernels, 1)))
     heads = ("ForConditionalGeneration", "Model")
     return keys.sequence_to_sequence(c, heads=heads, positions=None).having(own)

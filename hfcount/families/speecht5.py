@@ -29,8 +29,6 @@ _HEADS = keys.named(
 
 
 class SpeechT5(Sizes):
-    """What SpeechT5 alone has."""
-
     waveform: Waveform = part(Waveform)
     distances: int = size("n_r", "encoder_max_relative_position")
     num_mel_bins: int = count("b")

@@ -33,7 +33,13 @@ def spec(c: Config) -> Spec[Squeezebert]:
         keys.divides(c, key, groups, "hidden_size", d)
         keys.divides(c, key, groups, "intermediate_size", wide)
     if c.int("embedding_size", default=d) != d:
-        raise c.error("embedding_size must be hidden_size.", "embedding_size", "Correct one of them.", expected=int(d))
+        raise c.error(
+            "contradiction",
+            "embedding_size must be hidden_size.",
+            "embedding_size",
+            "Correct one of them.",
+            expected=int(d),
+        )
     return keys.encoder(c, heads=_HEADS, decoding=False).having(own)
 
 

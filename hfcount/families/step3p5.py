@@ -15,8 +15,6 @@ IGNORED = ("num_attention_groups", "sink", "use_head_wise_attn_gate", "use_moe",
 
 
 class Step3p5(Sizes):
-    """What this architecture alone has."""
-
     gate_per_head: int
 
 

@@ -2,9 +2,27 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.composite import towers_beside_model
-from hfcount.spec import Sizes, Spec, flag
-from hfcount.tree.nodes import Block, Linear
+from hfcount.parts.conversions import qkv
+from hfcount.parts.vision import convolution, patch_convolution
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+_STEP_VISION = {
+    r"\bconv1\.weight$": "embeddings.patch_embedding.weight",
+    r"\bpositional_embedding$": "embeddings.position_embedding.weight",
+    r"\btransformer\.resblocks\.": "layers.",
+    r"\bln_pre\.": "pre_layernorm.",
+    r"\bvit_downsampler": "downsampler",
+    r"\bls_([12])\.gamma$": r"lambda_\1",
+    r"\bmlp\.c_fc\.": "mlp.fc1.",
+    r"\bmlp\.c_proj\.": "mlp.fc2.",
+    r"\battn\.": "self_attn.",
+    r"\bln_1\.": "layernorm_before.",
+    r"\bln_2\.": "layernorm_after.",
+}
+"""Names of Step's vision tower in its release."""
 
 MODEL_TYPES = ("step3p7",)  # transformers 5.23: modeling_step3p7.py
 IGNORED = ("understand_projector_stride",)
@@ -21,8 +39,6 @@ MERGED = {"mlp.experts.gate_up_proj": ("moe.gate_proj.weight", "moe.up_proj.weig
 
 
 class Step3p7(Sizes):
-    """What this architecture alone has."""
-
     projector_bias: bool = flag(absent=False)
 
 
@@ -35,7 +51,58 @@ def spec(c: Config) -> Spec[Step3p7]:
 
 
 def blueprint(s: Spec[Step3p7]) -> Block:
-    seen = 4 * s.parts["vision"].hidden
+    seen = 4 * s.part("vision").hidden
     projector = Linear(seen, s.hidden, s.own.projector_bias, "projector")
     name = "multi_modal_projector" if s.head == "base" else "vit_large_projector"
     return towers_beside_model(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
+
+
+def vision_spec(c: Config) -> Spec:
+    """Step's vision tower: CLIP's layers with a scale on each branch, then two convolutions that halve the grid."""
+    d = c.int("width", default=None) or c.int("hidden_size")
+    c.int("intermediate_size", default=None)  # in configs, without effect
+    return keys.tower(
+        c,
+        hidden=d,
+        ffn=Dense(width=c.times("mlp_ratio", d), bias=True),
+        heads=("heads", "num_attention_heads"),
+        depth=("layers", "num_hidden_layers"),
+        indivisible="built",
+        patches=keys.patches(c),
+        positions=keys.squares(c),
+    )
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d = s.hidden
+    scale = block("other", gamma=Tensor((d,)))
+    fused = block(
+        "attention",
+        in_proj_weight=Tensor((3 * d, d)),
+        in_proj_bias=Tensor((3 * d,)),
+        out_proj=Linear(d, d, bias=True),
+    )
+
+    def layer(one: Layer) -> Block:
+        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
+        return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
+
+    return block(
+        conv1=patch_convolution(s, bias=False),
+        positional_embedding=Tensor((s.positions or 0, d), component="embedding"),
+        ln_pre=layer_norm(d),
+        transformer=block(resblocks=stack(s.layers, layer)),
+        vit_downsampler1=convolution(d, 2 * d, 3),
+        vit_downsampler2=convolution(2 * d, 4 * d, 3),
+    )
+
+
+PARTS = (
+    families.Family(
+        ("step3p5_vision",),
+        vision_spec,
+        vision_blueprint,
+        spellings=_STEP_VISION,
+        merged={f"attn.in_proj_{end}": qkv("self_attn", end) for end in ("weight", "bias")},
+    ),
+)

@@ -51,7 +51,7 @@ def blueprint(s: Spec[SuperGlue]) -> Block:
 
     return block(
         bin_score=Tensor((), component="other"),
-        keypoint_detector=families.tree(s.parts["keypoints"]),
+        keypoint_detector=families.tree(s.part("keypoints")),
         keypoint_encoder=block("embedding", encoder=Block(steps)),
         gnn=block(layers=stack(s.layers, layer)),
         final_projection=block("other", final_proj=Linear(d, d, True)),

@@ -24,7 +24,9 @@ class SuperPoint(Sizes):
 def spec(c: Config) -> Spec[SuperPoint]:
     count = len(c.ints("encoder_hidden_sizes"))
     if count < 2:
-        raise c.error("encoder_hidden_sizes must name 2 sizes or more.", "encoder_hidden_sizes", observed=count)
+        raise c.error(
+            "list-length", "encoder_hidden_sizes must name 2 sizes or more.", "encoder_hidden_sizes", observed=count
+        )
     sizes = keys.each(c, "encoder_hidden_sizes", count, "C")
     own = SuperPoint.read(c, widths=tuple(sizes))
     d = c.int("decoder_hidden_size")

@@ -21,8 +21,6 @@ class SwiftformerLayer(Record):
 
 
 class Swiftformer(Sizes):
-    """What SwiftFormer alone has."""
-
     num_channels: int = size("C")
     down_patch_size: int = size("P")
     use_layer_scale: bool = flag(absent=True)
@@ -33,7 +31,9 @@ def spec(c: Config) -> Spec[Swiftformer]:
     count = len(depths)
     widths, coarser = keys.each(c, "embed_dims", count, "d"), c.entries("downsamples")[: count - 1]
     if len(coarser) < count - 1 or min(depths, default=0) < 1:
-        raise c.error(f"depths names {count:,} stages of 1 layer and more, and downsamples fewer.", "downsamples")
+        raise c.error(
+            "list-length", f"depths names {count:,} stages of 1 layer and more, and downsamples fewer.", "downsamples"
+        )
     follows = [bool(given) or widths[n] != widths[n + 1] for n, given in enumerate(coarser)]
     sizes = [SwiftformerLayer(followed=one) for one in (*follows, False)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)

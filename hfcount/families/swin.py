@@ -25,8 +25,6 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling=
 
 
 class Swin(Sizes):
-    """What this architecture alone has."""
-
     window_size: int = size("w")
     encoder_stride: int = size("S", absent=32)
 
@@ -36,7 +34,7 @@ def spec(c: Config) -> Spec[Swin]:
     heads = keys.each(c, "num_heads", stages, default=(3, 6, 12, 24))
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias=bias)
     own = Swin.read(c)
     places = tuple(keys.features(c, len(layers)))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have

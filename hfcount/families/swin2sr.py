@@ -20,8 +20,6 @@ _FEATURES, _COLOURS = 64, 3
 
 
 class Swin2sr(Sizes):
-    """What this architecture alone has."""
-
     num_channels_out: int
     upsampler: int
     resi_connection: int
@@ -38,7 +36,9 @@ def spec(c: Config) -> Spec[Swin2sr]:
     channels, scale = c.int("num_channels"), c.int("upscale", maximum=2**16)
     way, join = c.str("upsampler", default=""), c.str("resi_connection", default="")
     if way in _WAYS[:2] and scale != 3 and scale & (scale - 1):
-        raise c.error(f"upscale is {scale:,}, and must be 3 or a power of 2.", "upscale", observed=int(scale))
+        raise c.error(
+            "out-of-range", f"upscale is {scale:,}, and must be 3 or a power of 2.", "upscale", observed=int(scale)
+        )
     own = Swin2sr.read(
         c,
         num_channels_out=keys.dim("C_o", c.int("num_channels_out", default=channels)),

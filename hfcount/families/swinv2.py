@@ -22,8 +22,6 @@ class Swinv2Layer(Record):
 
 
 class Swinv2(Sizes):
-    """What Swin version 2 alone has."""
-
     encoder_stride: int = size("S", absent=32)
 
 
@@ -40,7 +38,7 @@ def spec(c: Config) -> Spec[Swinv2]:
         for number in range(len(heads))
     ]
     bias = c.bool("qkv_bias", default=True)
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, own=sizes)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, own=sizes)
     own = Swinv2.read(c)
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     d, patches, why = layers[-1].layer.width, keys.patches(c), keys.COARSER

@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[T5]:
     tables = MAX_LAYERS if c.family == "umt5" else 1
 
     def layers(count: int) -> tuple[Layers, ...]:
-        return t5_layers(c, count, mixer, ffn, buckets, tables)
+        return t5_layers(count, mixer, ffn, buckets, tables)
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}

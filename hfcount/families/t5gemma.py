@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[T5gemma]:
 
 
 def blueprint(s: Spec[T5gemma]) -> Block:
-    first = s.parts["encoder"]
+    first = s.part("encoder")
 
     def layer(d: int, one: Layer, crossed: bool) -> Block:
         a, norm = one.attention, rms_norm(d)

@@ -26,7 +26,12 @@ def spec(c: Config) -> Spec:
     d, words = inner.int("hidden_size"), inner.int("vocab_size")
     for key, own in (("hidden_size", d), ("vocab_size", words)):
         if decoder.int(key) != own:
-            raise c.error(f"{key} of encoder and decoder must be the same.", f"decoder.{key}", "Correct one of them.")
+            raise c.error(
+                "contradiction",
+                f"{key} of encoder and decoder must be the same.",
+                f"decoder.{key}",
+                "Correct one of them.",
+            )
     parts = {
         "encoder": Spec(family=c.family, vocab=words, hidden=d, layers=layers(inner), causal=False),
         "vision": families.part(outer, "vision_config"),
@@ -37,7 +42,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen, norm = s.hidden, s.parts["vision"].hidden, rms_norm(s.hidden)
+    d, seen, norm = s.hidden, s.part("vision").hidden, rms_norm(s.hidden)
     places = ("pre_self_attn", "post_self_attn", "pre_feedforward", "post_feedforward")
 
     def layer(one: Layer) -> Block:

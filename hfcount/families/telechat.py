@@ -11,8 +11,6 @@ IGNORED = ("flash_attn", "masked_softmax_fusion", "offset_alibi", "skip_bias_add
 
 
 class Telechat(Sizes):
-    """What this architecture alone has."""
-
     embed_layernorm: int
 
 

@@ -7,7 +7,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.spec import Sizes, Spec, size, told
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("textnet",)  # transformers 5.23: modeling_textnet.py
@@ -37,10 +37,12 @@ def _stages(c: Config) -> tuple[tuple[Kernel, ...], ...]:
     for sides, steps in zip(kernels, strides, strict=False):
         if not isinstance(sides, list) or not isinstance(steps, list) or not all(map(_is_kernel, sides)):
             said = "conv_layer_kernel_sizes must name a height and a width for each convolution of each stage."
-            raise c.error(said, "conv_layer_kernel_sizes", code="HF001")
+            raise c.malformed(said, "conv_layer_kernel_sizes")
         found.append(tuple(Kernel(side[0], side[1], step == 1) for side, step in zip(sides, steps, strict=False)))
     if len(strides) < len(kernels):
-        raise c.error("conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides")
+        raise c.error(
+            "list-length", "conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides"
+        )
     return tuple(found)
 
 
@@ -55,7 +57,7 @@ class TextNet(Sizes):
     stem_num_channels: int = size("C")
     stem_out_channels: int = size("d0")
     stem_kernel_size: int = size("w")
-    stages: tuple[tuple[Kernel, ...], ...] = told(_stages)
+    stages: tuple[tuple[Kernel, ...], ...] = derived(_stages)
     widths: tuple[int, ...]
 
 

@@ -47,7 +47,9 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
     widths = c.ints("embedding_dimension") if kinds else []
     widths = widths or [min(50, (rows + 1) // 2) for rows in cardinality]
     if len(cardinality) != len(widths) or (cardinality and len(cardinality) != kinds):
-        raise c.error("cardinality and embedding_dimension must name each static category.", "cardinality")
+        raise c.error(
+            "list-length", "cardinality and embedding_dimension must name each static category.", "cardinality"
+        )
     features = sum(widths) + sum(c.int(key, default=0, minimum=0) for key in _FEATURES) + 2 * numbers
     ahead = c.int("prediction_length")
     lags = c.length("lags_sequence")

@@ -14,8 +14,6 @@ _HEADS = keys.named(("Model",), ModelForPrediction="prediction")
 
 
 class Timesfm(Sizes):
-    """What this architecture alone has."""
-
     patch_length: int = size("P", absent=32)
     freq_size: int = size("n_f", absent=3)
     horizon: int

@@ -17,8 +17,6 @@ _NORMS = ("input", "post_attention", "pre_feedforward", "post_feedforward")
 
 
 class Timesfm25(Sizes):
-    """What this architecture alone has."""
-
     patch_length: int = size("P", absent=32)
     horizon: int
     quantiles: int

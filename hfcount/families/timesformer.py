@@ -16,17 +16,13 @@ _KINDS = ("divided_space_time", "space_only", "joint_space_time")
 
 
 class Timesformer(Sizes):
-    """What this architecture alone has."""
-
     divided: bool
     num_frames: int = size("F")
     timed: bool
 
 
 def spec(c: Config) -> Spec[Timesformer]:
-    d, kind = c.int("hidden_size"), c.str("attention_type", default=_KINDS[0])
-    if kind not in _KINDS:
-        raise c.error(f"attention_type must be one of {', '.join(_KINDS)}.", "attention_type", observed=kind)
+    d, kind = c.int("hidden_size"), c.choice("attention_type", _KINDS, _KINDS[0])
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     own = Timesformer.read(c, divided=kind == _KINDS[0], timed=kind != _KINDS[1])

@@ -2,8 +2,8 @@
 
 from hfcount import keys
 from hfcount.components.resnets import RESNETS, KnownResNet, ResNet
+from hfcount.components.timm import SWINS, KnownSwin
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.timm_features import SWINS, KnownSwin
 from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, mlp, stack
 from hfcount.parts.convolution import frozen
@@ -20,8 +20,6 @@ _STAGES, _SIDE = 4, 4  # how many stages there are, and the side of a patch
 
 
 class Swin(Record):
-    """What timm's Swin alone has."""
-
     window_size: int
 
 
@@ -56,7 +54,7 @@ def _swin_features(c: Config, known: KnownSwin) -> Spec[TimmBackbone]:
     found = [place % _STAGES for place in places]
     if found != sorted(set(found)) or any(not -_STAGES <= place < _STAGES for place in places):
         said = f"out_indices may name -{_STAGES} to {_STAGES - 1}, each once and in order."
-        raise c.error(said, "out_indices", "Correct it.")
+        raise c.error("out-of-range", said, "out_indices", "Correct it.")
     count = found[-1] + 1
     widths = [known.width * 2**number for number in range(count)]
     heads, depths = [known.heads * 2**number for number in range(count)], [2, 2, known.third, 2]

@@ -71,7 +71,7 @@ def _asked(c: Config, stem: int, stages: int) -> _Asked:
         return _Asked(features, stages, channels)
     places = inner.ints("out_indices", default=range(count), least=1)
     if any(not -count <= place < count for place in places):
-        raise inner.error(f"out_indices must be below {count}.", "out_indices")
+        raise inner.error("out-of-range", f"out_indices must be below {count}.", "out_indices")
     return _Asked(features, max(int(place) % count for place in places) + 1 - stem, channels)
 
 

@@ -4,14 +4,25 @@ from hfcount import families, keys
 from hfcount.components.depth import Levels
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.parts.release_names import TIPS_HEADS
 from hfcount.spec import Sizes, Spec, part, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("tipsv2_dpt",)  # transformers 5.23: modeling_tipsv2_dpt.py
 IGNORED = ("semantic_loss_ignore_index", "max_depth")
-SPELLINGS = TIPS_HEADS
+# DPT's heads as TIPS v2 names them.
+SPELLINGS = {
+    r"^vision_encoder\.": "backbone.",
+    r"_neck\.reassemble_stage\.readout_projects\.(\d+)\.layers\.0\.": r"_head.reassemble.readout_projects.\1.",
+    r"_neck\.reassemble_stage\.layers\.(\d+)\.projection\.": r"_head.reassemble.out_projections.\1.",
+    r"_neck\.reassemble_stage\.layers\.(\d+)\.resize\.": r"_head.reassemble.resize_layers.\1.",
+    r"_neck\.fusion_stage\.layers\.(\d+)\.projection\.": r"_head.fusion_blocks.\1.out_conv.",
+    r"_neck\.fusion_stage\.layers\.(\d+)\.residual_layer1\.convolution": r"_head.fusion_blocks.\1.residual_unit.conv",
+    r"_neck\.fusion_stage\.layers\.(\d+)\.residual_layer2\.convolution": r"_head.fusion_blocks.\1.main_unit.conv",
+    r"_neck\.convs\.": "_head.convs.",
+    r"_decoder\.project\.": "_head.project.",
+    r"(depth|normals|segmentation)_decoder\.head\.": r"\1_head.\1_head.",
+}
 
 _TASKS = {
     "dense_prediction": ("depth", "normals", "segmentation"),
@@ -35,8 +46,6 @@ _DIRECTION = 3  # the numbers of a normal
 
 
 class TipsV2Dpt(Sizes):
-    """What TIPS v2 with DPT's heads alone has."""
-
     levels: Levels = part(Levels)
     num_depth_bins: int = size("n_b")
 
@@ -73,7 +82,7 @@ def _head(of: Levels, width: int, name: str, outputs: int) -> Block:
 
 
 def blueprint(s: Spec[TipsV2Dpt]) -> Block:
-    own, seen = s.own, s.parts["backbone"]
+    own, seen = s.own, s.part("backbone")
     if s.head == "base":
         return families.tree(seen)
     outputs = {"depth": own.num_depth_bins, "normals": _DIRECTION, "segmentation": s.labels}

@@ -33,8 +33,6 @@ MERGED = {
 
 
 class Tipsv2VisionModel(Sizes):
-    """What this architecture alone has."""
-
     gated: bool
     registers: int
 

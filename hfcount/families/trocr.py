@@ -12,8 +12,6 @@ MODEL_TYPES = ("trocr",)  # transformers 5.23: modeling_trocr.py
 
 
 class Trocr(Sizes):
-    """What this architecture alone has."""
-
     layernorm_embedding: bool = flag(absent=True)
 
 

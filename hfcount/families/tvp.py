@@ -16,8 +16,6 @@ _WORDS, _COLOURS = 10, 3  # of the prompts
 
 
 class Tvp(Sizes):
-    """What this architecture alone has."""
-
     type_vocab_size: int = size("t")
     rows: int = size("n_r", "max_grid_row_position_embeddings")
     columns: int = size("n_c", "max_grid_col_position_embeddings")
@@ -29,10 +27,7 @@ class Tvp(Sizes):
 
 def spec(c: Config) -> Spec[Tvp]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
-    kind = c.str("visual_prompter_type", default="framepad")
-    if kind not in ("framepad", "framedownpad"):
-        said = f"visual_prompter_type is {kind!r}, and must be framepad or framedownpad."
-        raise c.error(said, "visual_prompter_type", observed=kind)
+    kind = c.choice("visual_prompter_type", ("framepad", "framedownpad"), "framepad")
     own = Tvp.read(
         c,
         frames=keys.dim("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),
@@ -70,7 +65,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
         token_type_embeddings=embedding(1, d),
         layer_norm=layer_norm(d),
     )
-    frames = s.parts["vision"]
+    frames = s.part("vision")
     body = block(
         vision_model=block(
             backbone=families.tree(frames.replace(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)

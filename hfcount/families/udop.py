@@ -5,7 +5,7 @@ from hfcount.components.t5 import t5_layer, t5_layers
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import GQA, Dense, Layers, Sizes, Spec, size, told
+from hfcount.spec import GQA, Dense, Layers, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Node, Tensor, Tied, block, obsolete
 
 MODEL_TYPES = ("udop",)  # transformers 5.23: modeling_udop.py
@@ -18,7 +18,7 @@ _KINDS = {"1d", "horizontal", "vertical"}
 class Udop(Sizes):
     """What UDOP alone has; `places` are those on a page, and `biases` how many tables of distances there are."""
 
-    gated: bool = told(lambda c: c.bool("is_gated_act", default=_activation(c).split("-")[0] == "gated"))
+    gated: bool = derived(lambda c: c.bool("is_gated_act", default=_activation(c).split("-")[0] == "gated"))
     places: int = size("n_2", "max_2d_position_embeddings")
     heads: int
     buckets: int
@@ -38,13 +38,13 @@ def spec(c: Config) -> Spec[Udop]:
     kinds = [one.get("type") if isinstance(one, dict) else None for one in c.entries("relative_bias_args")]
     if unknown := [one for one in kinds if one not in _KINDS]:
         said = f"relative_bias_args has the type {str(unknown[0])[:40]!r}, and knows {', '.join(sorted(_KINDS))}."
-        raise c.error(said, "relative_bias_args")
+        raise c.error("unknown-kind", said, "relative_bias_args")
     biases = len(kinds) if c.given("relative_bias_args") else len(_KINDS)
     own = Udop.read(c, heads=heads, buckets=buckets, biases=biases)
     null = c.is_null("num_decoder_layers")
     decoding = count if null else c.int("num_decoder_layers", maximum=MAX_LAYERS)
-    encoder = Spec(family=c.family, hidden=d, layers=t5_layers(c, count, mixer, ffn, buckets), causal=False)
-    layers, parts = t5_layers(c, decoding, mixer, ffn, buckets), {"encoder": encoder}
+    encoder = Spec(family=c.family, hidden=d, layers=t5_layers(count, mixer, ffn, buckets), causal=False)
+    layers, parts = t5_layers(decoding, mixer, ffn, buckets), {"encoder": encoder}
     whole = keys.decoder_spec(
         c, layers, layer_count=decoding, hidden=d, heads=_HEADS, parts=parts, patches=keys.patches(c)
     )

@@ -15,8 +15,6 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Ultrabert(Sizes):
-    """What this architecture alone has."""
-
     prediction_head_size: int = size("d_p", absent=768)
 
 

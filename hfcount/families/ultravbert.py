@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[Ultravbert]:
 
 def blueprint(s: Spec[Ultravbert]) -> Block:
     d, factor, narrow = s.hidden, s.own.pixel_shuffle_factor, s.own.prediction_head_size
-    wide = factor * factor * s.parts["vision"].hidden
+    wide = factor * factor * s.part("vision").hidden
     connector = block("projector", modality_projection=Linear(wide, d), norm=rms_norm(d))
     tower = families.tower(s, "vision")
     body = block(

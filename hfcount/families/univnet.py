@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Record, Sizes, Spec, count, told
+from hfcount.spec import Record, Sizes, Spec, count, derived
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -24,26 +24,24 @@ def _residuals(c: Config) -> tuple[Residual, ...]:
     if not kernels or len({len(kernels), len(strides), len(dilations)}) > 1:
         said = f"resblock_kernel_sizes has {len(kernels):,} entries, resblock_stride_sizes {len(strides):,} and"
         said += f" resblock_dilation_sizes {len(dilations):,}."
-        raise c.error(said, "resblock_kernel_sizes", "Correct one of them.")
+        raise c.error("list-length", said, "resblock_kernel_sizes", "Correct one of them.")
     found = list[Residual]()
     for number, (kernel, stride, dilated) in enumerate(zip(kernels, strides, dilations, strict=True), 1):
         if not isinstance(dilated, list):
-            raise c.error("resblock_dilation_sizes must hold lists.", "resblock_dilation_sizes", code="HF001")
+            raise c.malformed("resblock_dilation_sizes must hold lists.", "resblock_dilation_sizes")
         sizes = keys.dim(f"w{number}", kernel), keys.dim(f"s{number}", stride)
         found.append(Residual(kernel=sizes[0], stride=sizes[1], dilations=len(dilated)))
     return tuple(found)
 
 
 class Univnet(Sizes):
-    """What UnivNet alone has."""
-
     model_in_channels: int = count("C_i")
     model_hidden_channels: int = count("C")
     num_mel_bins: int = count("b")
     kernel_predictor_num_blocks: int = count("N_k")
     kernel_predictor_hidden_channels: int = count("C_k")
     kernel_predictor_conv_size: int = count("w_k")
-    residuals: tuple[Residual, ...] = told(_residuals)
+    residuals: tuple[Residual, ...] = derived(_residuals)
 
 
 def spec(c: Config) -> Spec[Univnet]:

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.keys.detection import channels, chosen
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv
-from hfcount.spec import Sizes, Spec, count, flag, size, told
+from hfcount.spec import Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -30,7 +30,7 @@ class UperNet(Sizes):
     widths: tuple[int, ...]
     has_auxiliary: bool
     auxiliary: Auxiliary
-    scales: int = told(lambda c: len(c.ints("pool_scales", default=(1, 2, 3, 6))))
+    scales: int = derived(lambda c: len(c.ints("pool_scales", default=(1, 2, 3, 6))))
 
 
 def spec(c: Config) -> Spec[UperNet]:
@@ -41,7 +41,9 @@ def spec(c: Config) -> Spec[UperNet]:
     if auxiliary and seen is None:
         if len(widths) <= _AUXILIARY:
             raise c.error(
-                f"the backbone gives {len(widths):,} levels, and the auxiliary head reads the third.", "backbone_config"
+                "contradiction",
+                f"the backbone gives {len(widths):,} levels, and the auxiliary head reads the third.",
+                "backbone_config",
             )
         seen = widths[_AUXILIARY]
     own = UperNet.read(c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=seen or 0))
@@ -67,7 +69,7 @@ def blueprint(s: Spec[UperNet]) -> Block:
         fpn_convs=Block({str(place): _step(d, d, 3) for place in finer}),
         fpn_bottleneck=_step(len(widths) * d, d, 3),
     )
-    backbone = families.tree(s.parts["backbone"])
+    backbone = families.tree(s.part("backbone"))
     further = _auxiliary(own.auxiliary, s.labels) if own.has_auxiliary else None
     return block(backbone=backbone, decode_head=head, auxiliary_head=further)
 

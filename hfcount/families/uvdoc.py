@@ -6,7 +6,7 @@ from typing import Any
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.spec import Record, Sizes, Spec, size, told
+from hfcount.spec import Record, Sizes, Spec, derived, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -30,11 +30,11 @@ class UvdocBackbone(Sizes):
     """What UVDoc's backbone alone has; `bridges` are the channels of each of their convolutions."""
 
     kernel_size: int = size("w")
-    head: tuple[Convolution, ...] = told(lambda c: _listed(c, "resnet_head", 2, [c.entries("resnet_head")])[0])
-    stages: tuple[tuple[Convolution, ...], ...] = told(
+    head: tuple[Convolution, ...] = derived(lambda c: _listed(c, "resnet_head", 2, [c.entries("resnet_head")])[0])
+    stages: tuple[tuple[Convolution, ...], ...] = derived(
         lambda c: _listed(c, "resnet_configs", 4, c.entries("resnet_configs"))
     )
-    bridges: tuple[tuple[Convolution, ...], ...] = told(
+    bridges: tuple[tuple[Convolution, ...], ...] = derived(
         lambda c: _listed(c, "stage_configs", 2, c.entries("stage_configs"))
     )
 
@@ -58,7 +58,7 @@ def spec(c: Config) -> Spec[Uvdoc | UvdocBackbone]:
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")
     (points,) = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
     if len(points) < 2:
-        raise c.error("out_point_positions2D must name two pairs of channels.", "out_point_positions2D")
+        raise c.error("list-length", "out_point_positions2D must name two pairs of channels.", "out_point_positions2D")
     rectified = c.str("hidden_act", default="prelu") == "prelu"
     whole = keys.imaging(c, (), heads, hidden=outputs, parts={"backbone": seen}, uncounted=why)
     return whole.having(Uvdoc(kernel_size=side, bridge=inputs, points=points, rectified=rectified))
@@ -69,11 +69,11 @@ def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> tuple[tu
     found, count, letter = list[tuple[Convolution, ...]](), 0, _LETTERS[key]
     for group, entries in enumerate(groups):
         if not isinstance(entries, list) or not entries or not all(_fits(one, length) for one in entries):
-            raise c.error(f"{key} must name lists of {length} whole numbers or switches.", key, code="HF001")
+            raise c.malformed(f"{key} must name lists of {length} whole numbers or switches.", key)
         made = list[Convolution]()
         for place, one in enumerate(entries):
             if any(type(size) is not int or not 0 < size < 2**32 for size in one[:2]):
-                raise c.error(f"{key} must name channels above 0.", key)
+                raise c.error("out-of-range", f"{key} must name channels above 0.", key)
             count += 1
             at = f"[{group}][{place}]" if groups is c.value(key) else f"[{place}]"
             before, after = (
@@ -114,7 +114,7 @@ def _backbone(of: UvdocBackbone) -> Block:
 
 
 def _whole(s: Spec, of: Uvdoc) -> Block:
-    seen, side = s.parts["backbone"], of.kernel_size
+    seen, side = s.part("backbone"), of.kernel_size
     inputs = of.bridge * len(seen.sizes(UvdocBackbone).bridges)
     down, up = of.points[:2]
     slope = block("convolution", weight=Tensor((1,))) if of.rectified else None

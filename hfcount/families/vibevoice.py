@@ -13,8 +13,6 @@ IGNORED = ("vocab_size", "latent_size", "diffusion_max_period", "hidden_size")
 
 
 class Vibevoice(Sizes):
-    """What this architecture alone has."""
-
     num_hidden_layers: int
     intermediate_size: int
     frequency_embedding_size: int
@@ -37,7 +35,7 @@ def spec(c: Config) -> Spec[Vibevoice]:
 
 
 def blueprint(s: Spec[Vibevoice]) -> Block:
-    d, heard, meant = s.hidden, s.parts["audio"], s.parts["meaning"]
+    d, heard, meant = s.hidden, s.part("audio"), s.part("meaning")
 
     def connector(inputs: int) -> Block:
         return block("projector", linear_1=Linear(inputs, d, True), act=rms_norm(d), linear_2=Linear(d, d, True))

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[VibeVoiceTokenizer]:
     steps, depths = ratios(c, "downsampling_ratios"), c.ints("depths")
     if len(depths) != len(steps) + 1 or any(not 0 <= depth <= MAX_LAYERS for depth in depths):
         said = f"depths has {len(depths):,} entries, and must have one more than downsampling_ratios, {len(steps):,}."
-        raise c.error(said, "depths", "Correct one of them.")
+        raise c.error("list-length", said, "depths", "Correct one of them.")
     layers = tuple(keys.dim(f"N_s{number}", depth) for number, depth in enumerate(depths))
     own = VibeVoiceTokenizer.read(c, ratios=steps, depths=layers)
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}

@@ -2,7 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
 from hfcount.parts.composite import towers_in_model
+from hfcount.parts.vision import clip_layer, patch_convolution
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -16,6 +18,21 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.parts["vision"].hidden
+    d, seen = s.hidden, s.part("vision").hidden
     projector = block("projector", readout=Block({"0": Linear(seen, d, True), "2": Linear(d, d, True)}))
     return towers_in_model(s, families.base(s), vision_model=families.tower(s, "vision"), projector=projector)
+
+
+def vision_spec(c: Config) -> Spec:
+    """VideoLLaMA 3's vision tower: SigLIP's layers with rotary positions, for images of any size (arXiv:2501.13106)."""
+    return keys.tower(c, patches=keys.patches(c))
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d = s.hidden
+    layers = stack(s.layers, lambda one: clip_layer(d, one))
+    table = block(patch_embedding=patch_convolution(s))
+    return block(embeddings=table, encoder=block(layers=layers), post_layernorm=layer_norm(d))
+
+
+PARTS = (families.Family(("video_llama_3_vision",), vision_spec, vision_blueprint),)

@@ -12,8 +12,6 @@ SPELLINGS = inside("image_tower", "video_tower", "multi_modal_projector")
 
 
 class VideoLlava(Sizes):
-    """What this architecture alone has."""
-
     multimodal_projector_bias: bool = flag(absent=True)
     vision_feature_layer: int
 
@@ -27,6 +25,6 @@ def spec(c: Config) -> Spec[VideoLlava]:
 
 def blueprint(s: Spec[VideoLlava]) -> Block:
     bias, tower = s.own.multimodal_projector_bias, families.tower(s, "vision")
-    seen = s.own.vision_feature_layer * s.parts["vision"].hidden
+    seen = s.own.vision_feature_layer * s.part("vision").hidden
     projector = block("projector", linear_1=Linear(seen, s.hidden, bias), linear_2=Linear(s.hidden, s.hidden, bias))
     return llava(s, families.base(s), image_tower=tower, video_tower=tower, multi_modal_projector=projector)

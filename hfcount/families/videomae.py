@@ -16,8 +16,6 @@ _HEADS = keys.named(("Model",), ForVideoClassification="image_classification", F
 
 
 class Videomae(Sizes):
-    """What this architecture alone has."""
-
     use_mean_pooling: bool
 
 
@@ -43,7 +41,7 @@ def blueprint(s: Spec[Videomae]) -> Block:
     labels = block(fc_norm=norm if mean else None, classifier=classifier(s))
     if s.head != "pretraining":
         return headed(s, "videomae", body, image_classification=labels)
-    inner = s.parts["decoder"]
+    inner = s.part("decoder")
     narrow, frames = inner.hidden, seen.frames or 1
     decoder = block(
         decoder_layers=stack(inner.layers, lambda one: vit_layer(narrow, one, _attention(narrow, one.attention))),

@@ -6,7 +6,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.encoders import bert_embeddings
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Sizes, Spec, size, told
+from hfcount.spec import Layer, Sizes, Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block
 
 MODEL_TYPES = ("vilt",)  # transformers 5.23: modeling_vilt.py
@@ -22,7 +22,7 @@ class Vilt(Sizes):
     """What ViLT alone has; `num_images` are those that a head compares."""
 
     modality_type_vocab_size: int = size("t_m")
-    patches: int = told(keys.squares)
+    patches: int = derived(keys.squares)
     num_images: int = 1
 
 

@@ -13,8 +13,6 @@ SPELLINGS = LLAVA
 
 
 class Vipllava(Sizes):
-    """What this architecture alone has."""
-
     vision_feature_layer: int
 
 
@@ -27,7 +25,7 @@ def spec(c: Config) -> Spec[Vipllava]:
 
 
 def blueprint(s: Spec[Vipllava]) -> Block:
-    d, seen = s.hidden, s.own.vision_feature_layer * s.parts["vision"].hidden
+    d, seen = s.hidden, s.own.vision_feature_layer * s.part("vision").hidden
     projector = block(
         "projector",
         projector_layernorm=layer_norm(seen),

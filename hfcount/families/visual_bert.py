@@ -26,8 +26,6 @@ _HEADS = keys.named(
 
 
 class VisualBert(Sizes):
-    """What VisualBERT alone has."""
-
     visual_embedding_dim: int = size("d_v")
     bypass_transformer: bool = flag(absent=False)
 

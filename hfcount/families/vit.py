@@ -16,8 +16,6 @@ _HEADS = keys.named(("Model", "ForImageClassification"), ForMaskedImageModeling=
 
 
 class Vit(Sizes):
-    """What this architecture alone has."""
-
     encoder_stride: int = size("S", absent=16)
     pooler_output_size: int
 

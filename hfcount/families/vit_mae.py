@@ -46,7 +46,7 @@ def blueprint(s: Spec) -> Block:
         return block(vit=Block(around), encoder=layers, classifier=classifier(s))
     if s.head != "pretraining":
         return body
-    inner = s.parts["decoder"]
+    inner = s.part("decoder")
     narrow = inner.hidden
     decoder = block(
         decoder_embed=Linear(d, narrow, True, "projector"),

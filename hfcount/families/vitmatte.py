@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[VitMatte]:
     fused = c.ints("fusion_hidden_sizes", default=(256, 128, 64, 32))
     if len(fused) != len(stream) + 1:
         said = f"fusion_hidden_sizes has {len(fused):,} entries and convstream_hidden_sizes {len(stream):,}."
-        raise c.error(said, "fusion_hidden_sizes", "There is one more of the first.")
+        raise c.error("list-length", said, "fusion_hidden_sizes", "There is one more of the first.")
     own = VitMatte(
         stream=(keys.dim("C", channels), *(keys.dim(f"C{place}", one) for place, one in enumerate(stream, 1))),
         fused=tuple(keys.dim(f"D{place}", one) for place, one in enumerate(fused)),
@@ -51,4 +51,4 @@ def blueprint(s: Spec[VitMatte]) -> Block:
         fusion_blocks=Block(blocks),
         matting_head=block(matting_convs=Block(matte)),
     )
-    return block(backbone=families.tree(s.parts["backbone"]), decoder=decoder)
+    return block(backbone=families.tree(s.part("backbone")), decoder=decoder)

@@ -14,8 +14,6 @@ _WIDTH = 256  # of the decoder that is not simple
 
 
 class Vitpose(Sizes):
-    """What this architecture alone has."""
-
     simple: bool = flag("use_simple_decoder", absent=True)
 
 
@@ -41,4 +39,4 @@ def blueprint(s: Spec[Vitpose]) -> Block:
         conv=conv(_WIDTH, s.labels, 1, bias=True),
     )
     simple = block("other", conv=conv(d, s.labels, 3, bias=True))
-    return block(backbone=families.tree(s.parts["backbone"]), head=simple if s.own.simple else larger)
+    return block(backbone=families.tree(s.part("backbone")), head=simple if s.own.simple else larger)

@@ -13,8 +13,6 @@ IGNORED = ("out_indices", "stage_names")
 
 
 class VitposeBackbone(Sizes):
-    """What this architecture alone has."""
-
     high: int
     wide: int
     num_channels: int = size("C")

@@ -18,7 +18,9 @@ _HEADS = keys.named(("Model",), ForVideoClassification="image_classification")
 def spec(c: Config) -> Spec:
     d, heads, span = c.int("hidden_size"), c.int("num_attention_heads"), keys.each(c, "tubelet_size", 3)
     if span[1] != span[2] or c.length("tubelet_size") != 3:
-        raise c.error("tubelet_size must name frames, and the height and width of a square.", "tubelet_size")
+        raise c.error(
+            "list-length", "tubelet_size must name frames, and the height and width of a square.", "tubelet_size"
+        )
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))

@@ -17,8 +17,6 @@ _WIDER = 4  # networks of the pooler to their layers
 
 
 class Vjepa2(Sizes):
-    """What this architecture alone has."""
-
     pred_num_mask_tokens: int = size("n_m")
     num_pooler_layers: int = count("N_p", minimum=0)
 
@@ -42,7 +40,7 @@ def spec(c: Config) -> Spec[Vjepa2]:
 
 
 def blueprint(s: Spec[Vjepa2]) -> Block:
-    d, inner, of, norm = s.hidden, s.parts["predictor"], s.own, layer_norm(s.hidden)
+    d, inner, of, norm = s.hidden, s.part("predictor"), s.own, layer_norm(s.hidden)
     narrow = inner.hidden
     encoder = block(
         embeddings=block(patch_embeddings=block(proj=patch_convolution(s))),

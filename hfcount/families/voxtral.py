@@ -19,6 +19,6 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    wide = s.parts["audio"].layers[0].layer.dense.width  # four frames of the tower's width make one token
+    wide = s.part("audio").layers[0].layer.dense.width  # four frames of the tower's width make one token
     projector = block("projector", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
     return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -65,7 +65,7 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
     buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
     one, later = Indices.below(1), Indices.span(1, count)
-    layers = keys.split(c, (one, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
+    layers = keys.split((one, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
     layered, classes = layers if relative else keys.uniform(first, count), None
     if c.family in _CLASSES:
         key, symbol, usual = _CLASSES[c.family]

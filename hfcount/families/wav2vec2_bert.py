@@ -35,13 +35,15 @@ def spec(c: Config) -> Spec[Wav2Vec2Bert]:
     kind = "" if c.is_null("position_embeddings_type") else c.str("position_embeddings_type")
     kernel = c.int("conv_depthwise_kernel_size")
     if kernel % 2 == 0:
-        raise c.error(f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size")
+        raise c.error(
+            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size"
+        )
     left, right = "left_max_position_embeddings", "right_max_position_embeddings"
     masked, adapting = masking(c), c.bool("add_adapter", default=False)
     before = c.bool("use_intermediate_ffn_before_adapter", default=False)
     if before and not adapting:
         said = "use_intermediate_ffn_before_adapter is true, and add_adapter false."
-        raise c.error(said, "use_intermediate_ffn_before_adapter")
+        raise c.error("contradiction", said, "use_intermediate_ffn_before_adapter")
     distances = c.int(left, minimum=0) + c.int(right, minimum=0) + 1 if kind == "relative_key" else None
     inputs = keys.dim("d_i", c.int("feature_projection_input_dim"))
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")

@@ -32,7 +32,9 @@ def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
     kind = "" if c.is_null("position_embeddings_type") else c.str("position_embeddings_type")
     kernel = c.int("conv_depthwise_kernel_size")
     if kernel % 2 == 0:
-        raise c.error(f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size")
+        raise c.error(
+            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size"
+        )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     waveform, whole = Waveform.read(c), speech(c, layer, heads=_HEADS)

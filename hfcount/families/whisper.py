@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Whisper]:
 
 
 def blueprint(s: Spec[Whisper]) -> Block:
-    d, encoder = s.hidden, families.tree(s.parts["encoder"])
+    d, encoder = s.hidden, families.tree(s.part("encoder"))
 
     def layer(one: Layer) -> Block:
         attention = Block({**mha(d, one.attention).children, "k_proj": Linear(d, d)}, "attention")

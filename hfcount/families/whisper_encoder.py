@@ -29,8 +29,6 @@ _NAMES = (
 
 
 class WhisperEncoder(Sizes):
-    """What this architecture alone has."""
-
     num_mel_bins: int
 
 

@@ -2,20 +2,19 @@
 
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import layer_norm, stack
+from hfcount.parts import altered, layer_norm, stack
+from hfcount.parts.classic import positions
 from hfcount.parts.composite import paired
-from hfcount.parts.vision import clip_layer
+from hfcount.parts.vision import clip_layer, patch_convolution, square_attention
 from hfcount.spec import Dense, Layer, Layers, Sizes, Spec, count
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, obsolete
 
 MODEL_TYPES = ("xclip",)  # transformers 5.23: modeling_x_clip.py
 IGNORED = ("prompt_num_attention_heads", "mit_num_attention_heads")
 
 
 class Xclip(Sizes):
-    """What this architecture alone has."""
-
     prompt_layers: int = count("N_p")
     num_frames: int
     mit_hidden_size: int
@@ -38,7 +37,7 @@ def spec(c: Config) -> Spec[Xclip]:
 
 
 def blueprint(s: Spec[Xclip]) -> Block:
-    of, out, seen = s.own, s.out or s.hidden, s.parts["vision"].hidden
+    of, out, seen = s.own, s.out or s.hidden, s.part("vision").hidden
     across = of.mit_hidden_size
     layer = Layer(ffn=Dense(width=of.mit_intermediate_size, bias=True))
     layers = Layers(indices=Indices.below(of.mit_num_hidden_layers), layer=layer, letter="N_m")
@@ -64,3 +63,39 @@ def blueprint(s: Spec[Xclip]) -> Block:
         mit=Block({"position_embedding": frames, "encoder": encoder}, "vision", repeats=0),
         prompts_generator=generator,
     )
+
+
+def vision_spec(c: Config) -> Spec:
+    """X-CLIP's vision tower: CLIP's, whose layers pass messages between the frames of a video (arXiv:2208.02816)."""
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1, indivisible="built")
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        message = Linear(d, d, True, "attention")
+        across = square_attention(d, out="out_proj")
+        return altered(clip_layer(d, one), message_fc=message, message_ln=layer_norm(d), message_attn=across)
+
+    table = block(
+        class_embedding=Tensor((d,), component="embedding"),
+        patch_embedding=patch_convolution(s, bias=False),
+        position_embedding=positions(s),
+        position_ids=obsolete(1, s.positions or 0, whole=True),
+    )
+    encoder = block(layers=stack(s.layers, layer))
+    norm = layer_norm(d)
+    return block(embeddings=table, encoder=encoder, post_layernorm=norm, pre_layernorm=norm)
+
+
+PARTS = (
+    families.Family(
+        ("xclip_vision_model",),
+        vision_spec,
+        vision_blueprint,
+        ignored=tuple(
+            "mit_hidden_size mit_intermediate_size mit_num_hidden_layers mit_num_attention_heads num_frames".split()
+        ),
+    ),
+)

@@ -39,7 +39,7 @@ class Semantic(Record):
         strides, scales = c.ints("strides"), c.entries("channel_ratios")
         if not strides or len(strides) != len(scales) or not all(isinstance(scale, int | float) for scale in scales):
             said = f"strides has {len(strides):,} entries, and channel_ratios must have as many numbers."
-            raise c.error(said, "strides", "Correct one of them.")
+            raise c.error("list-length", said, "strides", "Correct one of them.")
         units, blocks = c.length("block_dilations") or 0, list[Stride]()
         for number, (stride, scale) in enumerate(zip(strides, scales, strict=True), 1):
             wide = width if scale == 1 else scaled(scale, "channel_ratios", width)
@@ -84,8 +84,6 @@ class Semantic(Record):
 
 
 class XCodec(Record):
-    """What X-Codec alone has."""
-
     semantic: Semantic
     codebooks: int
     codebook_size: int
@@ -96,7 +94,7 @@ def spec(c: Config) -> Spec[XCodec]:
     heard, meant, words = *_parts(c), c.int("codebook_size")
     rates = c.entries("target_bandwidths")
     if not rates or not isinstance(rates[-1], int | float):
-        raise c.error("target_bandwidths must list numbers.", "target_bandwidths", code="HF001")
+        raise c.malformed("target_bandwidths must list numbers.", "target_bandwidths")
     frames = -(-c.int("sample_rate") // product(heard.sizes(Dac).encoder.ratios))
     bits, d = max(1, ceil(log2(max(1, words)))), heard.hidden + meant.hidden
     own = XCodec(
@@ -111,12 +109,14 @@ def spec(c: Config) -> Spec[XCodec]:
 def _parts(c: Config) -> tuple[Spec, Spec]:
     heard = families.part(c, "acoustic_model_config")
     if heard.family != "dac":
-        raise c.error(f"acoustic_model_config is {heard.family}, and must be dac.", "acoustic_model_config")
+        raise c.error(
+            "not-described", f"acoustic_model_config is {heard.family}, and must be dac.", "acoustic_model_config"
+        )
     return heard, families.part(c, "semantic_model_config")
 
 
 def blueprint(s: Spec[XCodec]) -> Block:
-    d, own, heard, meant = s.hidden, s.own, s.parts["audio"], s.parts["meaning"]
+    d, own, heard, meant = s.hidden, s.own, s.part("audio"), s.part("meaning")
     codec, table = families.tree(heard).children, buffer(own.codebook_size, own.codebook_dim)
     codebook = block(inited=buffer(1), cluster_size=buffer(own.codebook_size), embed=table, embed_avg=table)
     narrow = own.codebook_dim if s.family.startswith("higgs") else 0

@@ -47,7 +47,7 @@ def _snake(width: int) -> Block:
 
 
 def blueprint(s: Spec[XCodec2]) -> Block:
-    d, of, meant = s.hidden, s.own, s.parts["meaning"]
+    d, of, meant = s.hidden, s.own, s.part("meaning")
     both, m = d + meant.hidden, meant.hidden
 
     def layer(one: Layer) -> Block:

@@ -22,8 +22,6 @@ _HEADS = keys.named(
 
 
 class Xlm(Sizes):
-    """What this architecture alone has."""
-
     n_langs: int
     summary_use_proj: bool = flag(absent=True)
     summary_proj_to_labels: bool = flag(absent=True)
@@ -32,7 +30,9 @@ class Xlm(Sizes):
 def spec(c: Config) -> Spec[Xlm]:
     d, rows = c.int("emb_dim", "hidden_size"), c.int("max_position_embeddings")
     if not c.bool("is_encoder", default=True):
-        raise c.error("is_encoder is false, and there is no other implementation.", "is_encoder", "Make it true.")
+        raise c.error(
+            "not-described", "is_encoder is false, and there is no other implementation.", "is_encoder", "Make it true."
+        )
     languages = c.int("n_langs", default=1) if c.bool("use_lang_emb", default=True) else 1
     own = Xlm.read(c, n_langs=keys.dim("n_l", languages) if languages > 1 else 0)
     mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"))
@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec[Xlm]:
     words = c.int("vocab_size", "n_words")
     whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, tied=True, heads=_HEADS, positions=rows)
     if c.bool("asm", default=False) and whole.head == "masked_lm":
-        raise c.error("asm asks for an adaptive softmax, which is not described.", "asm")
+        raise c.error("not-described", "asm asks for an adaptive softmax, which is not described.", "asm")
     return whole.replace(causal=c.bool("causal", default=False)).having(own)
 
 

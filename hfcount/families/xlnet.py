@@ -18,8 +18,6 @@ _HEADS = keys.named(
 
 
 class Xlnet(Sizes):
-    """What this architecture alone has."""
-
     summary_use_proj: bool = flag(absent=True)
 
 
@@ -27,7 +25,12 @@ def spec(c: Config) -> Spec[Xlnet]:
     d = c.int("d_model", "hidden_size")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
     if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
-        raise c.error(f"d_head must be d_model / n_head, {mixer.head_dim:,} here.", "d_head", "Correct one of them.")
+        raise c.error(
+            "contradiction",
+            f"d_head must be d_model / n_head, {mixer.head_dim:,} here.",
+            "d_head",
+            "Correct one of them.",
+        )
     layer = Layer(mixer=mixer.replace(products_per_score=2), ffn=Dense(width=c.int("d_inner"), bias=True))
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     own = Xlnet.read(c)

@@ -3,8 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, rms_norm, stack, with_head
-from hfcount.parts.mixers import mlstm
-from hfcount.spec import MLSTM, Dense, Layer, Sizes, Spec, told
+from hfcount.spec import MLSTM, Dense, Layer, Sizes, Spec, derived
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -12,24 +11,26 @@ MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 
 
 def _fused(c: Config) -> bool:
-    mode = c.str("weight_mode", default="single")
-    if mode not in ("single", "fused"):
-        raise c.error("weight_mode must be single or fused.", "weight_mode")
-    return mode == "fused"
+    return c.choice("weight_mode", ("single", "fused"), "single") == "fused"
 
 
 class XLstm(Sizes):
     """What xLSTM alone has; `fused` says whether projections of the same input are one."""
 
     embedding_dim: int
-    fused: bool = told(_fused)
+    fused: bool = derived(_fused)
 
 
 def spec(c: Config) -> Spec[XLstm]:
     hidden = c.int("embedding_dim" if c.is_null("hidden_size") else "hidden_size")
     width = c.int("embedding_dim", default=hidden)
     if width != hidden:
-        c.cannot_run(f"embedding_dim is {width:,} and hidden_size is {hidden:,}.", "embedding_dim", "Correct one.")
+        c.cannot_run(
+            "contradiction",
+            f"embedding_dim is {width:,} and hidden_size is {hidden:,}.",
+            "embedding_dim",
+            "Correct one.",
+        )
     depth = "num_hidden_layers" if c.is_null("num_blocks") else "num_blocks"
     c.int("num_hidden_layers", default=None)  # without effect beside the other
     heads, own = c.int("num_heads"), XLstm.read(c, embedding_dim=width)
@@ -47,7 +48,9 @@ def _layer(c: Config, hidden: int, heads: int) -> Layer:
     multiple = c.int("ffn_round_up_to_multiple_of", default=64)
     width = round_up(c.times("ffn_proj_factor", hidden, default=2.667), multiple)
     if not (inner and values >= heads and width):
-        raise c.error(f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size")
+        raise c.error(
+            "out-of-range", f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size"
+        )
     bias = c.bool("use_bias", default=False)
     mixer = MLSTM(heads=heads, key_dim=inner, value_dim=values)
     return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias))
@@ -73,7 +76,7 @@ def blueprint(s: Spec[XLstm]) -> Block:
         width, bias, fused = one.dense.width, one.dense.bias, s.own.fused
         return block(
             norm_mlstm=layer_norm(d, bias),
-            mlstm_layer=mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
+            mlstm_layer=_mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
             norm_ffn=layer_norm(d, bias),
             ffn=_gated(d, width, bias, fused),
         )
@@ -82,3 +85,28 @@ def blueprint(s: Spec[XLstm]) -> Block:
         embeddings=embedding(s.vocab, s.own.embedding_dim), blocks=stack(s.layers, layer), out_norm=rms_norm(d)
     )
     return with_head(s, body, prefix="backbone", table="embeddings")
+
+
+def _mlstm(d: int, m: MLSTM, bias: bool, fused: bool) -> Block:
+    """An LSTM with a matrix memory for each of l heads (arXiv:2405.04517, in the form of arXiv:2503.13427).
+
+    Tensors, for keys of l_dk = q and values of l_dv = v elements: q and k (q, d), v and ogate_preact (v, d),
+    igate_preact and fgate_preact (l, d), which always have biases; with `fused` instead qkv_opreact (2·q + 2·v, d) and
+    ifgate_preact (2·l, d); multihead_norm (v), out_proj (d, v).
+    """
+    heads, keys, values = m.heads, m.key_dim, m.value_dim
+    separate = {
+        "q": Linear(d, keys, bias),
+        "k": Linear(d, keys, bias),
+        "v": Linear(d, values, bias),
+        "ogate_preact": Linear(d, values, bias),
+        "igate_preact": Linear(d, heads, bias=True),
+        "fgate_preact": Linear(d, heads, bias=True),
+    }
+    together = {"qkv_opreact": Linear(d, 2 * keys + 2 * values, bias), "ifgate_preact": Linear(d, 2 * heads, bias=True)}
+    return block(
+        "linear_attention",
+        **(together if fused else separate),
+        multihead_norm=layer_norm(values // heads * heads, bias),
+        out_proj=Linear(values, d, bias),
+    )

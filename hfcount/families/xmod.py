@@ -11,8 +11,6 @@ MODEL_TYPES = ("xmod",)  # transformers 5.23: modeling_xmod.py
 
 
 class Xmod(Sizes):
-    """What X-MOD alone has."""
-
     adapter_reduction_factor: int
     adapter_layer_norm: bool = flag(absent=False)
     pre_norm: bool = flag(absent=False)
@@ -22,7 +20,7 @@ def spec(c: Config) -> Spec[Xmod]:
     factor = c.int("adapter_reduction_factor")
     if factor > c.int("hidden_size"):
         said = f"adapter_reduction_factor {factor:,} exceeds hidden_size."
-        raise c.error(said, "adapter_reduction_factor", "Correct one of them.")
+        raise c.error("out-of-range", said, "adapter_reduction_factor", "Correct one of them.")
     own = Xmod.read(c, adapter_reduction_factor=factor)
     return keys.encoder(c).replace(languages=tuple(c.strs("languages"))).having(own)
 

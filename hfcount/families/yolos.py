@@ -17,8 +17,6 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class Yolos(Sizes):
-    """What this architecture alone has."""
-
     num_detection_tokens: int
     mid: int
     use_mid_position_embeddings: bool = flag(absent=True)

@@ -19,8 +19,6 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class Yoso(Sizes):
-    """What this architecture alone has."""
-
     conv_kernel_size: int
     rows: int
 

@@ -4,10 +4,10 @@ from hfcount import keys
 from hfcount.components.shared import SharedBlock, hybrid, owned, shared_block
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
-from hfcount.parts.mixers import zamba
-from hfcount.spec import SSM, Layer, Sizes, Spec, told
+from hfcount.parts.mixers import conv1d
+from hfcount.spec import SSM, Layer, Sizes, Spec, derived
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Node, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 
@@ -15,7 +15,7 @@ MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 class Zamba(Sizes):
     """What Zamba alone has: the width of states and embeddings together, which its attention reads."""
 
-    attention_hidden_size: int = told(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
+    attention_hidden_size: int = derived(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
 
 
 def spec(c: Config) -> Spec[Zamba]:
@@ -57,7 +57,28 @@ def blueprint(s: Spec[Zamba]) -> Block:
         stored: dict[str, Node] = {}
         if isinstance(one.own, SharedBlock):
             stored["shared_transf"] = shared_block(d, s.own.attention_hidden_size, one, swiglu(d, one.dense.width))
-        return hybrid(d, one, zamba(d, one.ssm), stored)
+        return hybrid(d, one, _zamba(d, one.ssm), stored)
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
     return with_head(s, body)
+
+
+def _zamba(d: int, m: SSM) -> Block:
+    """Mamba with separate step and input projections for each head (arXiv:2405.16712).
+
+    Tensors, with p = d_in/h_m: in_proj (2·d_in, d), conv1d (d_in, 1, w), x_proj_weight (h_m, r_dt + 2·s, p),
+    dt_proj_weight (h_m, p, r_dt), dt_proj_bias and D (h_m, p), A_log (h_m, p, s), out_proj (d, d_in).
+    """
+    heads, rank = m.heads or 1, m.step_rank or 0
+    part = m.inner // heads
+    return block(
+        "ssm",
+        in_proj=Linear(d, 2 * m.inner, m.bias),
+        conv1d=conv1d(m.inner, m.kernel, m.conv_bias),
+        x_proj_weight=Tensor((heads, rank + 2 * m.state, part)),
+        dt_proj_weight=Tensor((heads, part, rank)),
+        dt_proj_bias=Tensor((heads, part)),
+        A_log=Tensor((heads, part, m.state)),
+        D=Tensor((heads, part)),
+        out_proj=Linear(m.inner, d, m.bias),
+    )

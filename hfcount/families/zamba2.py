@@ -5,7 +5,7 @@ from hfcount.components.shared import SharedBlock, hybrid, owned, shared_block
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, fused_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
-from hfcount.spec import SSM, Dense, Layer, Sizes, Spec, flag, size, told
+from hfcount.spec import SSM, Dense, Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -20,11 +20,11 @@ class Zamba2(Sizes):
         sharing: how many layers use shared blocks.
     """
 
-    attention_hidden_size: int = told(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
+    attention_hidden_size: int = derived(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
     use_shared_attention_adapter: bool = flag(absent=False)
     adapter_rank: int = size()
     num_mem_blocks: int = size()
-    sharing: int = told(lambda c: len(c.ints("hybrid_layer_ids", default=keys.hybrids(c) or [])))
+    sharing: int = derived(lambda c: len(c.ints("hybrid_layer_ids", default=keys.hybrids(c) or [])))
 
 
 def spec(c: Config) -> Spec[Zamba2]:

@@ -3,8 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, rms_norm, stacked, with_head
-from hfcount.parts.attention import cca
-from hfcount.spec import Layer, MoE, Record, Sizes, Spec, flag, size
+from hfcount.parts.attention import inv_freq
+from hfcount.spec import GQA, Layer, MoE, Record, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
@@ -12,8 +12,6 @@ MODEL_TYPES = ("zaya",)  # transformers 5.23: modeling_zaya.py
 
 
 class Zaya(Sizes):
-    """What ZAYA1 alone has."""
-
     router_hidden_size: int = size()
     cca_time0: int = size()
     cca_time1: int = size()
@@ -36,7 +34,7 @@ def spec(c: Config) -> Spec[Zaya]:
     first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=False)))
     rest = (Indices.span(1, count), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=True)))
     windows = keys.sliding(c, kind="hybrid_sliding")
-    return keys.decoder_spec(c, keys.split(c, first, rest), tied=True, windows=windows).having(own)
+    return keys.decoder_spec(c, keys.split(first, rest), tied=True, windows=windows).having(own)
 
 
 def blueprint(s: Spec[Zaya]) -> Block:
@@ -58,7 +56,7 @@ def blueprint(s: Spec[Zaya]) -> Block:
         scaling = Block({name: Tensor((d,)) for name in names}, "norm")
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=cca(d, one.attention, s.own.cca_time0, s.own.cca_time1),
+            self_attn=_cca(d, one.attention, s.own.cca_time0, s.own.cca_time1),
             post_attention_layernorm=rms_norm(d),
             mlp=block(
                 gate=router(m, one.sizes(ZayaLayer).follows),
@@ -72,3 +70,29 @@ def blueprint(s: Spec[Zaya]) -> Block:
     scaled = {"input_hidden_states_scale": scale, "input_hidden_states_bias": scale}
     body = Block({**scaled, **base(s, layer).children})
     return with_head(s, body, bias=s.own.lm_head_bias)
+
+
+def _cca(d: int, a: GQA, alone: int, together: int) -> Block:
+    """Compressed convolutional attention (arXiv:2510.04476).
+
+    Tensors under qkv_proj: q_proj (h·h_d, d), k_proj (h_kv·h_d, d), v_proj_current and v_proj_delayed, each half of
+    the values; conv_qk_depthwise weight (h·h_d + h_kv·h_d, 1, `alone`) and conv_qk_grouped weight (the same, h_d,
+    `together`), with biases. Next to it qk_norm.temp (h_kv) and o_proj (d, h·h_d).
+    """
+    query, kept = a.heads * a.head_dim, a.kv_heads * a.head_dim
+    channels = query + kept
+    projections = block(
+        q_proj=Linear(d, query, a.qkv_bias),
+        k_proj=Linear(d, kept, a.qkv_bias),
+        v_proj_current=Linear(d, kept // 2, a.qkv_bias),
+        v_proj_delayed=Linear(d, kept // 2, a.qkv_bias),
+        conv_qk_depthwise=block(weight=Tensor((channels, 1, alone)), bias=Tensor((channels,))),
+        conv_qk_grouped=block(weight=Tensor((channels, a.head_dim, together)), bias=Tensor((channels,))),
+    )
+    return block(
+        "attention",
+        qkv_proj=projections,
+        qk_norm=block(temp=Tensor((a.kv_heads,))),
+        o_proj=Linear(query, d, a.out_bias),
+        rotary_emb=inv_freq(a.head_dim),
+    )

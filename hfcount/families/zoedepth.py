@@ -5,7 +5,7 @@ from hfcount.components.depth import Neck, shrinking
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.spec import Sizes, Spec, flag, part, size, told
+from hfcount.spec import Sizes, Spec, derived, flag, part, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("zoedepth",)  # transformers 5.23: modeling_zoedepth.py
@@ -17,13 +17,11 @@ _LAST = 4  # two for probabilities, two for a temperature
 
 
 class ZoeDepth(Sizes):
-    """What ZoeDepth alone has."""
-
     n_bins: int
     normed: bool
     attractors: tuple[int, ...]
     neck: Neck = part(Neck)
-    readout: bool = told(lambda c: c.str("readout_type", default="project") == "project")
+    readout: bool = derived(lambda c: c.str("readout_type", default="project") == "project")
     add_projection: bool = flag(absent=False)
     num_relative_features: int = size("d_r")
     bottleneck_features: int = size("d_n")
@@ -37,7 +35,9 @@ def spec(c: Config) -> Spec[ZoeDepth]:
     count = bins[0].get("n_bins") if isinstance(bins[0], dict) else None
     attractors = c.ints("num_attractors", default=(16, 8, 4, 1))
     if type(count) is not int or len(attractors) < _LEVELS:
-        raise c.error("bin_configurations must give n_bins, and num_attractors four numbers.", "bin_configurations")
+        raise c.error(
+            "list-length", "bin_configurations must give n_bins, and num_attractors four numbers.", "bin_configurations"
+        )
     normed = c.str("bin_centers_type", default="softplus") == "normed"
     backbone = families.backbone(c)
     own = ZoeDepth.read(
@@ -56,7 +56,7 @@ def _two(inputs: int, inner: int, outputs: int) -> Block:
 
 
 def blueprint(s: Spec[ZoeDepth]) -> Block:
-    own, levels, inner = s.own, s.own.neck.levels, s.parts["backbone"]
+    own, levels, inner = s.own, s.own.neck.levels, s.part("backbone")
     d, narrow = levels.fusion_hidden_size, own.bottleneck_features
     bins, relative = own.bin_embedding_dim, own.num_relative_features
     scale = 2 if own.normed else 1

@@ -25,7 +25,7 @@ def takes(request: Request) -> bool:
     """Whether the Hub must not be asked: --offline or HF_HUB_OFFLINE."""
     from hfcount.fetcher.endpoint import settings
 
-    return request.offline or settings().is_offline_mode()
+    return request.offline or bool(settings().HF_HUB_OFFLINE)
 
 
 def read(request: Request) -> Documents:

@@ -51,7 +51,7 @@ class Denied(Exception):
         server: who answered, without secrets; own: whether it is the endpoint; signed: whether it was sent a token.
     """
 
-    def __init__(self, status: int, code: str, said: str, commit: str, server: str, own: bool, signed: bool) -> None:
+    def __init__(self, status: int, code: str, said: str, *, commit: str, server: str, own: bool, signed: bool) -> None:
         super().__init__(f"{server} answered {status}")
         self.status, self.code, self.said, self.commit = status, code, said, commit
         self.server, self.own, self.signed = server, own, signed
@@ -185,13 +185,17 @@ class Client:
             elif status == 416 and headers:
                 raise Empty
             else:
-                own = origin(current) == self._origin
-                if status == 403 and not own:
-                    raise _Refused("the signed address was refused (403)")
-                said = printable(response.headers.get("X-Error-Message", ""), 160)
-                code = response.headers.get("X-Error-Code", "")
-                raise Denied(status, code, said, commit, where(current), own, own and self._token is not None)
+                raise self._refusal(response, current, commit)
         raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
+
+    def _refusal(self, response: requests.Response, url: str, commit: str) -> Exception:
+        """What an answer that is not the file says."""
+        status, own = response.status_code, origin(url) == self._origin
+        if status == 403 and not own:
+            return _Refused("the signed address was refused (403)")
+        said = printable(response.headers.get("X-Error-Message", ""), 160)
+        code, signed = response.headers.get("X-Error-Code", ""), own and self._token is not None
+        return Denied(status, code, said, commit=commit, server=where(url), own=own, signed=signed)
 
     def _metered(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request, counted where the endpoint's quota is shared."""

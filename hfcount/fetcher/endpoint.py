@@ -54,7 +54,7 @@ def endpoint() -> Endpoint:
         FetchError: BadName, a setting of the environment cannot be read.
     """
     constants = settings()
-    found = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.is_offline_mode())
+    found = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.HF_HUB_OFFLINE)
     try:
         parts = urlsplit(found.url)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)

@@ -109,20 +109,14 @@ class _Repo:
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config, listing = self._config_unlisted(), self._tree()
         self.sizes = None if listing is None else listing.sizes
-        kept = evidence.load(self.request, self.place.url, self.commit) if self.request.cache and self.commit else None
-        if kept is not None:
-            kept = kept if self.sizes is None else kept.under(self.sizes)
+        if (kept := self._kept()) is not None:
             self.sizes = kept.sizes
-        if self.sizes is not None and CONFIG not in self.sizes:
-            raise self._no_config()
-        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
-        wanted += companions(self.sizes or {})
         found = dict(kept.documents) if kept else {}
         found |= {CONFIG: config} if config else {}
-        missing = [name for name in wanted if name not in found]
+        missing = [name for name in self._wanted() if name not in found]
         found |= self._read(missing, ahead=kept is None)
         for name in (CONFIG, INDEX):
-            if name not in found and (name == CONFIG or (self.sizes is not None and name in wanted)):
+            if name not in found and (name == CONFIG or name in (self.sizes or ())):
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
@@ -131,6 +125,20 @@ class _Repo:
             shards = kept.shards(shards, more=bool(missing) or not kept.whole)
         first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
         return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
+
+    def _kept(self) -> evidence.Kept | None:
+        """What was kept of the commit, as far as its listing has it."""
+        if not self.request.cache or not self.commit:
+            return None
+        kept = evidence.load(self.request, self.place.url, self.commit)
+        return kept if kept is None or self.sizes is None else kept.under(self.sizes)
+
+    def _wanted(self) -> list[str]:
+        """The documents to read, as far as they may be there; raises FetchError if the config is not."""
+        if self.sizes is not None and CONFIG not in self.sizes:
+            raise self._no_config()
+        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
+        return wanted + companions(self.sizes or {})
 
     def _read(self, names: Collection[str], ahead: bool) -> dict[str, Document]:
         """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it.

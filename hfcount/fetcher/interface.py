@@ -10,7 +10,7 @@ from hfcount.errors import FetchError
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
-from hfcount.storage.schemes import SIDE_FILES
+from hfcount.quantization.announcements import SIDE_FILES
 from hfcount.text import printable
 
 if TYPE_CHECKING:
@@ -138,6 +138,35 @@ class Shards(Protocol):
 
     def close(self) -> None:
         """Ends whatever is open."""
+
+
+class Reads:
+    """Shards that remember what was read of them, whatever becomes of the run: `headers` are None if none were."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self.local, self.names, self.whole, self.kept = shards.local, shards.names, shards.whole, shards.kept
+        self.headers: Mapping[str, Shard] | None = None
+        self.samples: Samples = {}
+
+    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        """As Shards has it."""
+        return self._shards.sizes(wanted)
+
+    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        """As Shards has it."""
+        shards = self._shards.read(wanted, done)
+        self.headers = shards or None
+        return shards
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        """As Shards has it."""
+        self.samples = self._shards.sample(wanted)
+        return self.samples
+
+    def close(self) -> None:
+        """As Shards has it."""
+        self._shards.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,27 +38,14 @@ LONGEST, _ALL = 25_000_000, 100_000_000
 """Bytes of one header, and of all that take a second request: the Hub itself reads no longer one."""
 
 
-def read_headers(
-    client: Client,
-    urls: Mapping[str, str],
-    done: Progress,
-    refused: Callable[[Denied, str], FetchError] = Denied.error,
-    likely: int = PREFETCH,
-) -> dict[str, Shard]:
-    """The shards behind `urls` (name to URL), several at a time; one that is not there is left out.
+class Headers:
+    """Headers that are being read, several at a time.
 
     Args:
+        urls: the address of each shard, by its name.
         refused: says what an answer without the file means.
         likely: bytes of each file that are asked for at first.
-
-    Raises:
-        FetchError: a server could not be reached, refused, or does not serve ranges. Then all others are left off.
     """
-    return Headers(client, urls, refused, likely).collect(urls, done)
-
-
-class Headers:
-    """Headers that are being read, several at a time; arguments as of `read_headers`."""
 
     def __init__(
         self,
@@ -75,7 +62,11 @@ class Headers:
         return self._pool.submit(_first_bytes, self._client, name, url, self._refused, self._room, self._likely)
 
     def collect(self, urls: Mapping[str, str], done: Progress) -> dict[str, Shard]:
-        """The shards behind `urls`, those included that were not begun with; raises as `read_headers` does."""
+        """The shards behind `urls`, those included that were not begun with; one that is not there is left out.
+
+        Raises:
+            FetchError: a server could not be reached, refused, or does not serve ranges. Then all others are left off.
+        """
         found: dict[str, Shard] = {}
         begun = self._reading
         self._reading = {name: begun.get(name) or self._read(name, url) for name, url in sorted(urls.items())}

@@ -79,9 +79,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     elif index is None:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)
-    if documents.source != "folder" and documents.sizes and documents.companions.keys().isdisjoint(TOKENS):
-        long = (name for name in TOKENS if name != TOKENIZER and (documents.sizes.get(name) or 0) > SHORT)
-        apart |= dict.fromkeys(long, "longer than what is read of a tokenizer")
+    apart |= dict.fromkeys(_long_tokenizers(documents), "longer than what is read of a tokenizer")
     return Weights(
         named,
         documents.shards.sizes([*named, *beside]),
@@ -93,6 +91,13 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         index,
         documents.companions,
     )
+
+
+def _long_tokenizers(documents: Documents) -> list[str]:
+    """The files of a tokenizer that were too long to be read, where none was."""
+    if documents.source == "folder" or not documents.sizes or not documents.companions.keys().isdisjoint(TOKENS):
+        return []
+    return [name for name in TOKENS if name != TOKENIZER and (documents.sizes.get(name) or 0) > SHORT]
 
 
 def recorded_sizes(documents: Documents, weights: Weights) -> Mapping[str, int | None] | None:

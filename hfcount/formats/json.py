@@ -9,7 +9,7 @@ from typing import Any
 from hfcount.errors import DocumentError
 from hfcount.text import printable, shown
 
-_DEPTH = 64
+_DEPTH, _FEW = 64, 50
 MANY = 1_000_000
 """Values that a document may have: twice as many as the largest index known. Each takes some 100 bytes of memory,
 however few of the document's."""
@@ -33,7 +33,7 @@ def parse_object(document: Document, many: int = MANY, endless: bool = False) ->
         DocumentError: HF001, with what is wrong and where.
     """
     value = parse_loosely(document, many, endless)
-    check_keys(document, _count_keys(document.where, value))
+    check_keys(document, _count_keys(document.where, value, _brackets(document.raw)))
     return value
 
 
@@ -139,15 +139,34 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _count_keys(where: str, value: Any) -> int:
-    """The number of keys in all its objects; DocumentError if they are nested too deep."""
-    count, level = 0, [value]
+def _brackets(raw: bytes) -> int | None:
+    """How many objects and lists a document has at most; None if they are many."""
+    count = 0
+    for bracket in (b"{", b"["):
+        place = raw.find(bracket)
+        while place >= 0:
+            count, place = count + 1, raw.find(bracket, place + 1)
+            if count > _FEW:
+                return None
+    return count
+
+
+def _count_keys(where: str, value: Any, most: int | None) -> int:
+    """The number of keys in all its objects, of which, lists included, there are `most`; an error if nested too deep.
+
+    Raises:
+        DocumentError: it has more levels than are read.
+    """
+    count, level, seen = 0, [value], 1
     for _ in range(_DEPTH):
         count += sum(len(one) for one in level if isinstance(one, dict))
+        if seen == most:
+            return count
         members = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
         # The set of types first: an index has an object of 100,000 strings, which need not be visited one by one.
         nesting = [values for values in members if not {dict, list}.isdisjoint(map(type, values))]
         level = [inner for values in nesting for inner in values if isinstance(inner, (dict, list))]
+        seen += len(level)
         if not level:
             return count
     raise _too_deep(where)

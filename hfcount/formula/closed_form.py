@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from hfcount.formula.gathering import Counts, Share, Split, numbered, which
+from hfcount.formula.latex import latex
 from hfcount.spec import Layers, Spec
 from hfcount.spec.names import made_of
 from hfcount.tree.dims import polynomial
@@ -45,7 +46,7 @@ class Formula:
     """`total` and `active` as polynomials; a symbol with two values, or from two keys, becomes two.
 
     `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` is where the
-    value of each symbol is from, in the grammar of hfcount.report.counts.ClosedForm.
+    value of each symbol is from, in the grammar of hfcount.figures.ClosedForm.
     """
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
@@ -83,9 +84,6 @@ class Formula:
 
     def _repr_latex_(self) -> str:
         """What notebooks show."""
-        from importlib import import_module
-
-        latex = import_module("hfcount.reporters.latex").latex  # reporters know formulas, not the reverse
         return f"$${latex(self.text(self.total))}$$"
 
     @property

@@ -5,10 +5,7 @@ from hfcount.keys.attention import (
     Indivisible, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
 from hfcount.keys.backbones import features
-from hfcount.keys.delta import delta_and_latent
-from hfcount.keys.ffn import (
-    MOST_EXPERTS, adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps,
-)
+from hfcount.keys.ffn import MOST_EXPERTS, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
@@ -16,7 +13,7 @@ from hfcount.keys.layers import (
     listing, mixed, of_two, own_heads, repeated, spelled, split,
 )
 from hfcount.keys.listed import among, numbered
-from hfcount.keys.mixers import delta_net, expanded, mamba2, step_rank, wide_mamba2
+from hfcount.keys.mixers import delta_net, expanded, mamba2, step_rank
 from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, composite, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence,
@@ -29,8 +26,6 @@ from hfcount.keys.towers import (
     squares, stages, tower,
 )
 from hfcount.keys.windows import (
-    check_even,
-    all_but_every_nth, alternating, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways,
-    sliding,
-    sliding_everywhere, sliding_later, within,
+    check_even, all_but_every_nth, extent, later, other_than, patterned, seeing_both_ways, sliding, sliding_everywhere,
+    sliding_later, within,
 )

@@ -32,7 +32,7 @@ def attention(
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means what the class declares, else hidden_size / num_attention_heads.
-        uneven: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
+        indivisible: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
         derived: whether head_dim is not read, and hidden_size / num_attention_heads in any case.
         sharing: whether num_attention_heads share num_key_value_heads; not where each layer has heads of its own.
     """
@@ -68,9 +68,9 @@ def gate_per_head(c: Config) -> bool:
 
 def _settle(c: Config, indivisible: Indivisible, said: str, key: str, fix: str) -> None:
     if indivisible == "refused":
-        raise c.error(said, key, fix)
+        raise c.error("not-divisible", said, key, fix)
     if indivisible == "built":
-        c.cannot_run(said, key, fix)
+        c.cannot_run("not-divisible", said, key, fix)
 
 
 def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
@@ -78,7 +78,7 @@ def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
     if heads % kv_heads:
         own, shared = f"{prefix}num_attention_heads", f"{prefix}num_key_value_heads"
         said = f"{own} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
-        c.cannot_run(said, shared, "Correct one of them.")
+        c.cannot_run("not-divisible", said, shared, "Correct one of them.")
 
 
 def multi_head(
@@ -95,7 +95,7 @@ def multi_head(
     """Multi-head attention (arXiv:1706.03762): `heads` share `width`, each with its own keys and values.
 
     Args:
-        uneven: what becomes of a config whose heads do not divide `width`.
+        indivisible: what becomes of a config whose heads do not divide `width`.
         own_width: whether head_dim, if given, is the width of a head.
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.

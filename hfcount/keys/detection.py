@@ -31,10 +31,10 @@ def chosen(c: Config) -> list[int]:
     for name in names:
         number = name.lstrip("abcdefghijklmnopqrstuvwxyz.") or "0"
         if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
-            raise c.error("out_features must be names of stages.", "out_features")
+            raise c.error("unknown-kind", "out_features must be names of stages.", "out_features")
         found.append(0 if name in NAMED_STEMS else int(number))
     if found != sorted(set(found)):
-        raise c.error("out_features must name each stage once, in order.", "out_features", "Correct it.")
+        raise c.error("list-length", "out_features must name each stage once, in order.", "out_features", "Correct it.")
     return found
 
 

@@ -7,7 +7,6 @@ from hfcount.keys.listed import among
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
-from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 
 MOST_EXPERTS = 2**12
@@ -47,11 +46,13 @@ def moe(
 def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
     """The number of experts that a token is routed to; `key`, its key, must say it, and no more than there are."""
     if active is None:
-        c.cannot_run(f"{key} is null, and must be the number of experts for a token.", key, "Correct it.")
+        c.cannot_run(
+            "out-of-range", f"{key} is null, and must be the number of experts for a token.", key, "Correct it."
+        )
         return experts
     if active > experts:
         said = f"{key} {active:,} exceeds the number of experts {experts:,}."
-        c.cannot_run(said, key, "Correct one of them.", expected=int(experts), observed=int(active))
+        c.cannot_run("out-of-range", said, key, "Correct one of them.", expected=int(experts), observed=int(active))
     return min(active, experts)
 
 
@@ -86,7 +87,7 @@ def networks(
     """
     few = (places[0], lambda: Layer(mixer=mixer, ffn=Dense(width=c.int(width), bias=bias)))
     many = (places[1], lambda: Layer(mixer=mixer, ffn=experts()))
-    return split(c, few, many)
+    return split(few, many)
 
 
 def gated_moe(c: Config) -> MoE:
@@ -118,15 +119,3 @@ def sparse_steps(
         (spared if step == 1 else every.difference(routed), dense),
     ]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
-
-
-def adjusted(c: Config) -> Dense:
-    """One network for all tokens; block_auto_adjust_ff_dim takes two thirds of the width, scaled and rounded up.
-
-    Source: arXiv:2302.13971; transformers 5.23, modeling_lfm2.py, Lfm2MLP.
-    """
-    width = c.int("block_ff_dim", default=None) or c.int("intermediate_size")
-    if not c.bool("block_auto_adjust_ff_dim", default=True):
-        return Dense(width=width)
-    width = c.times("block_ffn_dim_multiplier", 2 * width // 3, default=1)
-    return Dense(width=round_up(width, c.int("block_multiple_of", default=256)))

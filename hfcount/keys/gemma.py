@@ -93,7 +93,7 @@ def network_widths(c: Config) -> list[tuple[int, Indices]]:
     for width in given:
         if width < 1:
             said = f"intermediate_size names {width:,}, and must name widths of 1 and more."
-            raise c.error(said, "intermediate_size", observed=int(width))
+            raise c.error("out-of-range", said, "intermediate_size", observed=int(width))
     if len(given) == 1:
         return [(given[0], Indices.below(layer_count(c)))]
     widths = list(dict.fromkeys(given))

@@ -21,8 +21,7 @@ def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
         plain = listing(c, "no_rope_layers", [int(bool(one)) for one in given], 0, 1)[:1]
     sources = c.ints("kv_source_layers")
     if sources and len(sources) != count:
-        said = f"kv_source_layers has {len(sources):,} entries and num_hidden_layers is {count:,}."
-        raise c.error(said, "kv_source_layers", "Correct one.", expected=int(count), observed=len(sources))
+        raise c.unequal("kv_source_layers", len(sources), "num_hidden_layers", count)
     lent = [Indices.of(place for place, source in enumerate(sources) if place != source)]
     without, shared, indexes = (_split(every, some) for some in (plain, lent, indexing(c)))
     still = rotated.replace(nope_dim=rotated.nope_dim + rotated.rope_dim, rope_dim=0)

@@ -55,8 +55,7 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
     """
     count = layer_count(c, "num_hidden_layers")
     if len(given) != count:
-        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
-        raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
+        raise c.unequal(key, len(given), "num_hidden_layers", count)
     if otherwise is not None:
         given = [kind if kind in kinds else otherwise for kind in given]
     for kind in set(given) - set(kinds):
@@ -70,7 +69,13 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
 
 def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
     """A kind that the family does not know; the reference builds a layer of most, if one that cannot run."""
-    return c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind, built=True)
+    return c.error(
+        "unknown-kind",
+        f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.",
+        key,
+        observed=kind,
+        built=True,
+    )
 
 
 def entries(c: Config, key: str, places: list[int]) -> Indices:
@@ -107,8 +112,7 @@ def by_kind(
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
-        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
-        raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
+        raise c.unequal(key, len(given), "num_hidden_layers", count)
     places: dict[str, list[int]] = {}
     for place, kind in enumerate(given):
         places.setdefault(kind if kind in kinds else otherwise or kind, []).append(place)
@@ -120,7 +124,7 @@ def by_kind(
     return [Layers(indices=entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
-def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
+def split(*kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
     """Layers by sets of numbers; an empty set is left out, and its function is not called."""
     return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
 
@@ -128,7 +132,7 @@ def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers
 def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> list[Layers]:
     """One kind of layers with `mixer` for each of these sets, and one with `other` for all remaining layers."""
     rest = Indices.below(layer_count(c)).difference(*some)
-    return split(c, *((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
+    return split(*((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
 
 
 _LATER_NAMES = {
@@ -152,7 +156,7 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
     if first >= period:
         said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
-        raise c.error(said, offset or key, observed=int(first))
+        raise c.error("out-of-range", said, offset or key, observed=int(first))
     return Indices.span(first, count, period)
 
 
@@ -172,7 +176,7 @@ def mixed(
         known = {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}
         return by_kind(c, known, given, otherwise=otherwise)
     rest = Indices.below(layer_count(c)).difference(places)
-    return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
+    return split((places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
 
 
 def combined(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
@@ -200,7 +204,7 @@ def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices])
     if given := c.strs("layer_types"):
         return by_kind(c, kinds, given, otherwise=next(iter(kinds)))
     (first, second), at = kinds.values(), places()
-    return split(c, (at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
+    return split((at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
 
 
 def indexing(c: Config) -> list[Indices]:
@@ -240,7 +244,8 @@ def repeated(
     found = []
     for place, kind in enumerate(given):
         if kind not in kinds:
-            raise ConfigError(f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}.")
+            said = f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}."
+            raise ConfigError(said, variant="unknown-kind")
         one = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
         indices = Indices(range(place, len(given) * times, len(given)), times)
         found.append(Layers(indices=indices, layer=one))
@@ -262,9 +267,16 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
         return uniform(Layer(mixer=usual), count)
     key = "num_attention_heads_per_layer"
     if any(heads < 1 for heads in given):
-        raise c.error(f"{key} names {min(given):,}, and must name 1 and more heads.", key, observed=int(min(given)))
+        raise c.error(
+            "out-of-range",
+            f"{key} names {min(given):,}, and must name 1 and more heads.",
+            key,
+            observed=int(min(given)),
+        )
     if any(heads % usual.kv_heads for heads in given):
-        c.cannot_run(f"{key} must name multiples of num_key_value_heads {usual.kv_heads:,}.", key, "Correct it.")
+        c.cannot_run(
+            "not-divisible", f"{key} must name multiples of num_key_value_heads {usual.kv_heads:,}.", key, "Correct it."
+        )
     numbers = sorted(set(given))
     places = listing(c, key, given, *numbers)
     return [

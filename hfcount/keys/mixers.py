@@ -10,7 +10,7 @@ def expanded(c: Config, key: str, *, default: int | None = None) -> int:
     """The inner width of a state space: hidden_size times the factor under `key`, rounded down."""
     inner = c.times(key, c.int("hidden_size"), **({} if default is None else {"default": default}))
     if not inner:
-        raise c.error(f"{key} times hidden_size is less than 1.", key, "Correct one of them.")
+        raise c.error("out-of-range", f"{key} times hidden_size is less than 1.", key, "Correct one of them.")
     return inner
 
 
@@ -22,7 +22,9 @@ def step_rank(c: Config, key: str) -> int:
 def _auto(c: Config, key: str, value: int) -> int:
     found = c.str(key, default="auto")
     if found != "auto":
-        raise c.error(f"{key} is {printable(found, 40)}, and must be a whole number or auto.", key, observed=found)
+        raise c.error(
+            "unknown-kind", f"{key} is {printable(found, 40)}, and must be a whole number or auto.", key, observed=found
+        )
     return value
 
 
@@ -31,7 +33,12 @@ def delta_net(c: Config) -> DeltaNet:
     key_heads, value_heads = c.int("linear_num_key_heads"), c.int("linear_num_value_heads")
     if value_heads % key_heads:
         said = f"linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads {key_heads:,}"
-        c.cannot_run(f"{said}, so the values cannot share keys.", "linear_num_value_heads", "Correct one of them.")
+        c.cannot_run(
+            "not-divisible",
+            f"{said}, so the values cannot share keys.",
+            "linear_num_value_heads",
+            "Correct one of them.",
+        )
     return DeltaNet(
         key_heads=key_heads,
         value_heads=value_heads,
@@ -50,7 +57,9 @@ def mamba2(c: Config, inner: str | None = None) -> SSM:
     given = c.int("mamba_d_head") if c.is_int("mamba_d_head") else _auto(c, "mamba_d_head", each)
     if given != each:
         said = f"mamba_d_head is {given:,}, and {heads:,} heads of an inner width of {width:,} have {each:,} each."
-        raise c.error(said, "mamba_d_head", "Correct one of them.", expected=int(each), observed=int(given))
+        raise c.error(
+            "not-divisible", said, "mamba_d_head", "Correct one of them.", expected=int(each), observed=int(given)
+        )
     return SSM(
         inner=width,
         state=c.int("mamba_d_state"),
@@ -59,18 +68,4 @@ def mamba2(c: Config, inner: str | None = None) -> SSM:
         groups=c.int("mamba_n_groups"),
         conv_bias=c.bool("mamba_conv_bias", default=True),
         bias=c.bool("mamba_proj_bias", default=False),
-    )
-
-
-def wide_mamba2(c: Config) -> SSM:
-    """Mamba-2 with an inner width of mamba_num_heads · mamba_head_dim."""
-    heads = c.int("mamba_num_heads")
-    return SSM(
-        inner=heads * c.int("mamba_head_dim"),
-        state=c.int("ssm_state_size"),
-        kernel=c.int("conv_kernel", "mamba_d_conv"),
-        heads=heads,
-        groups=c.int("n_groups", "mamba_n_groups"),
-        conv_bias=c.bool("use_conv_bias", "mamba_conv_bias", default=True),
-        bias=c.bool("use_bias", default=False),
     )

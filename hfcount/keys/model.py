@@ -146,7 +146,9 @@ def labels(c: Config, default: int) -> int:
     names, number = c.object("id2label"), c.int("num_labels", default=None)
     if names and number is not None and len(names) != number:
         said = f"id2label names {len(names):,} labels and num_labels is {number:,}."
-        raise c.error(said, "num_labels", "Correct one of them.", expected=len(names), observed=int(number))
+        raise c.error(
+            "list-length", said, "num_labels", "Correct one of them.", expected=len(names), observed=int(number)
+        )
     if names:
         return Dim.named("id2label", len(names), "id2label")
     return number or Dim.named("num_labels", default, "num_labels, by default")

@@ -8,10 +8,7 @@ _PARAMETERS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
 
 def distribution(c: Config) -> int:
     """How many parameters the distribution has whose values a model predicts."""
-    name = c.str("distribution_output", default="student_t")
-    if name not in _PARAMETERS:
-        raise c.error(f"distribution_output must be one of {', '.join(_PARAMETERS)}.", "distribution_output")
-    return _PARAMETERS[name]
+    return _PARAMETERS[c.choice("distribution_output", _PARAMETERS, "student_t")]
 
 
 def forecast(c: Config) -> int:
@@ -24,5 +21,5 @@ def series_patches(c: Config, side: int, step: int) -> int:
     length = c.int("context_length", default=32)
     if length <= side:
         said = f"context_length {int(length):,} must exceed patch_length {int(side):,}."
-        raise c.error(said, "context_length", "Correct one of them.")
+        raise c.error("out-of-range", said, "context_length", "Correct one of them.")
     return dim("n_p", (length - side) // c.int("patch_stride", default=step) + 1)

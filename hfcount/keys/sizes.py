@@ -17,8 +17,8 @@ def divides(c: Config, name: str, part: int, whole_name: str, whole: int, *, bui
     if whole % part:
         said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
         if not built:
-            raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
-        c.cannot_run(said, whole_name, "Correct one of them.", observed=int(whole))
+            raise c.error("not-divisible", said, whole_name, "Correct one of them.", observed=int(whole))
+        c.cannot_run("not-divisible", said, whole_name, "Correct one of them.", observed=int(whole))
     return whole // part
 
 
@@ -50,8 +50,7 @@ def layer_count(c: Config, *names: str) -> int:
         if length is None:
             break
         if length != count:
-            said = f"{key} has {length:,} entries and num_hidden_layers is {count:,}."
-            raise c.error(said, key, "Correct one of them.", expected=int(count), observed=int(length))
+            raise c.unequal(key, length, "num_hidden_layers", count)
     c.layer_count = count
     return count
 

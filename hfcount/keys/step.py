@@ -98,7 +98,7 @@ def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
         return placed
     every, named = Indices.below(count + int(late.count)), _enumerated(c)
     some = Indices.span(3, max(3, count)) if named is None else intersection(Indices.of(named), every)
-    return split(c, (some, sparse), (every.difference(some), dense))
+    return split((some, sparse), (every.difference(some), dense))
 
 
 def _enumerated(c: Config) -> list[int] | None:
@@ -109,5 +109,10 @@ def _enumerated(c: Config) -> list[int] | None:
         return list(c.ints("moe_layers_enum"))
     words = [word.strip() for word in c.strs("moe_layers_enum", parted=",")]
     if not all(word.isdecimal() and len(word) < 10 for word in words if word):
-        raise c.error("moe_layers_enum must be numbers with commas between them.", "moe_layers_enum", "Correct it.")
+        raise c.error(
+            "unknown-kind",
+            "moe_layers_enum must be numbers with commas between them.",
+            "moe_layers_enum",
+            "Correct it.",
+        )
     return [int(word) for word in words if word]

@@ -31,7 +31,7 @@ def tower(
         ffn: its feed-forward network, by default one with biases, intermediate_size wide.
         heads: aliases of the key with the number of heads.
         depth: aliases of the key with the number of layers.
-        uneven: what becomes of a config whose heads do not divide the width.
+        indivisible: what becomes of a config whose heads do not divide the width.
         bias: whether the projections of attention have a bias.
         further: endings of class names, as in `encoding`.
         more: further fields of the Spec; `hidden` is by default hidden_size.
@@ -111,7 +111,7 @@ def grid(c: Config, key: str = "image_size") -> int:
     image, side = _side(c, key), _side(c, "patch_size")
     if side > image:
         said = f"patch_size {side:,} exceeds {key} {image:,}, so there is no patch."
-        c.cannot_run(said, "patch_size", "Correct one.")
+        c.cannot_run("out-of-range", said, "patch_size", "Correct one.")
     return image // side
 
 
@@ -119,7 +119,9 @@ def rectangle(c: Config) -> int:
     """The number of patches in an image, whose image_size and patch_size may give height and width."""
     (high, wide), (tall, broad) = sides(c, "image_size"), sides(c, "patch_size")
     if tall > high or broad > wide:
-        c.cannot_run("patch_size exceeds image_size, so there is no patch.", "patch_size", "Correct one.")
+        c.cannot_run(
+            "out-of-range", "patch_size exceeds image_size, so there is no patch.", "patch_size", "Correct one."
+        )
     return high // tall * (wide // broad)
 
 
@@ -127,7 +129,7 @@ def sides(c: Config, key: str) -> tuple[int, int]:
     """Height and width, which may be one number."""
     given = [c.int(key)] if c.is_int(key) else c.ints(key)
     if not 0 < len(given) <= 2 or any(side < 1 for side in given):
-        raise c.error(f"{key} must be a size, or height and width.", key)
+        raise c.error("list-length", f"{key} must be a size, or height and width.", key)
     return given[0], given[-1]
 
 
@@ -135,9 +137,13 @@ def _side(c: Config, key: str) -> int:
     """The side of a square; the key may give it once, or as height and width."""
     given = [] if c.is_int(key) else c.ints(key)
     if any(side < 1 for side in given):
-        raise c.error(f"{key} names {min(given):,}, and must name 1 and more.", key, observed=int(min(given)))
+        raise c.error(
+            "out-of-range", f"{key} names {min(given):,}, and must name 1 and more.", key, observed=int(min(given))
+        )
     if len(set(given)) > 1:
-        raise c.error(f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key)
+        raise c.error(
+            "out-of-range", f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key
+        )
     return given[0] if given else c.int(key)
 
 
@@ -146,6 +152,7 @@ def stages(
     widths: Sequence[int],
     wide: Callable[[int], int] | Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
+    *,
     bias: bool = True,
     indivisible: Indivisible = "refused",
     depths: Sequence[int] | None = None,
@@ -158,7 +165,7 @@ def stages(
         wide: the width of the network of a layer, for each stage or by the width of the stage; None if there is none.
         heads: the number of heads in each stage, if its layers attend.
         bias: whether queries, keys and values have a bias.
-        uneven: what becomes of a width that the heads do not divide.
+        indivisible: what becomes of a width that the heads do not divide.
         depths: the number of layers in each stage, if the key depths does not say it.
         own: what else the layers of each stage have, as `Layer.own`.
     """
@@ -167,9 +174,9 @@ def stages(
         said = (
             f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads or ()):,} numbers of heads."
         )
-        raise c.error(said, "depths", "Correct one of them.")
+        raise c.error("list-length", said, "depths", "Correct one of them.")
     if min(depths) < 0:
-        raise c.error(f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")
+        raise c.error("out-of-range", f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")
     found = []
     for number, (depth, width) in enumerate(zip(depths, widths, strict=True)):
         d = dim(f"d{number + 1}", width)
@@ -185,7 +192,7 @@ def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[in
     given = c.ints(key, default=default, minimum=0)[:count]
     if len(given) < count:
         said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
-        raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))
+        raise c.error("list-length", said, key, "Correct one of them.", expected=int(count), observed=len(given))
     return [dim(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]
 
 
@@ -195,11 +202,14 @@ def outputs(c: Config, stages: Sequence[str]) -> list[int]:
     for name in named:
         if name not in stages:
             raise c.error(
-                f"out_features names {printable(name, 40)}, which is no stage.", "out_features", observed=name
+                "unknown-kind",
+                f"out_features names {printable(name, 40)}, which is no stage.",
+                "out_features",
+                observed=name,
             )
     given = [stages.index(name) for name in named] if named else [int(place) for place in c.ints("out_indices")]
     if any(not -len(stages) <= place < len(stages) for place in given):
-        raise c.error(f"out_indices must be below {len(stages):,}.", "out_indices")
+        raise c.error("out-of-range", f"out_indices must be below {len(stages):,}.", "out_indices")
     none = not (c.given("out_features") or c.given("out_indices"))
     return [len(stages) - 1] if none and not given else [place % len(stages) for place in given]
 

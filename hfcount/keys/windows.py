@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-from hfcount.keys.layers import listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.overrides import overrides
 from hfcount.spec import Spec, Window
 from hfcount.text import printable, shown
 from hfcount.tree.indices import Indices, intersection
@@ -25,11 +23,13 @@ def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
     windows = c.ints(key, alone=True, default=())
     if c.has(key) and isinstance(c.value(key), list) and len(windows) != layers:
         said = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
-        raise c.error(said, key, "Give each layer its window, or one number for all.", expected=int(layers))
+        raise c.error(
+            "list-length", said, key, "Give each layer its window, or one number for all.", expected=int(layers)
+        )
     for one in windows:
         if one <= 0 or one % 2:
             said = f"{key} has {shown(int(one))}, and must have even numbers above 0."
-            raise c.error(said, key, "Correct it.", observed=int(one))
+            raise c.error("not-divisible", said, key, "Correct it.", observed=int(one))
 
 
 def sliding(
@@ -98,12 +98,6 @@ def all_but_every_nth(
     return other_than(c, range(start, max(start, count), period), range(count - 1, count) if last else range(0))
 
 
-def but_every_nth_from_end(c: Config, period: int) -> Indices:
-    """All layers except the final one and every `period`-th before it."""
-    count = layer_count(c)
-    return other_than(c, range((count - 1) % period, count, period))
-
-
 def patterned(c: Config) -> Indices:
     """The layers with a window by sliding_window_pattern: all except the last of a period, or each L of a word.
 
@@ -117,7 +111,7 @@ def patterned(c: Config) -> Indices:
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
         said = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
-        raise c.error(said, "sliding_window_pattern", observed=word)
+        raise c.error("unknown-kind", said, "sliding_window_pattern", observed=word)
     far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
     return other_than(c, *far, range(count - 1, count))
 
@@ -137,28 +131,3 @@ def seeing_both_ways(spec: Spec) -> Spec:
     """
     halved = tuple(window.replace(extent=2 * (int(window.extent) // 2) + 1) for window in spec.windows)
     return spec.replace(causal=False, windows=halved)
-
-
-def alternating(c: Config) -> tuple[Window, ...]:
-    """Windows on both sides, every other one longer, but in each sixth and the last layer, or as the config lists them.
-
-    Source: transformers 5.23, configuration_neomme.py, NeoMMEConfig.
-    """
-    count, given = layer_count(c), c.strs("layer_types")
-    full = Indices.span(5, count, 6)
-    local = Indices.below(count).difference(full, Indices.of(() if count - 1 in full else (count - 1,)))
-    if given:
-        local = listing(c, "layer_types", given, "full_attention", "sliding_attention")[1]
-    usual, own = extent(c, "sliding_window", default=256), list[tuple[Indices, int | None]]()
-    if c.has("per_layer_config"):
-        several = overrides(c, ("sliding_window",), count)
-        own = [(Indices.of(some), extent(seen, "sliding_window")) for some, seen in several]
-    elif count <= _WRITTEN_OUT:
-        own = [(Indices.of(list(local)[1::2]), _LONG)]
-    placed = [(intersection(local, part), size) for part, size in own]
-    placed.append((local.difference(*(part for part, _ in placed)), usual))
-    return tuple(window for part, size in placed if size for window in within(part, 2 * int(size) + 1))
-
-
-_LONG = 1024
-_WRITTEN_OUT = 1 << 20  # of more layers the alternation is left out

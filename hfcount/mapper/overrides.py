@@ -49,7 +49,9 @@ def check_alike(c: Config) -> None:
                 continue
             if c.has_read(key):
                 said = f"{KEY} gives layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
-                raise c.error(f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True)
+                raise c.error(
+                    "contradiction", f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True
+                )
             foreign = foreign or may_bear(key, value)
     if not foreign:
         c.object(KEY)
@@ -59,14 +61,12 @@ def _entries(c: Config) -> Iterator[tuple[str, Mapping[str, Any]]]:
     given = c.value(KEY)
     for name, own in (given if isinstance(given, dict) else {}).items():
         if not isinstance(own, dict):
-            raise c.error(
-                f"{KEY} holds {shown(own)} for a layer, and must hold objects.", f"{KEY}.{name}", code="HF001"
-            )
+            raise c.malformed(f"{KEY} holds {shown(own)} for a layer, and must hold objects.", f"{KEY}.{name}")
         yield name, own
 
 
 def _number(c: Config, name: str, count: int) -> int:
     if not (name.isascii() and name.isdigit()) or int(name[:20]) >= count:
         said = f"{KEY} names layer {printable(name, 20)}, and there are layers 0 to {count - 1:,}."
-        raise c.error(said, f"{KEY}.{name}", observed=printable(name, 20))
+        raise c.error("out-of-range", said, f"{KEY}.{name}", observed=printable(name, 20))
     return int(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -74,12 +74,20 @@ class Config(Tracked):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=built)
             if self._is_never_built(name, value):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
-            said = (
-                f"{name} is {shown(value)}: a model may be built and loaded all the same, with this part of it empty."
-            )
-            self._note(self.error(said, name, "Correct it if that is not meant.", observed=value, built=True))
+            said = f"{name} is {shown(value)}: a model may be built and loaded anyway, with this part of it empty."
+            fix = "Correct it if that is not meant."
+            self._note(self.error("out-of-range", said, name, fix, observed=value, built=True))
             value = 0
         return Dim.named(name, value, self.source(name))
+
+    def choice(self, name: Str, known: Collection[Str], default: Any = REQUIRED) -> Str:
+        """A word, which is one of those that are known."""
+        word = self.str(name, default=default)
+        if word not in known:
+            *some, last = known
+            needed = f"{', '.join(some)} or {last}"
+            raise self.error("unknown-kind", f"{name} is {shown(word)}, and must be {needed}.", name, observed=word)
+        return word
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
         """A fraction, above 0 and at most 1."""
@@ -146,7 +154,9 @@ class Config(Tracked):
             numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
         if len(numbers) < least:
             said = f"{names[0]} must name {least} and more whole numbers."
-            raise self.error(said, names[0], built=not numbers)  # which some look up only where they are used
+            raise self.error(
+                "list-length", said, names[0], built=not numbers
+            )  # which some look up only where they are used
         if name is None:
             return numbers
         if minimum is not None and any(number < minimum for number in numbers):
@@ -199,7 +209,11 @@ class Config(Tracked):
         declared = self.str(name)
         if declared not in MODELS:
             said = f"{name} is {shown(declared)}, and must be one of {', '.join(MODELS)}: transformers refuses others."
-            self._note(self.error(said, name, "Write the dtype of the weights.", expected=MODELS[0], observed=declared))
+            self._note(
+                self.error(
+                    "unknown-kind", said, name, "Write the dtype of the weights.", expected=MODELS[0], observed=declared
+                )
+            )
         return declared.removeprefix("torch.")
 
     @property
@@ -239,9 +253,8 @@ class Config(Tracked):
             seen = plain(one.value)
         if not one.sure:
             said = f"{key} is {shown(one.value)}, and must be {expected}: else no model is built, or it cannot run."
-            return ConfigError(
-                f"{self.where}: {said}", key=one.key, fix="Correct it.", expected=expected, observed=seen, built=True
-            )
+            values = {"key": one.key, "fix": "Correct it.", "expected": expected, "observed": seen}
+            return ConfigError(f"{self.where}: {said}", variant="out-of-range", **values, built=True)
         fix = f"Write {one.instead}." if one.instead else None
         return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
 

@@ -8,7 +8,7 @@ from hfcount.mapper.fitting import fits, meaning
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
-from hfcount.storage.schemes import announcements
+from hfcount.quantization.announcements import announcements
 from hfcount.text import shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}

@@ -36,8 +36,12 @@ def rope(own: Taken, values: Mapping[str, Any], turns: bool) -> Iterator[Problem
     turns = turns and own.rope and bool(own.rotates)
     if turns and _lacks_theta(given):
         yield from _numbers(values, "", [one for one in _READ if one in values and one not in own.types])
-    if not given or not (own.rope or name == "rope_scaling"):
-        return
+    if given and (own.rope or name == "rope_scaling"):
+        yield from _given(own, name, given, turns)
+
+
+def _given(own: Taken, name: str, given: Any, turns: bool) -> Iterator[Problem]:
+    """What is wrong with the object that describes them, or with those that it has for kinds of layers."""
     if not isinstance(given, dict):
         if name not in own.types:
             yield name, given, "an object or null"

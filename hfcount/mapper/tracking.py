@@ -5,7 +5,7 @@ from copy import copy
 from math import inf
 from typing import TYPE_CHECKING, Any, Self
 
-from hfcount.errors import ConfigError
+from hfcount.errors import ConfigError, Variant
 from hfcount.mapper.reference import Declared, declared, declares
 from hfcount.mapper.shapeless import may_bear
 from hfcount.text import shown
@@ -140,20 +140,29 @@ class Tracked:
         """What was said of this document with `cannot_run`."""
         return tuple(self._problems.values())
 
-    def cannot_run(self, said: str, key: str, fix: str | None = None, **values: Any) -> None:
+    def cannot_run(self, variant: Variant, text: str, key: str, fix: str | None = None, **values: Any) -> None:
         """Notes a contradiction that no tensor shows: a model is built from this config, and fails when it is run.
 
         The arguments are those of `error`.
         """
-        said = f"{said} A model can be built with that, and cannot run."
-        self._note(self.error(said, key, fix, built=True, **values))
+        text = f"{text} A model can be built with that, and cannot run."
+        self._note(self.error(variant, text, key, fix, built=True, **values))
 
     def _note(self, problem: ConfigError) -> None:
         self._problems[str(problem)] = problem
 
-    def error(self, said: str, key: str, fix: str | None = None, **values: Any) -> ConfigError:
-        """An error in this document at `key`; `values` are further arguments of ConfigError."""
-        return ConfigError(f"{self.where}: {said}", key=self.path(key), fix=fix, **values)
+    def error(self, variant: Variant, text: str, key: str, fix: str | None = None, **values: Any) -> ConfigError:
+        """HF103 at `key` of this document: a variant of it, in a sentence; `values` are arguments of ConfigError."""
+        return ConfigError(f"{self.where}: {text}", variant=variant, key=self.path(key), fix=fix, **values)
+
+    def unequal(self, key: str, entries: int, other: str, count: int) -> ConfigError:
+        """HF103, a list that has another number of entries than `other` says."""
+        text, values = f"{key} has {entries:,} entries and {other} is {count:,}.", (int(count), int(entries))
+        return self.error("list-length", text, key, "Correct one of them.", expected=values[0], observed=values[1])
+
+    def malformed(self, text: str, key: str, code: str = "HF001", **values: Any) -> ConfigError:
+        """What `key` of this document holds has not the form that it needs: HF001, or another rule."""
+        return ConfigError(f"{self.where}: {text}", code, key=self.path(key), **values)
 
     def _misfit(
         self,
@@ -165,9 +174,10 @@ class Tracked:
         built: bool = False,
     ) -> ConfigError:
         said = f"{name} is {found or shown(value)}, and must be {needed}."
-        code = None if value in (inf, -inf) or value != value else code  # a number, if not one of JSON
+        if code and value not in (inf, -inf) and value == value:  # else it is a number, if not one of JSON
+            return self.malformed(said, name, code, expected=needed, observed=plain(value), built=built)
         fix = "Correct it if that is not meant." if built else None
-        return self.error(said, name, fix, code=code, expected=needed, observed=plain(value), built=built)
+        return self.error("out-of-range", said, name, fix, expected=needed, observed=plain(value), built=built)
 
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)
@@ -207,7 +217,8 @@ class Tracked:
                 return other, name  # the caller then checks its type
             if other != value:
                 said = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
-                raise self.error(said, name, "Remove the wrong one.", expected=plain(value), observed=plain(other))
+                values = {"expected": plain(value), "observed": plain(other)}
+                raise self.error("contradiction", said, name, "Remove the wrong one.", **values)
         return value, first
 
     def _those_given(self, names: Iterable[str]) -> list[str]:
@@ -224,7 +235,7 @@ class Tracked:
         if default is REQUIRED:
             missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
             fix = "Add it to config.json; if it goes by another name there, the family has to learn that name."
-            raise self.error(f"{missing}, and {self.family} needs it.", names[0], fix, code="HF101")
+            raise self.malformed(f"{missing}, and {self.family} needs it.", names[0], "HF101", fix=fix)
         return None if default is UNSAID else default, None
 
 

@@ -58,7 +58,7 @@ def written(changes: Changes) -> str:
 
 def _written(key: str, value: Any) -> str:
     if key == QUANTIZATION and isinstance(value, dict):
-        from hfcount.storage.schemes.presets import PRESETS
+        from hfcount.quantization.presets import PRESETS
 
         known = next((name for name, settings in PRESETS.items() if settings == value), None)
         if known:

@@ -11,4 +11,4 @@ from hfcount.parts.layers import altered, chain, network, pre_norm, within
 from hfcount.parts.model import base, decoder, embedding, lm_head, stack, with_head
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.parts.prediction import drafting, predicting, with_draft
-from hfcount.parts.sparse import gated_moe, indexer, joint_moe, latent_moe, shared_moe
+from hfcount.parts.sparse import gated_moe, indexer, shared_moe

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.model import embedding, lm_head
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import GQA, Spec
+from hfcount.spec import GQA, Lacking, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 
@@ -41,7 +41,7 @@ def mha(d: int, a: GQA, out: str = "out_proj", memory: int | None = None) -> Blo
 def positions(s: Spec) -> Block:
     """A learned table of positions. Tensors: weight (n_p, d)."""
     if s.positions is None:
-        raise TypeError("this model has no table of positions")
+        raise Lacking("this model has no table of positions")
     return embedding(s.positions, s.hidden)
 
 
@@ -114,6 +114,7 @@ def generative(
     prefix: str,
     body: Block,
     table: str,
+    *,
     head: str = "lm_head",
     bias: bool = False,
     width: int | None = None,

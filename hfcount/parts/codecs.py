@@ -20,14 +20,6 @@ def grouped(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
     return Block({**plain(inputs, outputs, kernel, transposed).children, "norm": layer_norm(outputs)})
 
 
-def weight_normed(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
-    """A convolution whose weight is stored as length and direction (arXiv:1602.07868), and its bias.
-
-    Tensors: conv.parametrizations.weight.original0, one length for each of the first dimension, original1, conv.bias.
-    """
-    return block(conv=normalised(inputs, outputs, kernel, transposed))
-
-
 def normalised(inputs: int, outputs: int, kernel: int, transposed: bool = False, bias: bool = True) -> Block:
     """The same under no name of its own."""
     first, second = (inputs, outputs) if transposed else (outputs, inputs)

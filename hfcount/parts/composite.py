@@ -49,7 +49,7 @@ def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more
     return block(
         text_model=text,
         vision_model=vision,
-        visual_projection=Linear(s.parts["vision"].output, out, component="projector"),
+        visual_projection=Linear(s.part("vision").output, out, component="projector"),
         text_projection=Linear(heard or s.hidden, out, component="projector"),
         logit_scale=Tensor((), component="other"),
         **more,

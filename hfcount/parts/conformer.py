@@ -1,10 +1,8 @@
 """Conformers (arXiv:2005.08100) as NeMo builds them, and what its recognisers have around them."""
 
-from hfcount.parts.classic import mha
-from hfcount.parts.layers import altered
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.temporal import conv
-from hfcount.spec import GQA, Layer
+from hfcount.spec import Layer
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 
@@ -24,15 +22,6 @@ def nemo_layer(d: int, one: Layer, attention: Block, convolution: Block, bias: b
         feed_forward2=network,
         **{f"norm_{name}": layer_norm(d, bias) for name in norms},
     )
-
-
-def nemo_attention(d: int, a: GQA) -> Block:
-    """Attention with positions as in Transformer-XL (arXiv:1901.02860).
-
-    Tensors: q_proj, k_proj, v_proj, o_proj; relative_k_proj (h·h_d, d), bias_u and bias_v (h, h_d).
-    """
-    own = Tensor((a.heads, a.head_dim))
-    return altered(mha(d, a, "o_proj"), relative_k_proj=Linear(d, a.heads * a.head_dim), bias_u=own, bias_v=own)
 
 
 def nemo_convolution(d: int, kernel: int, norm: Block, bias: bool) -> Block:

@@ -60,33 +60,6 @@ GRANITE_EXPERTS = {
 }
 """Granite's names of packed experts and their router."""
 
-DEEPSEEK_V4 = {
-    r"\.attn\.": ".self_attn.",
-    r"\.ffn\.": ".mlp.",
-    r"\.indexer\.compressor\.": ".compressor.indexer.",
-    r"\.indexer\.(wq_b|weights_proj)\.": r".compressor.indexer.\1.",
-    r"\.indexer\.weights_proj\.": ".indexer.scorer.weights_proj.",
-    r"^embed\.": "embed_tokens.",
-    r"^head\.": "lm_head.",
-    r"^hc_head_(fn|base|scale)$": r"hc_head.hc_\1",
-    r"\.attn_norm\.": ".input_layernorm.",
-    r"\.ffn_norm\.": ".post_attention_layernorm.",
-    r"\.hc_(attn|ffn)_(fn|base|scale)$": r".\1_hc.\2",
-    r"\.attn_sink$": ".sinks",
-    r"(?<!^model)\.norm\.": ".kv_norm.",
-    r"\.ape$": ".position_bias",
-    r"\.wq_a\.": ".q_a_proj.",
-    r"\.wq_b\.": ".q_b_proj.",
-    r"\.wkv\.": ".kv_proj.",
-    r"\.wgate\.": ".gate_proj.",
-    r"\.wo_([ab])\.": r".o_\1_proj.",
-    r"\.q_norm\.": ".q_a_norm.",
-    r"\.gate\.bias$": ".gate.e_score_correction_bias",
-    r"\.shared_experts\.w1\.": ".shared_experts.gate_proj.",
-    r"\.shared_experts\.w2\.": ".shared_experts.down_proj.",
-    r"\.shared_experts\.w3\.": ".shared_experts.up_proj.",
-}
-"""DeepSeek's own names in its fourth version."""
 
 VIT_ATTENTION = {
     **{rf"attention\.{name}\.": f"{name[0]}_proj." for name in ("query", "key", "value")},

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import GQA, Layer, Spec
+from hfcount.spec import GQA, Lacking, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, obsolete
 
 POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "multiple_choice")
@@ -43,9 +43,7 @@ def bert_layer(d: int, one: Layer) -> Block:
     )
 
 
-def bert_embeddings(
-    s: Spec, width: int | None = None, norm: bool = True, types: bool = True, more: Block | None = None
-) -> Block:
+def bert_embeddings(s: Spec, width: int | None = None, norm: bool = True, more: Block | None = None) -> Block:
     """Words, positions and token types, added up and normalised.
 
     Tensors: word_embeddings (|V|, d), position_embeddings (n_p, d), token_type_embeddings (types, d), LayerNorm (d).
@@ -54,7 +52,6 @@ def bert_embeddings(
     Args:
         width: the width of the tables, if it is not d.
         norm: whether there is a LayerNorm.
-        types: whether there is a table of token types where the spec has one.
         more: further tables.
     """
     d, rows = s.hidden if width is None else width, s.positions
@@ -62,7 +59,7 @@ def bert_embeddings(
     tables = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=None if rows is None else embedding(rows, d),
-        token_type_embeddings=embedding(kinds, d) if types and kinds is not None else None,
+        token_type_embeddings=None if kinds is None else embedding(kinds, d),
         LayerNorm=layer_norm(d) if norm else None,
         position_ids=None if rows is None else obsolete(1, rows, whole=True),
     )
@@ -72,7 +69,7 @@ def bert_embeddings(
 def token_types(s: Spec) -> Block:
     """The table of token types of an encoder that has one. Tensors: weight (types, d)."""
     if s.token_types is None:
-        raise TypeError("this model has no token types")
+        raise Lacking("this model has no token types")
     return embedding(s.token_types, s.hidden)
 
 

@@ -34,7 +34,7 @@ def pair_layers(count: int, d: int, width: int) -> Block:
     return block(layers=Repeat(Indices.below(count), pair_layer(d, width)))
 
 
-def aligned_layers(count: int, d: int, width: int, seen: int, outer: int, a: GQA, wide: int) -> tuple[Node, ...]:
+def aligned_layers(count: int, d: int, width: int, seen: int, *, outer: int, a: GQA, wide: int) -> tuple[Node, ...]:
     """Layers of pairs, `d` wide, and of aligned sequences, `seen` wide, which the last layer only reads.
 
     Args:

@@ -2,10 +2,9 @@
 
 from hfcount.parts.ffn import stacked
 from hfcount.parts.model import embedding
-from hfcount.parts.norms import layer_norm, rms_norm
+from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MoE
-from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block, buffer, obsolete
+from hfcount.tree.nodes import Block, Component, Linear, Node, Tensor, block, buffer, obsolete
 
 
 def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = False) -> Block:
@@ -50,36 +49,6 @@ def per_layer_input(d: int, width: int) -> dict[str, Node]:
     }
 
 
-def altup(d: int, streams: int) -> Block:
-    """Alternating updates (arXiv:2301.13310): a layer computes one of `streams` and predicts the others.
-
-    Tensors: correct_output_scale (d), correction_coefs (streams, streams), prediction_coefs (streams², streams),
-    modality_router (streams, d), router_norm (d).
-    """
-    return block(
-        "other",
-        correct_output_scale=Tensor((d,)),
-        correction_coefs=Linear(streams, streams),
-        prediction_coefs=Linear(streams, streams * streams),
-        modality_router=Linear(d, streams),
-        router_norm=rms_norm(d),
-    )
-
-
-def altup_projections(d: int, streams: int) -> dict[str, Node]:
-    """Projections from the embedding to the further streams and back: (d, d) each, streams - 1 times."""
-    square = Repeat(Indices.below(streams - 1), Linear(d, d, component="other"))
-    return {"altup_projections": square, "altup_unembed_projections": square}
-
-
-def laurel(d: int, rank: int) -> Block:
-    """A learned residual of low rank (arXiv:2411.07501).
-
-    Tensors: linear_left (rank, d), linear_right (d, rank), post_laurel_norm (d).
-    """
-    return block("other", linear_left=Linear(d, rank), linear_right=Linear(rank, d), post_laurel_norm=rms_norm(d))
-
-
 def experts_beside(d: int, m: MoE) -> dict[str, Node]:
     """Routed experts beside a network for all tokens, with norms of their own (model card of google/gemma-4-26B-A4B).
 
@@ -115,30 +84,3 @@ def clippable(inputs: int, outputs: int, clipped: bool) -> Block:
     """A projection of Gemma 4's towers. Tensors: linear; if `clipped`, 4 scalar buffers that bound input and output."""
     bound = buffer() if clipped else None
     return block(linear=Linear(inputs, outputs), input_min=bound, input_max=bound, output_min=bound, output_max=bound)
-
-
-def light_convolution(d: int, kernel: int, clipped: bool) -> Block:
-    """A convolution along the sequence between two projections (arXiv:2005.08100).
-
-    Tensors: linear_start (2·d, d), depthwise_conv1d (d, 1, kernel), linear_end (d, d), two norms (d).
-    """
-    return block(
-        linear_start=clippable(d, 2 * d, clipped),
-        linear_end=clippable(d, d, clipped),
-        depthwise_conv1d=block(weight=Tensor((d, 1, kernel))),
-        pre_layer_norm=rms_norm(d),
-        conv_norm=rms_norm(d),
-    )
-
-
-def subsampling(first: int, second: int, projection: Linear) -> Block:
-    """Two convolutions over the spectrogram, of `first` and `second` channels, and a projection of what they leave.
-
-    Tensors: layer0.conv (first, 1, 3, 3), layer1.conv (second, first, 3, 3), each with a norm; input_proj_linear.
-    """
-
-    def convolution(inputs: int, outputs: int) -> Block:
-        return block(conv=block(weight=Tensor((outputs, inputs, 3, 3))), norm=layer_norm(outputs, bias=False))
-
-    layers = {"layer0": convolution(1, first), "layer1": convolution(first, second)}
-    return block("embedding", **layers, input_proj_linear=projection)

@@ -57,6 +57,7 @@ def with_head(
     body: Block,
     prefix: str = "model",
     table: str = "embed_tokens",
+    *,
     question_answering: str | None = None,
     bias: bool = False,
     score_bias: bool = False,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hfcount.parts.convolution import batch_norm, conv, led, normed, transposed
+from hfcount.parts.convolution import conv, led, normed
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -46,12 +46,6 @@ class Heads:
         convs = led(count, self._conv(inputs, d, 3), self._conv(d, d, 3)) if count else None
         both = self._conv(inputs + d, d, 3) if joined else None
         return block(convs=convs, conv_cat=both, classifier=labelling(d, self._labels))
-
-
-def finer(d: int) -> dict[str, Block]:
-    """BEiT's features at two finer scales: fpn1, two transposed convolutions with a norm between, and fpn2, one."""
-    twice = transposed(d, d, 2)
-    return {"fpn1": Block({"0": twice, "1": batch_norm(d), "3": twice}), "fpn2": Block({"0": twice})}
 
 
 def deeplab(inputs: int, d: int, labels: int) -> Block:

@@ -85,16 +85,6 @@ def bart(
     return Block({prefix: body, "final_logits_bias": bias, "lm_head": lm_head(target, f"{prefix}.{source}.weight")})
 
 
-def side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) -> Block:
-    """Prompts that the encoder or decoder of MVP learns for its layers (arXiv:2206.12131).
-
-    Tensors: prompt_embedding (length, d), prompt_trans.0 (middle, d), prompt_trans.2 (2·N·d, middle), with biases.
-    """
-    count = sum(part.indices.count for part in layers)
-    trans = Block({"0": Linear(d, middle, True), "2": Linear(middle, count * 2 * d, True)})
-    return block("other", prompt_embedding=embedding(length, d), prompt_trans=trans)
-
-
 def switched(d: int, m: MoE, up: str, down: str) -> Block:
     """Experts of Switch Transformers, each with a name of its own (arXiv:2101.03961).
 

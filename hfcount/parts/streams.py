@@ -1,10 +1,9 @@
 """Several residual streams, and experts chosen by hash."""
 
-from hfcount.parts.ffn import correction_bias, experts
 from hfcount.parts.model import embedding, lm_head
 from hfcount.parts.norms import rms_norm
-from hfcount.spec import MoE, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Node, Tensor, block
 
 
 def mixer(name: str, d: int, several: int) -> dict[str, Node]:
@@ -20,24 +19,6 @@ def mixer(name: str, d: int, several: int) -> dict[str, Node]:
 def streams(d: int, several: int) -> Block:
     """Joins m residual streams before the final norm. Tensors: hc_fn (m, m·d), hc_base (m), hc_scale (1)."""
     return block("other", hc_fn=Tensor((several, several * d)), hc_base=Tensor((several,)), hc_scale=Tensor((1,)))
-
-
-def hash_moe(d: int, m: MoE, vocab: int | None, chosen: int) -> Block:
-    """Routed and shared experts; with `vocab` each token id has k fixed experts, `chosen` of them.
-
-    Tensors: gate.weight (n, d) and gate.bias (n), or gate.tid2eid (|V|, k), both buffers; w1, w3 (d_ff, d) and w2
-    (d, d_ff) of each expert and of the shared one.
-    """
-    choice = block(tid2eid=buffer(vocab, chosen, whole=True)) if vocab is not None else block(bias=correction_bias(m))
-
-    def expert(bias: bool) -> dict[str, Node]:
-        return {"w1": Linear(d, m.width, bias), "w2": Linear(m.width, d, bias), "w3": Linear(d, m.width, bias)}
-
-    return block(
-        gate=Block({"weight": Tensor((m.experts, d)), **choice.children}, "router"),
-        experts=experts(m, Block(expert(False), "experts")),
-        shared_experts=Block(expert(m.bias), "mlp"),
-    )
 
 
 def streamed(s: Spec, layers: tuple[Node, ...], several: int) -> Block:

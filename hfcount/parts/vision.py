@@ -65,12 +65,6 @@ def fused_square_attention(d: int, bias: bool = True, out_bias: bool = True) -> 
     return block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, out_bias))
 
 
-def pooling_attention(width: int, d: int) -> Block:
-    """Attention of width d to tokens of another `width`. Tensors: wq, wk, wv (d, width), wo (d, d), with biases."""
-    narrow = Linear(width, d, bias=True)
-    return block("attention", wq=narrow, wk=narrow, wv=narrow, wo=Linear(d, d, bias=True))
-
-
 def clip_layer(d: int, one: Layer) -> Block:
     """A layer as CLIP names it (arXiv:2103.00020), with biases everywhere.
 

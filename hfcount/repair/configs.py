@@ -7,12 +7,14 @@ from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
 from hfcount.mapper.whatif import Changes, get, steps
+from hfcount.quantization.announcements import KEYS
 from hfcount.repair.members import with_value, without
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.storage import dtypes
-from hfcount.storage.schemes import KEYS
 from hfcount.text import printable, shown
 from hfcount.verifier.findings import DIFFERING
+from hfcount.verifier.rules.hf201_missing_tensor import MissingTensor
+from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
 
 _DTYPES = ("dtype", "torch_dtype")
 _TIE = "tie_word_embeddings"
@@ -34,7 +36,7 @@ def unpacked(state: State) -> Iterator[Proposal]:
     """What announces a quantisation of weights that are not packed, removed."""
     for finding in state.about("HF504"):
         announced = state.run.announced
-        if not finding.facts.get("nothing") or not announced:
+        if not isinstance(finding, NothingPacked) or not announced:
             continue
         changes: dict[str, bytes | None] = {one.file: None for one in announced if not one.key}
         if keys := [one.key for one in announced if one.key]:
@@ -99,9 +101,9 @@ def tied(state: State) -> Iterator[Proposal]:
     if not BLINDING.isdisjoint(state.codes):
         return
     for finding in state.about("HF201", "HF213"):
-        share = finding.rule.code == "HF201"
+        share = isinstance(finding, MissingTensor)
         # What is stored besides may be the head under another name, and what the index names was saved.
-        if not share or (finding.facts.get("untied") and "HF202" not in state.codes and not state.gone):
+        if not isinstance(finding, MissingTensor) or (finding.untied and "HF202" not in state.codes and not state.gone):
             for key in _places(state, (_TIE,)) or [_TIE]:
                 yield from _set(state, finding.codes, {key: share}, _HEAD if share else _LEFT)
 
@@ -109,11 +111,11 @@ def tied(state: State) -> Iterator[Proposal]:
 def typed(state: State) -> Iterator[Proposal]:
     """The dtype that all weights are stored in."""
     for finding in state.about("HF302", "HF103"):
-        own = finding.observed if finding.rule.code == "HF302" else _stored(state)
+        own = finding.observed if finding.code == "HF302" else _stored(state)
         name = next((one for one in dtypes.MODELS if dtypes.code(one) == own), None)
         if name and finding.key in _DTYPES:
             keys = _places(state, _DTYPES) or [_DTYPES[0]]
-            loads = finding.rule.code == "HF302"
+            loads = finding.code == "HF302"
             yield from _set(state, finding.codes, dict.fromkeys(keys, name), _LOADS if loads else "")
 
 

@@ -4,9 +4,12 @@ from collections.abc import Iterator
 
 from hfcount.fetcher.interface import CONFIG
 from hfcount.mapper.whatif import get, steps
+from hfcount.quantization.stored.packed import Packed
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import plural, printable
+from hfcount.verifier.names import Match
+from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
 _LISTS = {
     "fp8": ("modules_to_not_convert", "ignored_layers"),
@@ -24,28 +27,36 @@ _MOST = 200  # modules that are listed one by one
 
 def excluded(state: State) -> Iterator[Proposal]:
     """The list of excluded modules with all that are stored dense."""
-    packed, findings = state.run.outcome.packed, [one for one in state.about("HF502") if one.facts.get("error")]
+    packed = state.run.outcome.packed
+    findings = [one for one in state.about("HF502") if isinstance(one, ModulesDiffer) and not one.harmless]
     said = packed.announced if packed else None
     if not packed or not said or not said.key or not findings or not BLINDING.isdisjoint(state.codes):
         return
-    if said.method not in _LISTS or not all(one.facts.get("dense") for one in findings):
+    if said.method not in _LISTS or not all(one.dense for one in findings):
         return
     settings = state.values
     for step in steps(said.key):
         settings = get(settings, step)
     name = next((one for one in _LISTS[said.method] if settings.get(one)), _LISTS[said.method][0])
     listed = settings.get(name) or []
-    # Where there is no list, loaders leave out some modules by themselves, and no longer do where there is one.
-    dense = [
-        module
-        for found in packed.modules
-        if found.layout is None and found.leaf.linear and (found.choice.layout or not listed)
-        for module in (one.removesuffix(".weight") for one in found.leaf.names())
-    ]
+    dense = _dense(packed, bool(listed))
     if len(dense) <= _MOST and _together(dense):
         text = with_value(state.config, [*said.key.split("."), name], [*listed, *dense])
         says = f"Add {plural(len(dense), 'module')} to {said.key}.{name}, such as {printable(dense[0])}."
         yield Proposal(frozenset({"HF502"}), says, {CONFIG: text.encode()})
+
+
+def _dense(packed: Packed[Match], listed: bool) -> list[str]:
+    """The modules that are stored dense.
+
+    Where nothing is listed, loaders leave out some modules by themselves, and no longer do where something is.
+    """
+    return [
+        name.removesuffix(".weight")
+        for found in packed.modules
+        if found.layout is None and found.leaf.linear and (found.choice.layout or not listed)
+        for name in found.leaf.names()
+    ]
 
 
 def _together(modules: list[str]) -> bool:

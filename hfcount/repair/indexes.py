@@ -15,7 +15,7 @@ from hfcount.repair.members import step_of, with_value
 from hfcount.repair.state import Proposal, State
 from hfcount.repair.totals import announced, deeper, in_bytes, in_elements
 from hfcount.text import plural, printable
-from hfcount.verifier.findings import Finding
+from hfcount.verifier.finding import Finding
 
 _OF_FILES = ("HF001", "HF002", "HF005", "HF006", "HF007", "HF205")
 _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_parameters"}
@@ -23,7 +23,7 @@ _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_paramet
 
 def rewritten(state: State) -> Iterator[Proposal]:
     """The index that the headers of the files give; none where one file holds the model."""
-    found = [one for one in state.about(*_OF_FILES) if one.rule.code not in ("HF001", "HF002") or one.file == INDEX]
+    found = [one for one in state.about(*_OF_FILES) if one.code not in ("HF001", "HF002") or one.file == INDEX]
     if not found:
         return
     codes = frozenset(code for one in found for code in one.codes)
@@ -40,7 +40,7 @@ def rewritten(state: State) -> Iterator[Proposal]:
 def recounted(state: State) -> Iterator[Proposal]:
     """The totals that the index claims, corrected."""
     for finding in state.about(*_CLAIMS) if state.sound else ():
-        claim = _CLAIMS[finding.rule.code]
+        claim = _CLAIMS[finding.code]
         value = _bytes(state) if claim == "total_size" else finding.expected
         if type(value) is not int or not state.index:
             continue
@@ -82,7 +82,7 @@ def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[st
 def _counted_besides(state: State, finding: Finding) -> str:
     """Whether a count of parameters is that of all that is stored, of which the config describes a part."""
     stored = sum(map(in_elements, _tensors(state.shards).values()))
-    if finding.rule.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
+    if finding.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
         return ""
     return (
         "The total may count what is stored besides what config.json describes. If the class or another key of"
@@ -160,12 +160,15 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
     metadata["total_size"] = sum(header.data for header in headers.values())
     if not old:
         return _dumped(state, {"metadata": metadata, "weight_map": dict(sorted(weight_map.items()))})
-    before = old["weight_map"]
-    order = [name for name in before if name in weight_map]
-    order += [name for name in weight_map if name not in before]
-    if list(before) == sorted(before):
-        order.sort()
+    order = _ordered(old["weight_map"], weight_map)
     return _dumped(state, old | {"metadata": metadata, "weight_map": {name: weight_map[name] for name in order}})
+
+
+def _ordered(before: Mapping[str, Any], names: Collection[str]) -> list[str]:
+    """Names in the order of an index that was there; new ones last, unless it was sorted."""
+    order = [name for name in before if name in names]
+    order += [name for name in names if name not in before]
+    return sorted(order) if list(before) == sorted(before) else order
 
 
 def _dumped(state: State, content: Mapping[str, Any]) -> bytes:

@@ -118,7 +118,7 @@ def _ends(proposal: Proposal, after: State) -> bool:
     """Whether what a repair is to end is gone, by the headers of all files."""
     try:
         run = after.run
-        seen = run.blueprint is not None and run.depth == "headers" and run.unseen is None
+        seen = run.blueprint is not None and run.evidence.depth == "headers" and run.evidence.unseen is None
         return seen and proposal.codes.isdisjoint(after.codes)
     except HfcountError:
         return False

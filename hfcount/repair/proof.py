@@ -36,7 +36,7 @@ def objections(before: State, step: Proposal, after: State) -> list[str]:
 
 def remaining(after: State) -> list[str]:
     """The codes of what would still be wrong with what is stored."""
-    return sorted({finding.rule.code for finding in after.findings if finding.bars} - {*_WITNESSES})
+    return sorted({finding.code for finding in after.findings if finding.blocks} - {*_WITNESSES})
 
 
 def unfinished(after: State) -> list[str]:
@@ -154,5 +154,5 @@ def _witnesses(after: State) -> Iterator[str]:
             " the file, restore it instead."
         )
     for finding in after.findings:
-        if finding.rule.code in _WITNESSES and not (finding.file == INDEX and after.silent):
-            yield f"This contradicts it: {finding.said}"
+        if finding.code in _WITNESSES and not (finding.file == INDEX and after.silent):
+            yield f"This contradicts it: {finding.text}"

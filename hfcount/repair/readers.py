@@ -7,6 +7,8 @@ from hfcount.mapper.whatif import steps
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import shown
+from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
+from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
 
 _LOADS = "transformers 5 loads it as it is."
 
@@ -20,9 +22,9 @@ def agreed(state: State) -> Iterator[Proposal]:
 
 
 def _written(state: State, code: str) -> Iterator[Proposal]:
-    writes = {key: one for finding in state.about(code) for key, one in finding.facts.get("writes", {}).items()}
+    findings = [one for one in state.about(code) if isinstance(one, ReadersDisagree | RotarySettingsMoved)]
     text, said = state.config, []
-    for key, value in writes.items():
+    for key, value in {key: value for finding in findings for key, value in finding.writes.items()}.items():
         try:
             text = with_value(text, [str(step) for step in steps(key)], value)
         except KeyError:

@@ -13,12 +13,11 @@ from hfcount.fetcher.weights import weights
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
-from hfcount.pipeline import look
+from hfcount.inspection import Inspection, Options, unwatched
+from hfcount.pipeline import examine, report_of
 from hfcount.repair.draft import Change, Draft
-from hfcount.report.build import compose
-from hfcount.report.inspection import Inspection, Options, unwatched
 from hfcount.report.model import Report
-from hfcount.verifier.findings import Finding
+from hfcount.verifier.finding import Finding
 
 BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
 """Findings that leave open what is stored, so that others may come to light after them."""
@@ -66,12 +65,12 @@ class State:
     @cached_property
     def run(self) -> Inspection:
         """All that is found."""
-        return look(self.draft.documents(), Options())
+        return examine(self.draft.documents(), Options())
 
     @cached_property
     def report(self) -> Report:
         """What hfcount would say of the folder."""
-        return compose(self.run)
+        return report_of(self.run)
 
     @property
     def findings(self) -> list[Finding]:
@@ -126,7 +125,7 @@ class State:
     @property
     def sound(self) -> bool:
         """Whether what is stored is known, and is what the config describes."""
-        return not {finding.rule.code for finding in self.findings if finding.bars} - {"HF401"}
+        return not {finding.code for finding in self.findings if finding.blocks} - {"HF401"}
 
     @cached_property
     def config(self) -> str:
@@ -167,11 +166,11 @@ class State:
         found: Counter[tuple[str, str]] = Counter()
         for whole in self.findings:
             for finding in (whole, *whole.joined):
-                key = finding.rule.code, "error" if finding.bars else finding.severity
-                if finding.bars:
+                key = finding.code, "error" if finding.blocks else finding.severity
+                if finding.blocks:
                     found[key] += max(finding.count, 1)
-                elif finding.rule.mends and not finding.rule.neutral:
+                elif finding.advises and not finding.informational:
                     found[key] = 1
-        if self.run.unseen:
-            found[self.run.unseen.kind, "error"] += 1
+        if unseen := self.run.evidence.unseen:
+            found[unseen.kind, "error"] += 1
         return found

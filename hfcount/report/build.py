@@ -1,22 +1,19 @@
-"""Builds the report of an inspection."""
+"""Builds the report of an inspection: it shows what it is given."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from hfcount.errors import Value
 from hfcount.fetcher.beside import beside
 from hfcount.fetcher.weights import Weights
+from hfcount.figures import ComponentCount, Figures, Parameters, TensorRow
+from hfcount.inspection import Inspection
 from hfcount.plan import Blueprint, Row
-from hfcount.report.costs import costs
-from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
-from hfcount.report.inspection import Inspection
 from hfcount.report.model import (
     Allowed,
     Beside,
     Evidence,
-    Extra,
     Files,
     Report,
     ReportedCheck,
@@ -24,37 +21,31 @@ from hfcount.report.model import (
     Verdict,
 )
 from hfcount.text import printable
-from hfcount.tree.polynomials import Polynomial, evaluate
-from hfcount.verifier.findings import Finding
+from hfcount.verifier.finding import Finding, Proof
 from hfcount.verifier.policy import Policy
-from hfcount.verifier.rule import Proof
-
-if TYPE_CHECKING:
-    from hfcount.formula.closed_form import Formula, Kind
-
 
 _MOST = 100  # files of a kind that are named
 
 
-def compose(run: Inspection) -> Report:
-    """The report of one checkpoint."""
-    blueprint, outcome, policy = run.blueprint, run.outcome, run.options.policy
-    if blueprint and outcome.apart:  # it is counted as it is loaded
-        blueprint = replace(blueprint, apart=outcome.apart)
+def compose(run: Inspection, figures: Figures | None) -> Report:
+    """The report of one checkpoint; `figures` are None if it has no blueprint."""
+    blueprint, evidence, outcome, policy = run.blueprint, run.evidence, run.outcome, run.options.policy
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
-    proofs = {finding.rule.proof for finding in outcome.findings if not policy.waves(finding)}
-    waved = Counter(
-        one.rule for finding in outcome.findings if policy.waves(finding) for one in (finding, *finding.joined)
+    proofs = {finding.proof for finding in outcome.findings if not policy.waives(finding)}
+    waived = Counter(
+        (one.code, one.name)
+        for finding in outcome.findings
+        if policy.waives(finding)
+        for one in (finding, *finding.joined)
     )
-    evidence = _evidence(run)
-    seen = blueprint is not None and run.unseen is None and not blueprint.asides and run.depth != "config"
+    seen = blueprint is not None and evidence.unseen is None and not blueprint.asides and evidence.depth != "config"
     return Report(
         model=printable(run.documents.model),
         revision=run.documents.revision,
         source=run.documents.source,
-        depth=run.depth,
-        depth_reason=run.depth_reason,
-        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waved)),
+        depth=evidence.depth,
+        depth_reason=evidence.depth_reason,
+        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waived)),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -62,17 +53,17 @@ def compose(run: Inspection) -> Report:
             for check in outcome.checks
         ),
         findings=findings,
-        allowed=tuple(Allowed(code=rule.code, name=rule.name, count=count) for rule, count in waved.items()),
-        error=run.unseen,
-        evidence=evidence,
+        allowed=tuple(Allowed(code=code, name=name, count=count) for (code, name), count in waived.items()),
+        error=evidence.unseen,
+        evidence=_evidence(run),
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
-        **(_counts(run, blueprint) | _costs(run, blueprint, evidence) if blueprint else {}),
+        **(_counts(run, blueprint, figures) if blueprint and figures else {}),
     )
 
 
 def _evidence(run: Inspection) -> Evidence | None:
-    index, shards = run.index, run.shards
+    index, shards, weights = run.evidence.index, run.evidence.shards, run.evidence.weights
     if index is None and shards is None:
         return None
     headers = [shard.header for shard in (shards or {}).values() if shard.header]
@@ -85,7 +76,7 @@ def _evidence(run: Inspection) -> Evidence | None:
         shards=len(named),
         dtypes=run.outcome.dtypes,
         unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
-        files=_files(run, run.weights) if run.weights else None,
+        files=_files(run, weights) if weights else None,
     )
 
 
@@ -95,17 +86,18 @@ def _files(run: Inspection, weights: Weights) -> Files:
         named=len(weights.named),
         found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
         sized=run.outcome.sized,
-        opened=len(run.headers or ()),
+        opened=len(run.evidence.headers or ()),
         apart={printable(name): why for name, why in sorted(weights.apart.items())},
     )
 
 
 def _beside(run: Inspection) -> tuple[Beside, ...]:
     """What lies beside the model and was not looked at; of a config that was only counted nothing is said."""
-    if run.weights is None:
+    weights, evidence = run.evidence.weights, run.evidence
+    if weights is None:
         return ()
-    seen = {*(run.headers or ()), *(run.weights.named if run.index else ())}
-    names = {*run.weights.files, *(run.weights.sizes or ()), *run.weights.apart}
+    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ())}
+    names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)
     return tuple(
         Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:_MOST]))
@@ -113,7 +105,7 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     )
 
 
-def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
+def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str, Any]:
     spec, whole, extras = blueprint.spec, not blueprint.asides, run.options.extras
     stored, known = run.outcome.predicting, not blueprint.derived_with
     return {
@@ -133,7 +125,11 @@ def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
         "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
         "tensors": tuple(_rows(run, blueprint)) if "tensors" in extras else None,
-        **(formulas(blueprint, extras) if known else {}),
+        "formula": figures.formula,
+        "layers": figures.layers,
+        "storage": figures.storage,
+        "memory": figures.memory,
+        "compute": figures.compute,
         "derived_with": blueprint.derived_with or None,
     }
 
@@ -153,76 +149,10 @@ def _row(row: Row) -> TensorRow:
     )
 
 
-def formulas(blueprint: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
-    """The fields `formula` and `layers` of a report, as far as `extras` ask for them."""
-    if not {"formula", "layers"} & set(extras):
-        return {}
-    formula = blueprint.formula()
-    return {
-        "formula": _closed_form(formula) if "formula" in extras else None,
-        "layers": tuple(map(_layers, formula.kinds)) if "layers" in extras else None,
-    }
-
-
-def _layers(kind: "Kind") -> LayerKind:
-    """The layers of one kind, with sums over all of them."""
-    components = tuple(
-        ComponentCount(
-            name=name,
-            total=kind.layers * evaluate(terms),
-            active=kind.layers * evaluate(kind.active.get(name, {})),
-        )
-        for name, terms in kind.parts.items()
-    )
-    return LayerKind(name=kind.name, numbers=kind.numbers, count=kind.layers, components=components)
-
-
-def _closed_form(formula: "Formula") -> ClosedForm:
-    def parts(polynomials: Iterable[tuple[str, Polynomial]], whole: bool = True) -> tuple[FormulaPart, ...]:
-        text = formula.text if whole else formula.plain
-        return tuple(
-            FormulaPart(
-                component=name, symbols=text(terms), numbers=formula.numbers(terms, whole), value=evaluate(terms)
-            )
-            for name, terms in polynomials
-        )
-
-    fewer = {
-        component: terms
-        for component, terms in formula.active_components.items()
-        if terms != formula.components[component]
-    }
-    return ClosedForm(
-        parts=parts([*formula.components.items(), ("total", formula.total)]),
-        legend=formula.legend,
-        active=parts([*fewer.items(), ("total", formula.active)]) if fewer else (),
-        layers=parts([(f"{kind.name}, {kind.where}", kind.terms) for kind in formula.kinds], whole=False),
-        active_layers=parts(
-            [
-                (f"{kind.name}, {kind.where}", kind.active_terms)
-                for kind in formula.kinds
-                if kind.active_terms != kind.terms
-            ],
-            whole=False,
-        ),
-        keys={name: printable(key) for name, key in formula.keys.items()},
-    )
-
-
-def _costs(run: Inspection, blueprint: Blueprint, evidence: Evidence | None) -> dict[str, Any]:
-    stored = None
-    if run.announced:
-        from hfcount.report.storage import storage  # most checkpoints are not quantised
-
-        stored = storage(run, blueprint)
-    memory, compute = costs(blueprint, evidence, run.options.load, run.announced, stored)
-    return {"storage": stored, "memory": memory, "compute": compute}
-
-
 def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
     return ReportedFinding(
-        code=finding.rule.code,
-        name=finding.rule.name,
+        code=finding.code,
+        name=finding.name,
         severity=policy.severity(finding),
         message=finding.message,
         tensors=finding.rows,
@@ -235,7 +165,8 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         file=printable(finding.file) if finding.file else None,
         fix=finding.fix,
         parts=finding.parts[:100],
-        also=tuple(one.rule.code for one in finding.joined),
+        also=tuple(one.code for one in finding.joined),
+        variant=finding.variant,
     )
 
 
@@ -247,13 +178,13 @@ def _safe(value: Value) -> Value:
 
 
 def _verdict(
-    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waved: bool
+    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waived: bool
 ) -> Verdict:
     if any(finding.severity == "error" for finding in findings):
         return "mismatch"
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
-    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waved and "weakened" not in proofs)):
+    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waived and "weakened" not in proofs)):
         return "unverified"
-    if waved:
+    if waived:
         return "allowed"
-    return "explained" if any(not finding.rule.neutral for finding in findings) else "verified"
+    return "explained" if any(not finding.rule.informational for finding in findings) else "verified"

@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hfcount.errors import NotVerified, Value
+from hfcount.choices import Depth
+from hfcount.errors import NotVerified, Value, Variant
 from hfcount.fetcher.interface import SourceName
-from hfcount.mapper.whatif import written
-from hfcount.report.counts import (
+from hfcount.figures import (
     ClosedForm,
     ComponentCount,
     Compute,
+    Failure,
     LayerKind,
     Memory,
     Parameters,
@@ -20,14 +21,15 @@ from hfcount.report.counts import (
     Storage,
     TensorRow,
 )
-from hfcount.verifier.rules import RULES, Rule
+from hfcount.mapper.whatif import written
+from hfcount.report.renderings import RENDERINGS
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.rules import RULES
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
-Depth = Literal["config", "index", "headers"]
-Extra = Literal["tensors", "formula", "layers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,7 @@ class ReportedFinding(Part):
     index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
     do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
     and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
+    `variant` names what is wrong where the rule has several variants, as HF103 has.
     """
 
     code: str
@@ -109,6 +112,7 @@ class ReportedFinding(Part):
     fix: str | None = None
     parts: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    variant: Variant | None = None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -116,7 +120,7 @@ class ReportedFinding(Part):
         return self.parts or self.tensors
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> type[Finding]:
         """The rule that is broken."""
         return RULES[self.code]
 
@@ -128,14 +132,6 @@ class Allowed(Part):
     code: str
     name: str
     count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure(Part):
-    """Why a run could not look."""
-
-    kind: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -208,18 +204,16 @@ class Report(Part):
             NotVerified: the verdict and why, with the report.
         """
         if not self.ok:
-            raise NotVerified(f"{self.label}: {_reporter('text').verdict(self)}", self)
+            raise NotVerified(f"{self.label}: {RENDERINGS['verdict'](self)}", self)
         return self
 
     def to_markdown(self) -> str:
         """The report as --format markdown prints it."""
-        text: str = _reporter("markdown").render([self])
-        return text
+        return RENDERINGS["markdown"](self)
 
     def to_html(self) -> str:
         """The report as the self-contained page that --html writes (extra `html`)."""
-        text: str = _reporter("html").render([self])
-        return text
+        return RENDERINGS["html"](self)
 
     def __repr__(self) -> str:
         codes = "".join(f" {finding.code}" for finding in self.findings)
@@ -230,8 +224,7 @@ class Report(Part):
 
     def _repr_html_(self) -> str:
         """What notebooks show: the table of the terminal."""
-        text: str = _reporter("table").as_html(self)
-        return text
+        return RENDERINGS["notebook"](self)
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
@@ -263,13 +256,6 @@ class Report(Part):
 
 
 _RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
-
-
-def _reporter(name: str) -> Any:
-    """A reporter, imported only when a report is asked to show itself: reporters know reports, not the reverse."""
-    from importlib import import_module
-
-    return import_module(f"hfcount.reporters.{name}")
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from hfcount.report.model import Report
@@ -33,6 +33,23 @@ FORMATS: Mapping[str, Format] = {
     "markdown": Format("markdown", "for a model card or a pull request"),
     "github": Format("github", "for GitHub Actions, with annotations"),
 }
+
+
+Way = Literal["verdict", "markdown", "html", "notebook"]
+"""How a report can show itself."""
+
+
+def shown(report: "Report", way: Way) -> str:
+    """One report by itself, as its methods show it."""
+    if way == "verdict":
+        from hfcount.reporters.text import verdict
+
+        return verdict(report)
+    if way == "notebook":
+        from hfcount.reporters.table import as_html
+
+        return as_html(report)
+    return Format(way, "for a report by itself").render([report])
 
 
 class Output(NamedTuple):

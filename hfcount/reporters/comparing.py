@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
+from hfcount.figures import Memory, RankMemory
 from hfcount.mapper.whatif import written
-from hfcount.report.counts import Memory, RankMemory
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import rounded
 from hfcount.reporters.selection import judged

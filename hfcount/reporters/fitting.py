@@ -1,6 +1,6 @@
 """Rows on what fits into a memory, and on what each rank holds."""
 
-from hfcount.report.counts import Memory, RankMemory
+from hfcount.figures import Memory, RankMemory
 from hfcount.reporters.amounts import binary, rounded
 from hfcount.text import plural
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hfcount.report.counts import ComponentCount
+from hfcount.figures import ComponentCount
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS

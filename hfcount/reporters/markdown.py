@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from hfcount.report.counts import ClosedForm
+from hfcount.figures import ClosedForm
+from hfcount.formula.latex import latex
 from hfcount.report.model import Report
 from hfcount.reporters.comparing import compared
-from hfcount.reporters.latex import latex
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.text import (
     formulas,

@@ -119,24 +119,32 @@ def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
     )
     longest = max(sum(bar.values()) for bar in bars)
     unit, title = next(scale for scale in scales if longest >= scale[0])
-    if not all(row.whole for row in rows if row.bars):
-        title += " (≥: some parts are not described)"
+    title += _part(rows)
     _frame(numbers, title, longest / unit * _PANEL / (_PANEL - _NUMBER), height, theme, unit == 1)
     _frame(shares, "share, %", 100, height, theme)
-
     top = 0
     for row in rows:
         middle = top + row.height / 2
         _label(numbers, row, middle, tags, theme)
-        for number, bar in enumerate(row.bars.values()):
-            y, total = middle + _step(number, len(row.bars), _BAR), sum(bar.values())
-            _stack(numbers, y, {name: size / unit for name, size in bar.items()}, theme)
-            text = short(total) if row.whole else f"≥ {short(total)}"
-            behind = {"facecolor": theme.paper, "linewidth": 0, "pad": 1}
-            _write(numbers, total / unit, y, 5, text, color=theme.ink, bbox=behind)
-            _stack(shares, y, {name: 100 * size / total for name, size in bar.items()}, theme, percent=True)
+        _draw(numbers, shares, row, middle, unit, theme=theme)
         top += row.height
     return figure
+
+
+def _part(rows: Sequence[Row]) -> str:
+    """What is said of the numbers, if not all are whole."""
+    return "" if all(row.whole for row in rows if row.bars) else " (≥: some parts are not described)"
+
+
+def _draw(numbers: Axes, shares: Axes, row: Row, middle: float, unit: int, *, theme: Theme) -> None:
+    """The bars of one model, in both panels."""
+    for number, bar in enumerate(row.bars.values()):
+        y, total = middle + _step(number, len(row.bars), _BAR), sum(bar.values())
+        _stack(numbers, y, {name: size / unit for name, size in bar.items()}, theme)
+        text = short(total) if row.whole else f"≥ {short(total)}"
+        behind = {"facecolor": theme.paper, "linewidth": 0, "pad": 1}
+        _write(numbers, total / unit, y, 5, text, color=theme.ink, bbox=behind)
+        _stack(shares, y, {name: 100 * size / total for name, size in bar.items()}, theme, percent=True)
 
 
 def short(count: int) -> str:

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from hfcount.report.model import Report, ReportedFinding
 from hfcount.reporters.text import verdict
-from hfcount.verifier.rules import RULES, Rule
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.rules import RULES
 from hfcount.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -30,14 +31,14 @@ def render(reports: Sequence[Report]) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
 
 
-def _rule(rule: Rule) -> Json:
+def _rule(rule: type[Finding]) -> Json:
     return {
         "id": rule.code,
         "name": "".join(part.capitalize() for part in rule.name.split("-")),
         "shortDescription": {"text": rule.what},
         "fullDescription": {"text": f"{rule.what} {rule.why}"},
-        "help": {"text": rule.do},
-        "defaultConfiguration": {"level": rule.severity},
+        "help": {"text": rule.remedy},
+        "defaultConfiguration": {"level": rule.level},
     }
 
 

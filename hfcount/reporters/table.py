@@ -1,6 +1,6 @@
 """The report for a terminal, as rich renderables; plain text when piped."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 
 from rich.bar import Bar
@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.report.counts import ClosedForm
-from hfcount.report.model import Report
+from hfcount.figures import ClosedForm
+from hfcount.report.model import Report, ReportedFinding
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.text import (
@@ -73,36 +73,40 @@ def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
         yield Text(looked(report))
     if origin(report):
         yield Text(origin(report), "dim")
-    if report.components:
+    for section in _sections(report, width):
         yield Text()
-        yield from _components(report, width)
-    if serving(report):
-        yield Text()
-        yield _serving(report, width)
-    if report.tensors is not None:
-        yield Text()
-        yield from _tensors(report, width)
-    if report.formula is not None:
-        yield Text()
-        yield from _formula(report.formula)
-    if report.checks:
-        yield Text()
-        yield _checks(report, width)
-    for remark in remarks(report):
-        yield Text()
-        yield Text(remark)
+        yield from section
     for finding in report.findings:
         yield Text()
-        colour = "red" if finding.severity == "error" else "yellow"
-        yield Text.assemble((finding.severity, f"bold {colour}"), f" {finding.code} {finding.name}")
-        yield Padding(Text(finding.message), (0, 0, 0, 2))
-        rows = list(finding.rows[:_ROWS]) if len(finding.rows) > 3 else []  # the message names the first three
-        if len(finding.rows) > _ROWS:
-            rows.append(f"... and {plural(len(finding.rows) - _ROWS, 'more row')} (--format json lists them)")
-        for row in rows:
-            yield Padding(Text(row, "dim"), (0, 0, 0, 4))
+        yield from _finding(finding)
     yield Text()
     yield Text(verdict(report), f"bold {_COLOURS[report.verdict]}")
+
+
+def _sections(report: Report, width: int) -> Iterator[Iterable[RenderableType]]:
+    """What a report has of counts, costs, tensors, formulas and checks."""
+    if report.components:
+        yield _components(report, width)
+    if serving(report):
+        yield [_serving(report, width)]
+    if report.tensors is not None:
+        yield _tensors(report, width)
+    if report.formula is not None:
+        yield _formula(report.formula)
+    if report.checks:
+        yield [_checks(report, width)]
+    yield from ([Text(remark)] for remark in remarks(report))
+
+
+def _finding(finding: ReportedFinding) -> Iterator[RenderableType]:
+    colour = "red" if finding.severity == "error" else "yellow"
+    yield Text.assemble((finding.severity, f"bold {colour}"), f" {finding.code} {finding.name}")
+    yield Padding(Text(finding.message), (0, 0, 0, 2))
+    rows = list(finding.rows[:_ROWS]) if len(finding.rows) > 3 else []  # the message names the first three
+    if len(finding.rows) > _ROWS:
+        rows.append(f"... and {plural(len(finding.rows) - _ROWS, 'more row')} (--format json lists them)")
+    for row in rows:
+        yield Padding(Text(row, "dim"), (0, 0, 0, 4))
 
 
 def summary(reports: Sequence[Report], width: int = 80) -> RenderableType:

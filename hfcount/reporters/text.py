@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from hfcount.fetcher.beside import TRAINING
 from hfcount.fetcher.missing import named
-from hfcount.report.counts import ClosedForm, FormulaPart, Memory, Storage
+from hfcount.figures import ClosedForm, Compute, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, Verdict
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import fitting
@@ -31,42 +31,60 @@ def share(part: int, whole: int) -> str:
     return "< 0.1 %" if percent < 0.1 else f"{percent:.1f} %"
 
 
-def serving(report: Report) -> list[tuple[str, str, str]]:
+_Row = tuple[str, str, str]
+
+
+def serving(report: Report) -> list[_Row]:
     """Rows on what serving a model takes: a name, a number, and its unit and origin."""
-    rows = []
-    memory, compute = report.memory, report.compute
-    if memory and memory.weights_why and report.components:
-        rows.append(("weights", "unknown", memory.weights_why))
-    if memory and memory.weights_bytes is not None:
-        stored = " + ".join(f"{binary(size)} {dtype}" for dtype, size in (memory.weights or {}).items())
-        one = len(memory.weights or ()) == 1
-        said = f" {next(iter(memory.weights or ()))}" if one else f" = {stored}" if stored else ""
-        rows.append(("weights", f"{memory.weights_bytes:,}", f"bytes, {binary(memory.weights_bytes)}{said}"))
+    memory, compute, counted = report.memory, report.compute, bool(report.components)
+    rows = [*_weights(memory, counted)] if memory else []
     if report.storage and report.storage.packed_parameters:
         rows.append(_quantised(report.storage))
-    if memory and memory.kv_bytes_per_token is not None:
-        rows.append(("cache", f"{memory.kv_bytes_per_token:,}", f"bytes per token{_kept(memory)}"))
-        if memory.state_bytes:
-            rows.append(("state", f"{memory.state_bytes:,}", f"bytes per sequence{_kept(memory, states=True)}"))
-        if memory.kv_bytes is not None:
-            many = f"{plural(memory.batch, 'sequence')} of {memory.context:,} tokens"
-            rows.append(("cache in all", f"{memory.kv_bytes:,}", f"bytes, {binary(memory.kv_bytes)}, for {many}"))
-        if memory.total_bytes is not None:
-            rows.append(("weights + cache", f"{memory.total_bytes:,}", f"bytes, {binary(memory.total_bytes)}"))
-    elif memory and memory.why and report.components:
-        rows.append(("cache", "unknown", memory.why))
-    if compute and compute.per_token is None and report.components:
-        rows.append(("multiply-adds", "unknown", memory.why or "" if memory else ""))
-    if compute and compute.per_token is not None:
-        near = f", plus {compute.per_position:,} per token of context" if compute.per_position else ""
-        near += _limits(memory) if memory and near else ""
-        rows.append(("multiply-adds", f"{compute.per_token:,}", f"per token{near}"))
-        if compute.at_context is not None:
-            rows.append(("at that length", f"{compute.at_context:,}", f"for token {compute.context:,}"))
-    return rows + (fitting(memory) if memory and report.components else [])
+    if memory:
+        rows += _cache(memory, counted)
+    if compute:
+        rows += _multiplied(compute, memory, counted)
+    return rows + (fitting(memory) if memory and counted else [])
 
 
-def _quantised(stored: Storage) -> tuple[str, str, str]:
+def _weights(memory: Memory, counted: bool) -> Iterator[_Row]:
+    if memory.weights_why and counted:
+        yield "weights", "unknown", memory.weights_why
+    if memory.weights_bytes is not None:
+        sizes = memory.weights or {}
+        stored = " + ".join(f"{binary(size)} {dtype}" for dtype, size in sizes.items())
+        said = f" {next(iter(sizes))}" if len(sizes) == 1 else f" = {stored}" if stored else ""
+        yield "weights", f"{memory.weights_bytes:,}", f"bytes, {binary(memory.weights_bytes)}{said}"
+
+
+def _cache(memory: Memory, counted: bool) -> Iterator[_Row]:
+    if memory.kv_bytes_per_token is None:
+        if memory.why and counted:
+            yield "cache", "unknown", memory.why
+        return
+    yield "cache", f"{memory.kv_bytes_per_token:,}", f"bytes per token{_kept(memory)}"
+    if memory.state_bytes:
+        yield "state", f"{memory.state_bytes:,}", f"bytes per sequence{_kept(memory, states=True)}"
+    if memory.kv_bytes is not None:
+        many = f"{plural(memory.batch, 'sequence')} of {memory.context:,} tokens"
+        yield "cache in all", f"{memory.kv_bytes:,}", f"bytes, {binary(memory.kv_bytes)}, for {many}"
+    if memory.total_bytes is not None:
+        yield "weights + cache", f"{memory.total_bytes:,}", f"bytes, {binary(memory.total_bytes)}"
+
+
+def _multiplied(compute: Compute, memory: Memory | None, counted: bool) -> Iterator[_Row]:
+    if compute.per_token is None:
+        if counted:
+            yield "multiply-adds", "unknown", (memory.why or "") if memory else ""
+        return
+    near = f", plus {compute.per_position:,} per token of context" if compute.per_position else ""
+    near += _limits(memory) if memory and near else ""
+    yield "multiply-adds", f"{compute.per_token:,}", f"per token{near}"
+    if compute.at_context is not None:
+        yield "at that length", f"{compute.at_context:,}", f"for token {compute.context:,}"
+
+
+def _quantised(stored: Storage) -> _Row:
     bits = f"{8 * stored.packed_bytes / stored.packed_parameters:,.2f}"
     dense = binary(max(stored.bytes - stored.packed_bytes, 0))
     return (
@@ -213,7 +231,7 @@ def _because(report: Report) -> str:
 def _explained(report: Report) -> str:
     """What the differences do: nothing, or nothing where transformers 5, or a reader of the scheme, loads them."""
     dividing = dict.fromkeys(finding.code for finding in report.findings if finding.rule.divides)
-    notes = [finding for finding in report.findings if not finding.rule.neutral and finding.code not in dividing]
+    notes = [finding for finding in report.findings if not finding.rule.informational and finding.code not in dividing]
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     if not dividing:
         return f"every difference is a known, harmless one ({ways})"
@@ -235,7 +253,7 @@ def _unproven(report: Report) -> str:
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"
-    notes = [finding for finding in report.findings if not finding.rule.neutral]
+    notes = [finding for finding in report.findings if not finding.rule.informational]
     reasons = [finding for finding in notes if finding.rule.proof != "kept"] or notes
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     if reasons and all(finding.rule.proof == "doubted" for finding in reasons):

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from hfcount.report.counts import ComponentCount, LayerKind, TensorRow
+from hfcount.figures import ComponentCount, LayerKind, TensorRow
 from hfcount.report.model import Report
 from hfcount.reporters.treemap import Box, squarify
 
@@ -107,15 +107,10 @@ def drawn(
     def size(*parts: Part) -> int:
         return sum(map(empty.size, parts))
 
-    large_ones, left = [], []
+    large_ones, left = [], list[Part]()
     for parts in components:
-        large = [part for part in parts if size(part) * _FINEST >= whole]
-        small = [part for part in parts if 0 < size(part) * _FINEST < whole]
-        merged = [_merged(small, "small parts" if large else "")] if len(small) > 1 else small
-        if merged and size(*merged) * _FINEST < whole:
-            left += merged
-        else:
-            large += merged
+        large, small = _by_size(parts, size, whole)
+        left += small
         if large:
             large_ones.append(sorted(large, key=size, reverse=True))
     large_ones.sort(key=lambda parts: size(*parts), reverse=True)
@@ -128,6 +123,14 @@ def drawn(
             tiles += zip(within, squarify([size(one) for one in within], box), strict=True)
             left += [one for one in maps if one not in within] if within != [part] else []
     return Map(name, tiles, left)
+
+
+def _by_size(parts: Sequence[Part], size: Callable[..., int], whole: int) -> tuple[list[Part], list[Part]]:
+    """The parts that are large enough to be drawn, small ones as one, and those that are not."""
+    large = [part for part in parts if size(part) * _FINEST >= whole]
+    small = [part for part in parts if 0 < size(part) * _FINEST < whole]
+    merged = [_merged(small, "small parts" if large else "")] if len(small) > 1 else small
+    return (large, merged) if merged and size(*merged) * _FINEST < whole else (large + merged, [])
 
 
 def _merged(parts: Sequence[Part], title: str) -> Part:

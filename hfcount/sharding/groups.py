@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from math import gcd
 from typing import NamedTuple
 
-from hfcount.packing.expected import Planned, planned
-from hfcount.packing.stacks import matrix, transposed
+from hfcount.quantization.layout import Layout
+from hfcount.quantization.scheme import Scheme
+from hfcount.quantization.stored.expected import Planned, planned
+from hfcount.quantization.stored.stacks import matrix, transposed
 from hfcount.sharding.shares import of_rank
-from hfcount.storage.schemes.layout import Layout
-from hfcount.storage.schemes.scheme import Scheme
 from hfcount.tree.dims import has_key, origin, polynomial
 from hfcount.tree.leaves import Leaf
 from hfcount.tree.polynomials import Atom, Monomial, Polynomial

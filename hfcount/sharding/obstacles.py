@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement
+from hfcount.quantization.layout import Unmodelled
+from hfcount.quantization.scheme import Scheme
+from hfcount.quantization.schemes import described
 from hfcount.sharding.groups import Cut, cuts
 from hfcount.sharding.shares import shares, values
 from hfcount.sharding.sizes import ENGINES, EXPERTS, Engine, Shared, padded, sizes, unshared
-from hfcount.storage.schemes import Announcement
-from hfcount.storage.schemes.layout import Unmodelled
-from hfcount.storage.schemes.registry import described
-from hfcount.storage.schemes.scheme import Scheme
 from hfcount.text import printable
 from hfcount.tree.leaves import Leaf
 

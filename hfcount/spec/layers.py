@@ -10,10 +10,14 @@ from hfcount.tree.indices import Indices
 Other = TypeVar("Other")
 
 
+class Lacking(TypeError):
+    """A layer, a model or a part lacks what the family asks of it, since it is of another kind."""
+
+
 def known_as(own: object, kind: type[Other], whose: str) -> Other:
-    """The sizes of a layer or model that is known to have them of this kind; a TypeError says whose they are not."""
+    """The sizes of a layer or model that is known to have them of this kind; Lacking says whose they are not."""
     if not isinstance(own, kind):
-        raise TypeError(f"this {whose} has no {kind.__name__}")
+        raise Lacking(f"this {whose} has no {kind.__name__}")
     return own
 
 
@@ -53,28 +57,28 @@ class Layer(Frozen):
     def width(self) -> int:
         """The width of a layer whose stage is known to have one of its own."""
         if self.stage_width is None:
-            raise TypeError("this layer belongs to no stage with a width of its own")
+            raise Lacking("this layer belongs to no stage with a width of its own")
         return self.stage_width
 
     @property
     def attention(self) -> GQA:
         """The mixer of a layer that is known to have softmax attention."""
         if not isinstance(self.mixer, GQA):
-            raise TypeError("this layer has no grouped-query attention")
+            raise Lacking("this layer has no grouped-query attention")
         return self.mixer
 
     @property
     def latent(self) -> MLA:
         """The mixer of a layer that is known to have latent attention."""
         if not isinstance(self.mixer, MLA):
-            raise TypeError("this layer has no latent attention")
+            raise Lacking("this layer has no latent attention")
         return self.mixer
 
     @property
     def parallel_attention(self) -> GQA:
         """The second mixer of a layer that is known to have attention beside its first."""
         if not isinstance(self.parallel_mixer, GQA):
-            raise TypeError("this layer has no attention beside its mixer")
+            raise Lacking("this layer has no attention beside its mixer")
         return self.parallel_mixer
 
     @property
@@ -83,20 +87,20 @@ class Layer(Frozen):
         for mixer in (self.mixer, self.parallel_mixer):
             if isinstance(mixer, SSM):
                 return mixer
-        raise TypeError("this layer has no state space")
+        raise Lacking("this layer has no state space")
 
     @property
     def dense(self) -> Dense:
         """The feed-forward network of a layer that is known to have one for all tokens."""
         if not isinstance(self.ffn, Dense):
-            raise TypeError("this layer has no feed-forward network for all tokens")
+            raise Lacking("this layer has no feed-forward network for all tokens")
         return self.ffn
 
     @property
     def moe(self) -> MoE:
         """The experts of a layer that is known to have them."""
         if not isinstance(self.ffn, MoE):
-            raise TypeError("this layer has no experts")
+            raise Lacking("this layer has no experts")
         return self.ffn
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
 from hfcount.spec.components import Frozen, Patches, symbol
-from hfcount.spec.layers import Layers, Window, known_as, numbered
+from hfcount.spec.layers import Lacking, Layers, Window, known_as, numbered
 from hfcount.spec.nesting import keyed, nested, symbol_within
 from hfcount.tree.dims import Dim, has_key
 
@@ -72,6 +72,56 @@ Head = Literal[
     "dense_prediction",
     "normal_estimation",
 ]
+
+
+Role = Literal[
+    "action",
+    "adapter",
+    "atoms",
+    "audio",
+    "backbone",
+    "both",
+    "codes",
+    "decoder",
+    "depth",
+    "detector",
+    "diarization",
+    "diffused",
+    "encoder",
+    "esmc",
+    "fov",
+    "high_res_vision",
+    "image",
+    "keypoints",
+    "language",
+    "mask",
+    "meaning",
+    "mels",
+    "msa",
+    "mtp",
+    "multimodal",
+    "patch",
+    "perceiver",
+    "placing",
+    "predictor",
+    "prompt",
+    "protein",
+    "qformer",
+    "queries",
+    "reading",
+    "sam",
+    "speech",
+    "text",
+    "tracker",
+    "tts",
+    "video",
+    "vision",
+    "vocoder",
+    "vq",
+    "waves",
+    "words",
+]
+"""What a part is in the model around it."""
 
 
 class Spec(Frozen, Generic[Own]):
@@ -155,7 +205,7 @@ class Spec(Frozen, Generic[Own]):
     def seen(self) -> Patches:
         """The patches of a tower that is known to read images."""
         if self.patches is None:
-            raise TypeError("this model sees no images")
+            raise Lacking("this model sees no images")
         return self.patches
 
     @property
@@ -170,6 +220,10 @@ class Spec(Frozen, Generic[Own]):
     def having(self, own: Other) -> "Spec[Other]":
         """A copy with what only this architecture has."""
         return cast("Spec[Other]", self.replace(own=own))
+
+    def part(self, role: Role) -> "Spec":
+        """A part that the model is known to have."""
+        return self.parts[role]
 
     def stack(self, part: str) -> tuple[Layers, ...]:
         """The layers of a part; none if the model has no such part."""

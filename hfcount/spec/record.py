@@ -13,9 +13,15 @@ class Reader:
         self.take = take
 
 
+def _of_class(kind: object) -> bool:
+    return getattr(kind, "__origin__", None) is ClassVar
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Record:
     """An immutable value; its fields are its annotations that do not begin with `_`, and their values are defaults.
+
+    A `ClassVar` is no field.
 
     Raises:
         TypeError: a field without default is not given, or one is given that the class does not have.
@@ -27,7 +33,7 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = [name for name in cls.__annotations__ if not name.startswith("_")]
+        own = [name for name, kind in cls.__annotations__.items() if not (name.startswith("_") or _of_class(kind))]
         cls._fields = tuple(dict.fromkeys((*cls._fields, *own)))
         there = {name: cls.__dict__[name] for name in own if name in cls.__dict__}
         readers = {name: one for name, one in there.items() if isinstance(one, Reader)}

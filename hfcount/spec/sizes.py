@@ -71,13 +71,13 @@ def part(kind: Readable[T], *, init: Literal[False] = False) -> T:
     return cast(T, Reader(lambda c, name: kind.read(c)))
 
 
-def told(by: Callable[[Config], T], *, init: Literal[False] = False) -> T:
+def derived(by: Callable[[Config], T], *, init: Literal[False] = False) -> T:
     """What a rule of this architecture makes of several keys."""
     return cast(T, Reader(lambda c, name: by(c)))
 
 
 @dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(size, optional, count, flag, part, told)
+    frozen_default=True, kw_only_default=True, field_specifiers=(size, optional, count, flag, part, derived)
 )
 class Sizes(Record):
     """Sizes and switches that are read by their declarations; fields that have none are given to `read` by name."""

@@ -1,14 +1,19 @@
-"""The summary as pages: Markdown, HTML, a dataset card, and charts."""
+"""The summary as pages, and what writes them: Markdown, HTML, a dataset card, and charts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 
+from hfcount.errors import SweepError
 from hfcount.reporters.markdown import code
 from hfcount.reporters.markdown import escape as marked
 from hfcount.reporters.text import inert
-from hfcount.sweeping.summary import Summary, largest, tables
+from hfcount.sweeping.summary import Summary, largest, summed, tables
+from hfcount.text import printable
+from hfcount.version import __version__
 
 _SCALES = ((10**6, "checkpoints, millions"), (10**3, "checkpoints, thousands"), (1, "checkpoints"))
 _WORDS = ("model", "family", "scheme", "name", "verdict", "reason", "codes", "code")
@@ -42,8 +47,8 @@ _MARK = "<!-- Each sweep writes this page anew; without this line it is left as 
 _ABOUT = """
 ## The rows
 
-One row for each checkpoint, by its commit and the version of hfcount: `verdict` says whether it holds exactly what its
-config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
+One row for each checkpoint, by its commit; `version` is that of hfcount. `verdict` says whether it holds exactly what
+its config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
 `bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be judged.
 
 ```sql
@@ -52,6 +57,34 @@ SELECT verdict, count(*) FROM '{files}' GROUP BY verdict ORDER BY 2 DESC;
 SELECT finding.code, count(*) FROM (SELECT unnest(findings) AS finding FROM '{files}') GROUP BY 1 ORDER BY 2 DESC;
 ```
 """
+
+
+def described(out: Path) -> Summary:
+    """Writes README.md, so that the folder is a dataset, unless there is another; returns what it says."""
+    found = summed(out)
+    if is_own(page := out / "README.md"):
+        page.write_text(card(found, markdown(found)), encoding="utf-8")
+    return found
+
+
+def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> str:
+    """Writes README.md, summary.md, summary.html and, where matplotlib is installed, charts; the text of summary.md.
+
+    Args:
+        written: writes a file, or says why not.
+    """
+    if not (found := summed(out)).total:
+        raise SweepError(f"{printable(str(out))} has no rows yet.")
+    drawn = charts(found) if find_spec("matplotlib") else {}
+    for name, picture in drawn.items():
+        (out / name).parent.mkdir(exist_ok=True)
+        written(out / name, partial(bytes, picture))
+    text = markdown(found, [*drawn])
+    pages = {"README.md": card(found, text), "summary.md": text, "summary.html": html(found, drawn)}
+    for name, page in pages.items():
+        if name != "README.md" or is_own(out / name):
+            written(out / name, page.encode)
+    return text.rstrip("\n")
 
 
 def markdown(found: Summary, charts: Sequence[str] = ()) -> str:
@@ -112,7 +145,10 @@ def _title(found: Summary) -> str:
 
 
 def _about(found: Summary) -> str:
-    return f"As hfcount {found.version} finds them. Digest of all rows: {found.digest}"
+    shares = found.versions.most_common()
+    others = f" ({', '.join(f'{count:,} by {version}' for version, count in shares)})" if len(shares) > 1 else ""
+    by = max(found.versions, key=_numbers, default=__version__)
+    return f"As hfcount {by} finds them{others}. Digest of all rows: {found.digest}"
 
 
 def _lines(found: Summary, charts: Sequence[str]) -> Iterator[str]:
@@ -143,3 +179,8 @@ def _row(tag: str, head: Sequence[str], cells: Sequence[object]) -> str:
 
 def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _numbers(version: str) -> list[tuple[int, str]]:
+    """A version in the order of versions."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]

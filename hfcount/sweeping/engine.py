@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from hfcount.sweeping import rows
+from hfcount.sweeping.events import Retried, Watcher
 from hfcount.sweeping.pools import Pool
 from hfcount.sweeping.quota import Budget, Quota
 from hfcount.sweeping.rows import Task
@@ -47,12 +48,19 @@ class Engine:
         deadline: seconds for each checkpoint.
         quota: what requests of files are leased from; None where nothing is asked of a Hub.
         keep: is given the rows as they come.
+        watcher: is told of what is looked at once more.
     """
 
     def __init__(
-        self, pool: Pool, deadline: float, quota: Quota | None, keep: Callable[[Sequence[bytes]], None]
+        self,
+        pool: Pool,
+        deadline: float,
+        quota: Quota | None,
+        keep: Callable[[Sequence[bytes]], None],
+        watcher: Watcher,
     ) -> None:
         self._pool, self._deadline, self._quota, self._keep = pool, deadline, quota, keep
+        self._watcher = watcher
         self._flying: dict[Future[Answer], Batch] = {}
         self._budgets: dict[Future[Answer], Budget] = {}
         self._lent: Budget | None = None
@@ -130,6 +138,7 @@ class Engine:
         left = [task for task, row in zip(batch.tasks, answer.rows, strict=True) if row is None]
         if left:
             more = left if answer.wait else [replace(task, cost=2 * task.cost) for task in left]
+            self._tell(left, "TooManyRequests" if answer.wait else "MoreRequests")
             self._again.append(Batch(more))
         return True
 
@@ -138,6 +147,8 @@ class Engine:
         if budget := self._budgets.pop(future, None):
             budget.settle(batch.cost, batch.cost)
         half = len(batch.tasks) // 2
+        if not alone or half or batch.deaths + 1 < _DEATHS:
+            self._tell(batch.tasks, "WorkerDied" if alone else "PoolBroke")
         if not alone:
             self._suspects.append(replace(batch, deaths=0))
         elif half:
@@ -147,6 +158,9 @@ class Engine:
         else:
             said = f"{_DEATHS} workers died of it, each alone with it: it crashes, hangs, or takes all memory"
             self._keep([rows.unread(batch.tasks[0], "WorkerDied", said)])
+
+    def _tell(self, tasks: Sequence[Task], why: str) -> None:
+        self._watcher(Retried([task.model for task in tasks], why))
 
 
 def _broken(future: "Future[Answer]") -> bool:

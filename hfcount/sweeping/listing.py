@@ -7,7 +7,7 @@ has come to its end, the time of the latest change in it is kept: the next one a
 import gzip
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -25,7 +25,6 @@ from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, companion
 from hfcount.fetcher.listing import COMMIT, next_page
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping.asked import Collection, Listing
-from hfcount.sweeping.keys import Keys
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label
 from hfcount.sweeping.screen import screened
@@ -40,13 +39,15 @@ class Hub:
 
     Args:
         state: where pages are kept.
-        done: keys of the rows that there are.
+        wanted: whether a task of a listing is to be done: not where its checkpoint has a row, or is another shard's.
     """
 
-    def __init__(self, quota: Quota, state: Path | None = None, done: Keys | None = None) -> None:
+    def __init__(
+        self, quota: Quota, state: Path | None = None, wanted: Callable[[Task], bool] = lambda _: True
+    ) -> None:
         self.place = endpoint.endpoint()
         self.quota, self.state, self.signed = quota, state, endpoint.token() is not None
-        self._done = Keys() if done is None else done
+        self._wanted = wanted
         self._client: Client | None = None
         self._kept: list[_Kept] = []
 
@@ -69,9 +70,7 @@ class Hub:
 
     def tasks(self, source: Listing | Collection) -> Iterator[Task]:
         """The repos of a listing or of a collection, screened by what the listing says of them."""
-        return self.resolved(
-            task for task in self.screened(source) if (task.model, task.revision, __version__) not in self._done
-        )
+        return self.resolved(filter(self._wanted, self.screened(source)))
 
     def screened(self, source: Listing | Collection) -> Iterator[Task]:
         """The same before their files are known: `cost` is set where these are yet to be asked for."""
@@ -138,15 +137,11 @@ class Hub:
         if kept:
             for page in kept.pages():
                 yield from page["entries"]
-                latest, following = max(latest or "", page["latest"]) or None, page["next"]
+                latest, following = _later(latest, page["latest"]), page["next"]
         while following is not None:
-            entries, link = self._page(following)
-            if mark and _descending(entries):  # from the latest change back to those that were seen
-                fresh = [one for one in entries if str(one.get("lastModified") or "~") > mark]
-                link = link if len(fresh) == len(entries) else None
-                entries = fresh
+            entries, following = _since(mark, *self._page(following))
             changed = max((str(one.get("lastModified") or "") for one in entries), default="")
-            latest, following = max(latest or "", changed) or None, link
+            latest = _later(latest, changed)
             if kept:
                 kept.keep({"entries": entries, "latest": changed, "next": following})
             yield from entries
@@ -223,6 +218,21 @@ class _Kept:
             write(self._mark, json.dumps(self.ended).encode())
         for path in self._folder.glob("*.json.gz"):
             path.unlink()
+
+
+def _later(one: str | None, other: str) -> str | None:
+    """The later of two times; None if there is none."""
+    return max(one or "", other) or None
+
+
+def _since(
+    mark: str | None, entries: list[dict[str, Any]], link: str | None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """The entries of a page that have changed since `mark`, and the next page unless all further ones were seen."""
+    if not mark or not _descending(entries):
+        return entries, link
+    fresh = [entry for entry in entries if str(entry.get("lastModified") or "~") > mark]
+    return fresh, link if len(fresh) == len(entries) else None
 
 
 def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:

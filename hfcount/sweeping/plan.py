@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from hfcount.fetcher.interface import companions, top_level
 from hfcount.fetcher.ranges import PREFETCH
 from hfcount.sweeping import sources
 from hfcount.sweeping.asked import PAGE, Collection, Listing
+from hfcount.sweeping.shard import Shard
 from hfcount.sweeping.tiers import TIERS, WINDOW
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ class Plan:
     Args:
         repos: checkpoints that get a row.
         looked: those of them that are looked at.
-        api: requests of the Hub's API.
+        api: requests of the Hub's API, but for the pages of listings.
         files: requests of files.
         bytes: what is read of the Hub.
+        pages: of listings, each of which is a request of the API, for each shard.
     """
 
     repos: int = 0
@@ -44,6 +46,7 @@ class Plan:
     api: int = 0
     files: int = 0
     bytes: int = 0
+    pages: int = 0
 
     def __add__(self, other: "Plan") -> "Plan":
         return Plan(*(getattr(self, name) + getattr(other, name) for name in Plan.__slots__))
@@ -51,7 +54,7 @@ class Plan:
     def hours(self, tier: str) -> tuple[float, float]:
         """How long the limits let requests of the API and of files take, side by side."""
         limits = TIERS[tier]
-        return self.api / limits.api * WINDOW / 3600, self.files / limits.files * WINDOW / 3600
+        return (self.api + self.pages) / limits.api * WINDOW / 3600, self.files / limits.files * WINDOW / 3600
 
 
 def assumed(repos: int, listed: bool = True) -> Plan:
@@ -65,21 +68,24 @@ def assumed(repos: int, listed: bool = True) -> Plan:
     """
     looked = round(repos * LOOKED * KNOWN) if listed else repos
     sharded = round(looked * SHARDED)
-    api = ceil(repos / PAGE) + sharded if listed else repos
+    pages = ceil(repos / PAGE) if listed else 0
     size = looked * _CONFIG + sharded * _INDEX + (looked - sharded) * PREFETCH + repos * _ENTRY
-    return Plan(repos, looked, api, 2 * looked, size)
+    return Plan(repos, looked, sharded if listed else repos, 2 * looked, size, pages)
 
 
-def planned(wanted: "Iterable[Source]", tier: str | None) -> Iterator[str]:
-    """The plan of sources as lines of text.
+def planned(wanted: "Iterable[Source]", tier: str | None, shard: Shard | None = None) -> Iterator[str]:
+    """The plan of sources, or of a shard of them, as lines of text.
 
     What an author or a collection has is listed for that; nothing else is asked of the Hub.
     """
     plan = Plan()
     for source in wanted:
         plan += _plan(source)
+    if shard:
+        share = Plan(*(ceil(getattr(plan, name) / shard.of) for name in Plan.__slots__))
+        plan = replace(share, pages=plan.pages)
     yield f"{plan.repos:,} checkpoints, {plan.looked:,} to look at"
-    yield f"requests: {plan.api:,} of the API, {plan.files:,} of files"
+    yield f"requests: {plan.api + plan.pages:,} of the API, {plan.files:,} of files"
     yield f"bytes: {_size(plan.bytes)} read, {_size(plan.repos * _ROW)} of rows"
     yield f"processor: {plan.looked / _RATE / 3600:,.1f} hours of one core"
     if plan.files:
@@ -113,7 +119,7 @@ def _listed(source: Listing | Collection) -> Plan:
                 plan += Plan(0, 1, 1, 2, _CONFIG + _INDEX) if task.cost else _known(task.request.files or {})
     finally:
         hub.close()
-    return plan + Plan(api=ceil(plan.repos / PAGE) or 1)
+    return plan + Plan(pages=ceil(plan.repos / PAGE) or 1)
 
 
 def _known(files: Mapping[str, int | None]) -> Plan:

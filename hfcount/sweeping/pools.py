@@ -6,6 +6,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_context
+from typing import cast
 
 from hfcount.errors import SweepError
 from hfcount.sweeping.work import Answer, Order, prepare, ready, work
@@ -41,12 +42,13 @@ class Pool:
 
     def __init__(self, given: Given, workers: int) -> None:
         self.workers = workers
-        if isinstance(given, Executor):
-            self._make, self._own, self._executor = _again(given, workers), False, given
+        if _is_executor(given):
+            self._executor = cast(Executor, given)
+            self._make, self._own = _again(self._executor, workers), False
             self._check()
         else:
-            self._make, self._own = given, True
-            self._executor = given()
+            self._make, self._own = cast(Callable[[], Executor], given), True
+            self._executor = self._make()
             self._check()
 
     def submit(self, order: Order) -> "Future[Answer]":
@@ -95,6 +97,11 @@ _DEAD = (
     'the workers end as they start. In a script call hfcount.sweep below `if __name__ == "__main__":`, since each'
     " worker imports the script; elsewhere check that workers can import hfcount."
 )
+
+
+def _is_executor(given: Given) -> bool:
+    """Whether it is one, or has at least the method of one that is used; else it makes one."""
+    return isinstance(given, Executor) or (hasattr(given, "submit") and not isinstance(given, type))
 
 
 def _again(executor: Executor, workers: int) -> Callable[[], Executor]:

@@ -7,6 +7,7 @@ all workers together make is never more than is left.
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from threading import Lock
 
 from hfcount.fetcher.meter import Limit, Meter, limit, wait_of
@@ -20,10 +21,12 @@ class Budget:
 
     Args:
         clock: seconds since the epoch, as `Limit.reset` has them.
+        told: is told for how long nothing may be asked, once a wait.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._clock, self._lock = clock, Lock()
+    def __init__(self, clock: Callable[[], float] = time.time, told: Callable[[float], None] | None = None) -> None:
+        self._clock, self._lock, self._told = clock, Lock(), told
+        self._announced = 0.0
         self.kind, self.spent, self._leased = "", 0, 0
         self._heard = self._limited = self._guessed = False
         self._left = self._quota = 0
@@ -38,7 +41,10 @@ class Budget:
             if not wait:
                 self._leased += cost
                 self._left -= cost
-            return wait
+            announced = self._told is not None and self._is_news(wait)
+        if announced and self._told:
+            self._told(wait)
+        return wait
 
     def settle(self, cost: int, spent: int, limits: Iterable[Limit] = (), wait: float = 0.0) -> None:
         """Ends a lease.
@@ -59,6 +65,14 @@ class Budget:
             if wait:
                 self._left = 0
                 self._until = self._reset = max(self._until, self._clock() + wait + _LATER)
+
+    def _is_news(self, wait: float) -> bool:
+        """Whether a wait ends later than those that are known of; the short ones are for answers, not for the Hub."""
+        ends = self._clock() + wait
+        if wait <= _LATER or ends <= self._announced + _LATER:
+            return False
+        self._announced = ends
+        return True
 
     def _wait(self, cost: int, now: float) -> float:
         if now < self._until:
@@ -97,10 +111,13 @@ class Quota:
     """The budgets of a sweep: requests of the Hub's API, which the driver makes, and of files, which workers make.
 
     They are one where the Hub counts both together.
+
+    Args:
+        told: is told of which kind nothing may be asked, `api` or `files`, and for how many seconds.
     """
 
-    def __init__(self) -> None:
-        self.api, self._files = Budget(), Budget()
+    def __init__(self, told: Callable[[str, float], None] | None = None) -> None:
+        self.api, self._files = (Budget(told=partial(told, kind) if told else None) for kind in ("api", "files"))
 
     @property
     def spent(self) -> int:

@@ -1,4 +1,4 @@
-"""The rows of a sweep: one for each (model, revision, hfcount version), whatever came of it.
+"""The rows of a sweep: one for each (model, revision), whatever came of it.
 
 A row is a JSON object on a line of its own, as workers send it and as it is kept until a part is written. It says
 nothing of when or where it was made, so that the same checkpoints give the same rows everywhere.
@@ -74,7 +74,7 @@ class Task:
 
     Args:
         model: as its row calls it.
-        revision: the commit, where it has one: with the model and hfcount's version the key of its row.
+        revision: the commit, where it has one: with the model the key of its row.
         modified: when it was last changed, where a listing says so.
         request: how to read it; None where it is not looked at.
         verdict: where it is not looked at: `skipped`, or `unverified` where that cannot be.
@@ -137,9 +137,13 @@ def encoded(row: Mapping[str, Any]) -> bytes:
     return json.dumps(_bounded(row), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 
-def key(row: Mapping[str, Any]) -> tuple[str | None, str | None, str | None]:
-    """What no two rows share."""
-    return row["model"], row["revision"], row["version"]
+CHECKPOINT = ("model", "revision")
+"""The columns that say which checkpoint a row is of."""
+
+
+def checkpoint(row: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """What no two rows share: a checkpoint at one commit."""
+    return row["model"], row["revision"]
 
 
 def _key(task: Task) -> dict[str, Any]:

@@ -1,23 +1,26 @@
 """`hfcount.sweep`: a source, a folder, an executor."""
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection as Several
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from hfcount.errors import SweepError
+from hfcount.errors import HfcountError, SweepError
 from hfcount.sweeping import sources
+from hfcount.sweeping.again import Again, reasons
 from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.engine import Engine
+from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits, Watcher, unwatched
+from hfcount.sweeping.log import Log
 from hfcount.sweeping.pools import Given, Pool, processes
 from hfcount.sweeping.quota import Quota
 from hfcount.sweeping.rows import Task, skipped
+from hfcount.sweeping.shard import Shard, shard_of
 from hfcount.sweeping.store import Store
-from hfcount.sweeping.summary import described
-from hfcount.version import __version__
 
 DEADLINE = 300.0
 """Seconds for one checkpoint."""
@@ -29,7 +32,7 @@ Source = str | os.PathLike[str] | Listing | Collection | Iterable[str | os.PathL
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep did: the rows that it wrote, those that were there before, and the requests it made of the Hub.
+    """What a sweep did: the rows that it wrote, those that were there before and stay, its requests of the Hub.
 
     `verdicts` counts the checkpoints in the folder, and `digest` is of all rows, whatever their order.
     """
@@ -41,6 +44,16 @@ class Swept:
     digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a sweep goes: `deadline` is seconds for one checkpoint, None for a watcher that there is none."""
+
+    deadline: float
+    again: Again
+    shard: Shard | None = None
+    watcher: Watcher | None = None
+
+
 def sweep(
     source: Source,
     out: str | os.PathLike[str],
@@ -48,77 +61,131 @@ def sweep(
     executor: Given | None = None,
     workers: int | None = None,
     deadline: float = DEADLINE,
-    retry: bool = False,
+    retry: bool | str | Several[str] = False,
+    again: bool = False,
+    shard: str | tuple[int, int] | None = None,
+    log: str | os.PathLike[str] | None = None,
 ) -> Swept:
     """Verifies many checkpoints, and keeps one row of each in a folder; what has a row is not looked at again.
 
     Args:
         source: a folder, for every checkpoint in it, recorded or not; models by name, as `verify` takes them; or what
             the Hub has: `Listing(author="Qwen")`, `Collection("org/name-id")`.
-        out: the folder of the rows, which is made if need be; one sweep at a time writes to it.
+        out: the folder of the rows, which is made if need be; one sweep at a time writes to it, or one of each shard.
         executor: any `concurrent.futures.Executor`, such as loky's or Dask's, or a function that makes one, so
             that it can be made anew when a worker dies; processes of its own if None.
         workers: how many there are; as many as processors if None and the executor does not say.
         deadline: seconds for one checkpoint.
-        retry: whether those are looked at again that could not be read or killed their worker.
+        retry: whether those are looked at again that could not be read or killed their worker; or those whose `reason`
+            it is, one or several.
+        again: whether those are looked at again whose row is of another version of hfcount.
+        shard: `"2/5"` or `(2, 5)` for the second of five shares, which are disjoint and together all of the source.
+        log: a file to which a JSON object is appended for everything that happens.
 
     Raises:
         SweepError: the folder, the workers or the listing cannot be used; another sweep is writing to the folder.
         FetchError: a setting of the environment that names the Hub cannot be read.
-        ValueError: a deadline or a number of workers that is not above 0.
+        ValueError: a deadline or a number of workers that is not above 0; a shard or a reason that there is not.
     """
     if deadline <= 0 or (workers is not None and workers < 1):
         raise ValueError("the deadline and the number of workers must be above 0.")
-    return many([source], out, executor, workers, deadline, retry)
+    share = shard_of(shard) if isinstance(shard, str) else Shard(*shard) if shard else None
+    what = Again(reasons(retry, Path(out)), again)
+    with ExitStack() as stack:
+        watcher = stack.enter_context(closing(Log(Path(log)))) if log is not None else None
+        return many([source], out, executor, workers, Course(deadline, what, share, watcher))
 
 
 def many(
-    given: Iterable[Source],
+    given: Sequence[Source],
     out: str | os.PathLike[str],
     executor: Given | None,
     workers: int | None,
-    deadline: float,
-    retry: bool,
+    course: Course,
 ) -> Swept:
     """As `sweep`, of several sources."""
-    gc.enable()  # a run of hours makes garbage
-    count = workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+    count, watcher = (
+        workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1,
+        course.watcher or unwatched,
+    )
     with ExitStack() as stack:
-        store = stack.enter_context(closing(Store(Path(out), retry)))
-        asked = _Asked(store)
+        store = stack.enter_context(closing(Store(Path(out), course.again, course.shard)))
+        asked = _Asked(store, course.shard, watcher)
         stack.callback(asked.close)
-        keep = _Keep(store)
-        tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)))
-        first = next(tasks, None)
-        if first is not None:  # else workers would start in vain
-            pool = Pool(executor or processes(count), count)
-            try:
-                Engine(pool, deadline, asked.quota, keep.add).run(chain([first], tasks))
-            except BaseException:
-                pool.end()
-                raise
-            pool.close()
-        keep.finish()
-        asked.finish()
-        store.seal()
+        total = _total(given, course.shard) if course.watcher else None
+        shard = str(course.shard) if course.shard else None
+        watcher(Begun(os.fspath(out), shard, count, store.before, total))
+        try:
+            _run(store, asked, given, partial(Pool, executor or processes(count), count), course.deadline, watcher)
+        except BaseException as error:
+            kind = error.kind if isinstance(error, HfcountError) else type(error).__name__
+            watcher(Ended(store.written, store.before, asked.quota.spent, kind))
+            raise
+        from hfcount.sweeping.card import described  # and the reporters, which workers do without
+
         found = described(store.out)
+        store.tidy()  # if the drivers of other shards have ended meanwhile
+        watcher(Ended(store.written, store.before, asked.quota.spent))
         return Swept(store.written, store.before, asked.quota.spent, found.verdicts, found.digest)
+
+
+def _run(
+    store: Store,
+    asked: "_Asked",
+    given: Iterable[Source],
+    start: Callable[[], Pool],
+    deadline: float,
+    watcher: Watcher,
+) -> None:
+    """Looks at all checkpoints that have no row, and keeps theirs."""
+    keep = _Keep(store, watcher)
+    tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)), watcher)
+    first = next(tasks, None)
+    if first is not None:  # else workers would start in vain
+        pool = start()
+        try:
+            Engine(pool, deadline, asked.quota, keep.add, watcher).run(chain([first], tasks))
+        except BaseException:
+            pool.end()
+            raise
+        pool.close()
+    keep.finish()
+    asked.finish()
+    store.tidy()
+
+
+def _total(given: Iterable[Source], shard: Shard | None) -> int | None:
+    """How many checkpoints sources have, or at most; None where only listing them tells."""
+    total = 0
+    for source in given:
+        if isinstance(source, str | os.PathLike):
+            found = sources.tree(Path(source))
+        elif isinstance(source, Sequence):
+            found = sources.models(source)
+        elif isinstance(source, Listing) and source.limit is not None:
+            total += source.limit if shard is None else -(-source.limit // shard.of)
+            continue
+        else:
+            return None
+        total += sum(1 for task in found if shard is None or shard.has(task.model))
+    return total
 
 
 class _Asked:
     """The tasks of sources, and the Hub where one of them needs it."""
 
-    def __init__(self, store: Store) -> None:
-        self.quota, self._store = Quota(), store
+    def __init__(self, store: Store, shard: Shard | None, watcher: Watcher) -> None:
+        self.quota = Quota(lambda kind, seconds: watcher(Waits(kind, seconds)))
+        self._store, self._shard = store, shard
         self._hub: sources.Online | None = None
 
     def tasks(self, source: Source) -> Iterator[Task]:
-        """The tasks of one source."""
+        """The tasks of one source, those of other shards left out."""
         if isinstance(source, str | os.PathLike):
-            return sources.tree(Path(source))
+            return filter(self._ours, sources.tree(Path(source)))
         if isinstance(source, Listing | Collection):
             return self._online().tasks(source)
-        return self._named(sources.models(source))
+        return self._named(filter(self._ours, sources.models(source)))
 
     def finish(self) -> None:
         """All of them have a row."""
@@ -129,6 +196,12 @@ class _Asked:
         """Ends all connections."""
         if self._hub is not None:
             self._hub.close()
+
+    def _ours(self, task: Task) -> bool:
+        return self._shard is None or self._shard.has(task.model)
+
+    def _wanted(self, task: Task) -> bool:
+        return self._ours(task) and not self._store.has(task.model, task.revision)
 
     def _named(self, tasks: Iterator[Task]) -> Iterator[Task]:
         """Local models as they are, and from the first repo on what the Hub says of it."""
@@ -142,15 +215,15 @@ class _Asked:
         if self._hub is None:
             from hfcount.sweeping.listing import Hub  # which brings in an HTTP client
 
-            self._hub = Hub(self.quota, self._store.state, self._store.seen)
+            self._hub = Hub(self.quota, self._store.state, self._wanted)
         return self._hub
 
 
 class _Keep:
     """Keeps rows, unless many after one another say that there is no way to the Hub: then the sweep ends instead."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, watcher: Watcher) -> None:
+        self._store, self._watcher = store, watcher
         self._unreached: list[bytes] = []
 
     def add(self, lines: Sequence[bytes]) -> None:
@@ -159,7 +232,7 @@ class _Keep:
         self._unreached += [line for line in lines if b'"reason":"NoNetwork"' in line]
         if reached:
             self.finish()
-            self._store.add(reached)
+            self._put(reached)
         elif len(self._unreached) >= _UNREACHED:
             raise SweepError(
                 f"the Hub could not be reached {_UNREACHED} times in a row. What was read before is kept: run it again"
@@ -168,16 +241,22 @@ class _Keep:
 
     def finish(self) -> None:
         """Keeps what was held back."""
-        self._store.add(self._unreached)
+        self._put(self._unreached)
         self._unreached = []
 
+    def _put(self, lines: Sequence[bytes]) -> None:
+        self._store.add(lines)
+        self._watcher(Kept(lines))
 
-def _fresh(store: Store, keep: Callable[[Sequence[bytes]], None], tasks: Iterable[Task]) -> Iterator[Task]:
+
+def _fresh(
+    store: Store, keep: Callable[[Sequence[bytes]], None], tasks: Iterable[Task], watcher: Watcher
+) -> Iterator[Task]:
     """Tasks that have no row yet; those that are skipped get theirs here."""
     for task in tasks:
-        if not store.claim(task.model, task.revision, __version__):
-            continue
-        if task.request is None:
+        if not store.claim(task.model, task.revision):
+            watcher(Passed())
+        elif task.request is None:
             keep([skipped(task)])
         else:
             yield task

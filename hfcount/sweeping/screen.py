@@ -7,6 +7,9 @@ from typing import Any
 from hfcount.fetcher.interface import CONFIG, top_level
 from hfcount.text import printable
 
+REASONS = ("NoConfig", "NoSafetensors", "GatedRepo", "UnknownArchitecture", "UnmodelledStorage")
+"""Words for why a repo is not looked at."""
+
 
 def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool) -> tuple[str, str] | None:
     """Why a repo is not looked at, in one word and in a sentence; None for one that is.
@@ -45,9 +48,9 @@ def _types() -> frozenset[str]:
 def _described(method: str) -> bool:
     """Whether weights that are packed in this way can be verified at all."""
     from hfcount.errors import HfcountError
-    from hfcount.storage.schemes import Announcement
-    from hfcount.storage.schemes.layout import Unmodelled
-    from hfcount.storage.schemes.registry import read
+    from hfcount.quantization.announcements import Announcement
+    from hfcount.quantization.layout import Unmodelled
+    from hfcount.quantization.schemes import read
 
     try:
         read(Announcement(method, method, "quantization_config", CONFIG, {}), None)

@@ -1,76 +1,95 @@
-"""OUT, the folder of a sweep: parts of rows that are whole or not there, and what the next run needs to go on.
+"""OUT, the folder of a sweep: its parts, and what the next run needs to go on.
 
-    OUT/data/part-000001.parquet   rows, a few thousand each; .jsonl where pyarrow is not installed
-    OUT/.sweep/rows.jsonl          rows that are in no part yet
-    OUT/.sweep/lock                held by the driver while it runs
+    OUT/data/               parts: a few thousand rows each
+    OUT/.sweep/rows.jsonl   rows that are in no part yet
+    OUT/.sweep/lock         held by the driver while it runs
+    OUT/.sweep/2of5/        the same of a driver that has shard 2/5
 
 A row is written to rows.jsonl as soon as it is known. A part is written beside the others under another name, renamed,
-and only then are its rows forgotten; a driver that is killed between the two finds them in both, and keeps one.
+and only then are its rows forgotten; a driver that is killed between the two finds them in both, and keeps one. A row
+that replaces another is written as any other, and what it replaces is dropped when the sweep is done.
 """
 
 import json
 import os
-import re
-import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
 from hfcount.errors import SweepError
-from hfcount.sweeping import rows
+from hfcount.sweeping import parts, rows, tidy
+from hfcount.sweeping.again import Again
 from hfcount.sweeping.keys import Keys
+from hfcount.sweeping.locks import Lock
+from hfcount.sweeping.shard import Shard
 from hfcount.text import printable
 
 ROWS, SECONDS = 5_000, 300.0
 """A part is written for so many rows, or after so long."""
 
-AGAIN = (
-    *("NoNetwork", "HubError", "NoSuchRepo", "NoSuchRevision", "GatedRepo"),
-    *("TimedOut", "WorkerDied", "OutOfMemory", "Crash"),
-)
-"""Reasons of rows that another time may give others."""
-
-_PART = re.compile(r"part-(\d{6,})\.(parquet|jsonl)")
+_JOURNAL = "rows.jsonl"
 
 
 class Store:
-    """The rows of a sweep on disk, for one driver at a time.
+    """The rows of a sweep on disk, for one driver at a time, or for one of each shard.
 
     Args:
-        retry: whether rows of checkpoints that could not be read are forgotten.
+        again: which checkpoints that have a row are looked at again; their row is kept until there is another.
+        shard: which share of the sweep this driver has.
 
     Raises:
         SweepError: another driver is at it, or the folder cannot be used.
     """
 
-    def __init__(self, out: Path, retry: bool = False) -> None:
-        self.out, self.data, self.state = out, out / "data", out / ".sweep"
-        self.seen, self.written = Keys(), 0
+    def __init__(self, out: Path, again: Again | None = None, shard: Shard | None = None) -> None:
+        self.out, self.data, self._base = out, out / "data", out / ".sweep"
+        self.state = self._base / shard.label if shard else self._base
+        self._again, self._label = again or Again(), f"-{shard.label}" if shard else ""
+        self._seen, self._stale, self._claimed = Keys(), Keys(), Keys()
+        self.written = self.replaced = 0
+        self._counts, self._doubled, self._tidied = dict[Path, int](), False, False
         self._since = time.monotonic()
         with ExitStack() as opened:
             try:
                 self.data.mkdir(parents=True, exist_ok=True)
-                self.state.mkdir(exist_ok=True)
-                self._lock = opened.enter_context(_locked(self.state / "lock"))
-                for left in self.data.glob(".*.tmp"):  # by a driver that was killed
-                    left.unlink()
-                self.kind = kind_of(out)
-                if retry:
-                    self._forget()
-                for row in read(out, ("model", "revision", "version")):
-                    self.seen.add(*rows.key(row))
-                self.before = len(self.seen)
-                self._journal, self._waiting = self._recovered(AGAIN if retry else ())
+                self._base.mkdir(exist_ok=True)
+                self._lock = Lock(self._base, shard)
+                opened.callback(self._lock.close)
+                for left in self.data.glob(".*.tmp" if self._lock.alone else f".part-*{self._label}.*.tmp"):
+                    left.unlink()  # by a driver that was killed
+                self.kind = parts.kind_of(out)
+                self._journal, self._waiting = self._recovered()
+                self._lock.share()
+                for path in reversed(parts.parts(out)):
+                    self._known(path)
+                if len(self._stale):
+                    self.seal()  # so that no part has two rows of one checkpoint
             except OSError as error:
                 raise SweepError(f"{printable(str(out))} cannot be used: {error.strerror}.") from None
             opened.pop_all()
+        self._there = len(self._seen)
 
-    def claim(self, *key: str | None) -> bool:
-        """Whether a key has no row yet and nobody is at it; from now on somebody is."""
-        return self.seen.add(*key)
+    @property
+    def before(self) -> int:
+        """Checkpoints that had a row before, and have the same now."""
+        return self._there - self.replaced
+
+    def has(self, model: str, revision: str | None) -> bool:
+        """Whether a checkpoint has a row that is to stay, or somebody is at it."""
+        key = (model, revision)
+        return key in self._seen and (key not in self._stale or key in self._claimed)
+
+    def claim(self, model: str, revision: str | None) -> bool:
+        """Whether a checkpoint has no row yet, or one that is to be replaced, and nobody is at it; now somebody is."""
+        if (model, revision) in self._stale:
+            return self._claimed.add(model, revision)
+        return self._seen.add(model, revision)
+
+    def replaces(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row takes the place of another."""
+        return rows.checkpoint(row) in self._stale
 
     def add(self, lines: Sequence[bytes]) -> None:
         """Keeps rows."""
@@ -78,6 +97,8 @@ class Store:
         self._journal.flush()
         self._waiting += len(lines)
         self.written += len(lines)
+        if len(self._stale):
+            self.replaced += sum(map(self.replaces, map(json.loads, lines)))
         if self._waiting >= ROWS or (self._waiting and time.monotonic() - self._since > SECONDS):
             self.seal()
 
@@ -86,13 +107,22 @@ class Store:
         self._since = time.monotonic()
         if not self._waiting:
             return
-        numbers = [int(found[1]) for path in parts(self.out) if (found := _PART.fullmatch(path.name))]
-        path = self.data / f"part-{max(numbers, default=0) + 1:06}.{self.kind}"
+        number = max(map(parts.number, parts.parts(self.out)), default=0) + 1
+        path = self.data / f"part-{number:06}{self._label}.{self.kind}"
         self._journal.seek(0)
-        _write(path, self._journal)
+        parts.write(path, self._journal)
         self._journal.seek(0)
         self._journal.truncate()
-        self._waiting = 0
+        self._counts[path], self._waiting = self._waiting, 0
+
+    def tidy(self) -> None:
+        """Writes what waits; drops rows that others have replaced, and joins small parts, unless others are at it."""
+        self.seal()
+        if not self._tidied and self._lock.alone_now():
+            if self._doubled or self.replaced:
+                tidy.drop(self.out, self._again)
+            tidy.join(self.out, self._counts, ROWS)
+            self._tidied = True
 
     def close(self) -> None:
         """Writes what waits, and lets others at the folder."""
@@ -102,113 +132,49 @@ class Store:
             self._journal.close()
             self._lock.close()
 
-    def _forget(self) -> None:
-        """Writes the parts anew, without the rows of what may be read another time."""
-        for path in parts(self.out):
-            found = list(_rows(path, tuple(rows.COLUMNS)))
-            kept = [row for row in found if row["reason"] not in AGAIN]
-            if not kept:
-                path.unlink()
-            elif len(kept) < len(found):
-                _write(path, BytesIO(b"".join(map(rows.encoded, kept))))
+    def _known(self, path: Path) -> None:
+        """Takes note of the rows of a part, those of later ones being known."""
+        count, add = 0, self._seen.add
+        if self._again:
+            for row in parts.read_part(path, (*rows.CHECKPOINT, "version", "reason")):
+                count += 1
+                self._note(row)
+        else:
+            for row in parts.read_part(path, rows.CHECKPOINT):  # of which there may be very many
+                count += 1
+                self._doubled |= not add(row["model"], row["revision"])
+        self._counts[path] = count
 
-    def _recovered(self, again: Collection[str]) -> tuple[IO[bytes], int]:
-        """The rows that a driver left in no part; of a row that it was writing when it was killed nothing."""
-        path = self.state / "rows.jsonl"
-        left = path.read_bytes() if path.exists() else b""
-        whole = [line for line in left.splitlines(keepends=True) if line.endswith(b"\n")]
-        read = [(line, json.loads(line)) for line in whole]
-        kept = [line for line, row in read if row["reason"] not in again and self.seen.add(*rows.key(row))]
+    def _note(self, row: Mapping[str, Any]) -> None:
+        if not self._seen.add(*rows.checkpoint(row)):
+            self._doubled = True
+        elif self._again.takes(row):
+            self._stale.add(*rows.checkpoint(row))
+
+    def _recovered(self) -> tuple[IO[bytes], int]:
+        """The rows that drivers left in no part; of a row that was being written when one was killed nothing."""
+        path = self.state / _JOURNAL
+        found = [self._base / _JOURNAL, *sorted(self._base.glob(f"*of*/{_JOURNAL}"))] if self._lock.alone else []
+        left = {key: line for one in dict.fromkeys((path, *found)) for key, line in self._left(one)}
         temporary = path.with_name(".rows.tmp")
-        temporary.write_bytes(b"".join(kept))
+        temporary.write_bytes(b"".join(left.values()))
         os.replace(temporary, path)
-        self.before += len(kept)
+        for other in found:
+            if other != path:
+                other.unlink(missing_ok=True)
+        for line in left.values():
+            self._note(json.loads(line))
         journal = path.open("rb+")
         journal.seek(0, os.SEEK_END)
-        return journal, len(kept)
+        return journal, len(left)
 
-
-def parts(out: Path) -> list[Path]:
-    """The parts of a sweep, in order."""
-    return sorted(path for path in (out / "data").glob("part-*") if _PART.fullmatch(path.name))
-
-
-def kind_of(out: Path) -> str:
-    """What the parts are: what they have been, else Parquet if pyarrow is there.
-
-    Raises:
-        SweepError: they are Parquet, and pyarrow is not installed.
-    """
-    from importlib.util import find_spec
-
-    there, able = {path.suffix[1:] for path in parts(out)}, find_spec("pyarrow") is not None
-    if "parquet" in there and not able:
-        raise SweepError(f"{printable(str(out))} has Parquet files, which pyarrow reads: pip install pyarrow.")
-    return next(iter(there)) if there else "parquet" if able else "jsonl"
-
-
-def read(out: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Iterator[dict[str, Any]]:
-    """The rows of all parts, a few at a time.
-
-    Raises:
-        SweepError: a part cannot be read.
-    """
-    kind_of(out)
-    for path in parts(out):
-        yield from _rows(path, columns)
-
-
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    try:
-        if path.suffix == ".parquet":
-            from hfcount.sweeping import parquet
-
-            yield from parquet.read(path, columns)
-        else:
-            with path.open(encoding="utf-8") as lines:
-                for one in lines:
-                    row = json.loads(one)
-                    yield {name: row[name] for name in columns}
-    except (OSError, ValueError, KeyError) as error:
-        raise SweepError(f"{printable(str(path))} cannot be read: {printable(str(error))}.") from None
-
-
-def _write(path: Path, lines: IO[bytes]) -> None:
-    """Writes a part that appears whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    if path.suffix == ".parquet":
-        from hfcount.sweeping import parquet
-
-        parquet.write(temporary, lines)
-    else:
-        temporary.write_bytes(lines.read())
-    with temporary.open("rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
-def _locked(path: Path) -> IO[str]:
-    """The file, held until it is closed or this process ends."""
-    file = path.open("a+", encoding="ascii")
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.seek(0)
-        who = file.read(20).strip()
-        file.close()
-        by = f" (process {who})" if who.isdecimal() else ""
-        raise SweepError(
-            f"another sweep{by} is writing to {printable(str(path.parents[1]))}. Wait for its end, or name another"
-            " folder."
-        ) from None
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
-    return file
+    def _left(self, journal: Path) -> Iterator[tuple[tuple[str | None, str | None], bytes]]:
+        """The rows of a journal that are whole, without those that have become a part."""
+        raw = journal.read_bytes() if journal.exists() else b""
+        lines = [line for line in raw.splitlines(keepends=True) if line.endswith(b"\n")]
+        label = "" if journal.parent == self._base else journal.parent.name
+        last = [path for path in parts.parts(self.out) if parts.shard(path) == label][-1:] if lines else []
+        written = {rows.encoded(row) for path in last for row in parts.read_part(path)}
+        for line in lines:
+            if line not in written:
+                yield rows.checkpoint(json.loads(line)), line

@@ -1,21 +1,16 @@
 """What the rows of a sweep say: counts by verdict, finding, family and scheme, the worst repos, and a digest."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from heapq import heappop, heappush
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hfcount.errors import SweepError
 from hfcount.sweeping import rows
-from hfcount.sweeping.store import kind_of, read
-from hfcount.text import printable
+from hfcount.sweeping.parts import kind_of, read
 from hfcount.verifier.rules import RULES
-from hfcount.version import __version__
 
 WORST, SHOWN = 25, 20
 """Repos and families that are listed."""
@@ -25,9 +20,10 @@ _BITS = 256
 
 @dataclass(slots=True)
 class Summary:
-    """Counts of checkpoints, of the newest version of hfcount alone.
+    """Counts of checkpoints, each by its latest row.
 
     Args:
+        versions: of hfcount, and how many rows are of each.
         digest: of all rows, whatever their order.
         findings: by code: checkpoints that have it, and how often it is found in all.
         reasons: why checkpoints were skipped or could not be judged.
@@ -35,7 +31,7 @@ class Summary:
         worst: those with the most errors: how many, the model, its family and the codes.
     """
 
-    version: str = ""
+    versions: Counter[str] = field(default_factory=Counter)
     digest: str = ""
     kind: str = "parquet"
     total: int = 0
@@ -53,13 +49,11 @@ def summed(out: Path) -> Summary:
     Raises:
         SweepError: a part cannot be read.
     """
-    versions = {row["version"] for row in read(out, ("version",))}
-    found = Summary(max(versions, key=_numbers, default=__version__), kind=kind_of(out))
+    found = Summary(kind=kind_of(out))
     digest, worst = 0, list[tuple[int, str, str, str]]()
     for row in read(out):
         digest = (digest + int.from_bytes(sha256(rows.encoded(row)).digest())) % (1 << _BITS)
-        if row["version"] == found.version:
-            _count(found, row, worst)
+        _count(found, row, worst)
     found.digest = f"{digest:064x}"
     found.worst = sorted(worst, key=lambda one: (-one[0], one[1]))
     return found
@@ -94,42 +88,10 @@ def largest(groups: Mapping[str, Counter[str]]) -> list[tuple[str, Counter[str]]
     return ordered[:SHOWN] + ([(f"{len(ordered) - SHOWN:,} others", rest)] if rest else [])
 
 
-def described(out: Path) -> Summary:
-    """Writes README.md, so that the folder is a dataset, unless there is another; returns what it says."""
-    from hfcount.sweeping import card
-
-    found = summed(out)
-    if card.is_own(page := out / "README.md"):
-        page.write_text(card.card(found, card.markdown(found)), encoding="utf-8")
-    return found
-
-
-def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> str:
-    """Writes README.md, summary.md, summary.html and, where matplotlib is installed, charts; the text of summary.md.
-
-    Args:
-        written: writes a file, or says why not.
-    """
-    from hfcount.sweeping import card
-
-    if not (found := summed(out)).total:
-        raise SweepError(f"{printable(str(out))} has no rows yet.")
-    charts = card.charts(found) if find_spec("matplotlib") else {}
-    for name, picture in charts.items():
-        (out / name).parent.mkdir(exist_ok=True)
-        written(out / name, partial(bytes, picture))
-    text = card.markdown(found, [*charts])
-    pages = {"README.md": card.card(found, text), "summary.md": text, "summary.html": card.html(found, charts)}
-    for name, page in pages.items():
-        if name != "README.md" or card.is_own(out / name):
-            written(out / name, page.encode)
-    return text.rstrip("\n")
-
-
 def contradicted(out: Path) -> Iterator[str]:
-    """The checkpoints that contradict their config, by this version of hfcount, with the errors."""
-    for row in read(out, ("model", "version", "verdict", "findings")):
-        if row["verdict"] == "mismatch" and row["version"] == __version__:
+    """The checkpoints that contradict their config, with the errors."""
+    for row in read(out, ("model", "verdict", "findings")):
+        if row["verdict"] == "mismatch":
             errors = [f"{one['code']} {one['message']}" for one in row["findings"] if one["severity"] == "error"]
             yield f"{row['model']}: {' '.join(errors)}"
 
@@ -137,6 +99,7 @@ def contradicted(out: Path) -> Iterator[str]:
 def _count(found: Summary, row: Mapping[str, Any], worst: list[tuple[int, str, str, str]]) -> None:
     verdict, codes = row["verdict"], [one["code"] for one in row["findings"] or ()]
     found.total += 1
+    found.versions[row["version"]] += 1
     found.verdicts[verdict] += 1
     for code in codes:
         found.findings.setdefault(code, Counter())["found"] += 1
@@ -153,8 +116,3 @@ def _count(found: Summary, row: Mapping[str, Any], worst: list[tuple[int, str, s
         heappush(worst, entry)
         if len(worst) > WORST:
             heappop(worst)
-
-
-def _numbers(version: str) -> list[tuple[int, str]]:
-    """A version in the order of versions."""
-    return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]

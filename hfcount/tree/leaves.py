@@ -14,7 +14,7 @@ from typing import Literal
 
 from hfcount.tree.dims import portion
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Component, Kind, Node, Part, Presence, Repeat, Tensor, Tied, Undescribed
+from hfcount.tree.nodes import Block, Component, Kind, Linear, Node, Part, Presence, Repeat, Tensor, Tied, Undescribed
 
 Label = Literal["parameter", "buffer", "legacy", "tied", "auxiliary", "auxiliary buffer"]
 """Kind, presence and part of a leaf in one word, as reports give it."""
@@ -174,7 +174,19 @@ def _unfold(
             for name, child in node.children.items()
             for leaf in _unfold(child, (*segments, segment(name)), component, count, active, often)
         ]
-    known = component or "other"
+    return _tensors(node, segments, component or "other", count, active, repeats=repeats)
+
+
+def _tensors(
+    node: Tensor | Tied | Linear,
+    segments: tuple[str | Indices, ...],
+    known: Component,
+    count: int,
+    active: int,
+    *,
+    repeats: int,
+) -> list[Leaf]:
+    """The leaves of a node that has no others below it."""
     presence: Presence = "optional" if known == "mtp" else "required"
     part: Part = "prediction" if known == "mtp" else "model"
     common = (known, count, active)

@@ -1,6 +1,7 @@
 """Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -9,12 +10,28 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
-from hfcount.storage.schemes import Announcement
-from hfcount.verifier import accepted, checks, class_names, headers, presence, readers, ties, token_ids, unlisted
+from hfcount.quantization.announcements import Announcement
+from hfcount.verifier import (
+    accepted,
+    checks,
+    class_names,
+    headers,
+    presence,
+    readers,
+    rules,
+    ties,
+    token_ids,
+    totals,
+    unlisted,
+)
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
+
+
+def _check_class(c: Comparison, outcome: Outcome) -> None:
+    class_names.check_class(c, outcome, verify)
 
 
 def _check_modules(c: Comparison, outcome: Outcome) -> None:
@@ -35,7 +52,8 @@ def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
     quantised.check_tensors(c, outcome)
 
 
-# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
+# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys,
+# and then by the checks that rules have in their files.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (presence.check_absent, {"listing"}),
     (headers.check_files, {"files"}),
@@ -53,17 +71,17 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (checks.check_auxiliary, {"names"}),
     (checks.check_towers, {"names"}),
     (_check_modules, {"packed"}),
-    (checks.check_total_size, {"dense", "names", "index alone"}),
+    (totals.check_total_size, {"dense", "names", "index alone"}),
     (_check_packed_size, {"packed", "index alone"}),
     (presence.check_sizes, {"listing", "names", "index alone"}),
     (unlisted.check_beside, {"listing", "index alone"}),
     (headers.check_tensors, {"names", "headers"}),
     (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
-    (checks.check_total_parameters, {"names"}),
+    (totals.check_total_parameters, {"names"}),
     (readers.check_moved, set()),
     (class_names.check_model_type, set()),
-    (class_names.check_class, set()),
+    (_check_class, set()),
     (checks.check_config, set()),
     (token_ids.check_token_ids, set()),
     (token_ids.check_tokenizer, {"listing"}),
@@ -74,8 +92,6 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (unlisted.check_unlisted, {"listing", "files"}),
     (presence.check_parts, {"listing"}),
     (presence.check_pickled, {"listing"}),
-    (presence.check_modules, {"listing"}),
-    (presence.check_adapter, {"listing"}),
 )
 
 
@@ -84,6 +100,7 @@ def verify(
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
+    *,
     match: Match | None = None,
     weights: Weights | None = None,
     beside: Mapping[str, Shard] = MappingProxyType({}),
@@ -100,11 +117,16 @@ def verify(
         samples: pieces of the files that were read.
     """
     view = None if shards is None else merge(shards, index)
-    comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside, samples)
+    comparison = Comparison.of(
+        blueprint, index, view, announced, match=match, listing=weights, beside=beside, samples=samples
+    )
     outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
             check(comparison, outcome)
+    for file, evidence in rules.checks():
+        if evidence <= comparison.evidence:
+            import_module(file).check(comparison, outcome)
     return outcome
 
 
@@ -115,6 +137,7 @@ def explain(
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
+    *,
     until: float | None = None,
 ) -> None:
     """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
@@ -124,11 +147,11 @@ def explain(
         values: the config.
         until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
     """
-    if any(finding.rule.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
+    if any(finding.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
         from hfcount.verifier import causes  # most checkpoints do not need it
 
         view = None if shards is None else merge(shards, index)
-        comparison = Comparison.of(blueprint, index, view, announced, outcome.match)
+        comparison = Comparison.of(blueprint, index, view, announced, match=outcome.match)
 
         def again(other: Blueprint, more: Sequence[Announcement] = announced) -> Outcome:
             return verify(other, index, shards, more)

@@ -1,6 +1,6 @@
 """Checks of names and layouts that are not the blueprint's: those that the reference takes, and what wrappers left."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING
 
 from hfcount import families
 from hfcount.fetcher.interface import CONFIG
@@ -8,6 +8,9 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.names import Match
+
+if TYPE_CHECKING:
+    from hfcount.verifier.rules.hf209_name_differs import Effect
 
 _ADAPTER = (
     "Merge it into the model that it was trained on and save that, or name the file adapter_model.safetensors, beside"
@@ -19,27 +22,29 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
     """HF209: names that the reference takes for those of the blueprint."""
     if not c.match.renamed:
         return
+    from hfcount.verifier.rules.hf209_name_differs import NameDiffers
+
     found, wanted = c.match.renamed[0]
     within = families.conversions(c.blueprint.spec).within
     inside = within is not None and found.startswith(within[0])
-    effect: dict[str, Any] = {_effect(c): True}
     outcome.report(
-        "HF209",
-        c.subject,
-        expected=wanted,
-        observed=found,
-        tensors=fold(found for found, _ in c.match.renamed),
-        count=len(c.match.renamed),
-        key="architectures" if inside else None,
-        file=CONFIG if inside else None,
-        old=found.endswith((".gamma", ".beta")),
-        **effect,
-        within=within[0] if within and inside else None,
-        around=families.around(c.blueprint.spec) if inside else None,
+        NameDiffers(
+            subject=c.subject,
+            expected=wanted,
+            observed=found,
+            tensors=tuple(fold(found for found, _ in c.match.renamed)),
+            count=len(c.match.renamed),
+            key="architectures" if inside else None,
+            file=CONFIG if inside else None,
+            effect=_effect(c),
+            old=found.endswith((".gamma", ".beta")),
+            within=within[0] if within and inside else None,
+            around=families.around(c.blueprint.spec) if inside else None,
+        )
     )
 
 
-def _effect(c: Comparison) -> Literal["foreign", "random", "refused", "whole"]:
+def _effect(c: Comparison) -> "Effect":
     """What readers besides transformers 5 make of the names.
 
     Versions before 5 add the base model's prefix to all names if none begins with it, and else to none; for the base
@@ -73,27 +78,29 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
     wrapped = c.match.wrapped
     if wrapped is None:
         return
+    from hfcount.verifier.rules.hf211_wrapped_names import WrappedNames
+
     found, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.own[0], None)
     names = [*(name for name, _ in wrapped.pairs), *wrapped.own]
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
-        "HF211",
-        c.subject,
-        expected=wanted,
-        observed=found,
-        tensors=fold(names),
-        count=len(names),
-        parameters=elements,
-        bytes=size,
-        fix=_ADAPTER if adapter_alone(c.match) else wrapped.cure,
-        alone=adapter_alone(c.match),
-        title=wrapped.title,
-        own=len(wrapped.own) or None,
-        own_name=wrapped.own[0] if wrapped.own else "",
-        owner=wrapped.owner,
-        names=len(wrapped.pairs) or None,
-        flat=bool(wrapped.flat),
-        around=families.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
+        WrappedNames(
+            subject=c.subject,
+            expected=wanted,
+            observed=found,
+            tensors=tuple(fold(names)),
+            count=len(names),
+            parameters=elements,
+            bytes=size,
+            fix=_ADAPTER if adapter_alone(c.match) else wrapped.cure,
+            changed=len(wrapped.pairs),
+            title=wrapped.title,
+            added=tuple(wrapped.own),
+            owner=wrapped.owner,
+            flat=bool(wrapped.flat),
+            around=families.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
+            alone=adapter_alone(c.match),
+        )
     )
 
 
@@ -106,17 +113,19 @@ def check_untied(c: Comparison, outcome: Outcome) -> None:
             and not count
             and leaf.name.endswith("weight")
         ):
+            from hfcount.verifier.rules.hf214_untied_head_absent import UntiedHeadAbsent
+
             outcome.report(
-                "HF214",
-                c.subject,
-                expected=leaf.name,
-                observed=None,
-                key="tie_word_embeddings",
-                file=CONFIG,
-                tensors=[leaf.name],
-                count=1,
-                parameters=leaf.elements,
-                bytes=None,
+                UntiedHeadAbsent(
+                    subject=c.subject,
+                    expected=leaf.name,
+                    key="tie_word_embeddings",
+                    file=CONFIG,
+                    tensors=(leaf.name,),
+                    count=1,
+                    parameters=leaf.elements,
+                    bytes=None,
+                )
             )
 
 
@@ -124,20 +133,24 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
     """HF212: layouts that the reference converts when it loads; transposed ones are found with the shapes."""
     swapped = c.match.swapped
     if swapped:
+        from hfcount.verifier.rules.hf212_layout_differs import OtherLayout
+
         stored = [leaf for swap in swapped for leaf in swap.stored]
         known = [(leaf, count) for leaf, count in c.match.listed if any(leaf is one for one in stored)]
         outcome.report(
-            "HF212",
-            c.subject,
-            expected=swapped[0].described[0].name,
-            observed=stored[0].name,
-            **c.stored(known),
-            apart=sum(int(leaf.count) for swap in swapped for leaf in swap.described),
+            OtherLayout(
+                subject=c.subject,
+                expected=swapped[0].described[0].name,
+                observed=stored[0].name,
+                **c.stored(known),
+                apart=sum(int(leaf.count) for swap in swapped for leaf in swap.described),
+            )
         )
     if stand_ins := c.match.stand_ins:
+        from hfcount.verifier.rules.hf212_layout_differs import TiedAlone
+
         leaf = stand_ins[0]
         known = [(one, count) for one, count in c.match.listed if any(one is other for other in stand_ins)]
-        facts, rest = c.stored(known), sum(count for _, count in known) - 1
         outcome.report(
-            "HF212", c.subject, expected=leaf.tied_to, observed=leaf.first, **facts, alone=leaf.first, rest=rest or None
+            TiedAlone(subject=c.subject, expected=leaf.tied_to or "", observed=leaf.first, **c.stored(known))
         )

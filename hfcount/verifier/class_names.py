@@ -1,6 +1,7 @@
 """HF107, HF108: whether model_type and `architectures` name the same model."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from math import prod
 
 from hfcount.errors import ConfigError, UnknownArchitecture
@@ -12,10 +13,12 @@ from hfcount.naming import Naming
 from hfcount.plan import Blueprint
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison, matched_with
-from hfcount.verifier.findings import DIFFERING, Finding, Outcome
-from hfcount.verifier.rule import Severity
+from hfcount.verifier.finding import Finding, Severity
+from hfcount.verifier.findings import DIFFERING, Outcome
 
 _MOST = 1_000_000  # tensors of two models that are compared one by one
+
+Verify = Callable[[Blueprint, None, Mapping[str, Shard]], Outcome]
 
 
 def check_model_type(c: Comparison, outcome: Outcome) -> None:
@@ -23,23 +26,29 @@ def check_model_type(c: Comparison, outcome: Outcome) -> None:
     named, found = c.blueprint.naming, c.blueprint.spec.family
     if not named.untyped:
         return
+    from hfcount.verifier.rules.hf108_no_model_type import NoModelType
+
     reads = f"Only code that the repo brings reads it ({printable(named.reading)}, by auto_map)."
     counted = f"It was counted as {found}, by architectures, which names {printable(named.architecture)}."
     outcome.report(
-        "HF108",
-        severity="note" if named.reading else "error",
-        expected=found,
-        key="model_type",
-        file=CONFIG,
-        fix=f'Add "model_type": "{found}".',
-        said="config.json has no model_type, and transformers, vLLM and mlx-lm choose a model's configuration by it. "
-        + (f"{reads} " if named.reading else "They refuse it. ")
-        + counted,
+        NoModelType(
+            severity="note" if named.reading else "error",
+            expected=found,
+            key="model_type",
+            file=CONFIG,
+            fix=f'Add "model_type": "{found}".',
+            statement="config.json has no model_type, and transformers, vLLM and mlx-lm choose a model's configuration"
+            f" by it. {reads if named.reading else 'They refuse it.'} {counted}",
+        )
     )
 
 
-def check_class(c: Comparison, outcome: Outcome) -> None:
-    """HF107: a class in `architectures` that is of another model_type, or written for another framework."""
+def check_class(c: Comparison, outcome: Outcome, verify: Verify) -> None:
+    """HF107: a class in `architectures` that is of another model_type, or written for another framework.
+
+    Args:
+        verify: what verifies a checkpoint by a blueprint.
+    """
     named, own = c.blueprint.naming, c.blueprint
     if named.framework:
         said = f"which is {named.framework}'s form of {named.name}; transformers {version()} has none of those."
@@ -47,7 +56,7 @@ def check_class(c: Comparison, outcome: Outcome) -> None:
     if not own.other:
         return
     kind, other = next(iter(own.other.items()))
-    difference = _difference(own, other, named)
+    difference = _difference(own, other, named, verify)
     if not (difference or classes(own.spec.family)):
         return  # transformers has no class of this type, and that of another builds it
     family, right = printable(own.spec.family, 60), _alike(own.spec.family, named.architecture)
@@ -69,15 +78,18 @@ def check_class(c: Comparison, outcome: Outcome) -> None:
 
 
 def _report(outcome: Outcome, named: Naming, right: str, said: str, fix: str, severity: Severity) -> None:
+    from hfcount.verifier.rules.hf107_class_of_another_type import ClassOfAnotherType
+
     outcome.report(
-        "HF107",
-        severity=severity,
-        expected=right or None,
-        observed=named.architecture,
-        key="architectures",
-        file=CONFIG,
-        fix=fix,
-        said=f"architectures names {printable(named.architecture, 60)}, {said}",
+        ClassOfAnotherType(
+            severity=severity,
+            expected=right or None,
+            observed=named.architecture,
+            key="architectures",
+            file=CONFIG,
+            fix=fix,
+            statement=f"architectures names {printable(named.architecture, 60)}, {said}",
+        )
     )
 
 
@@ -87,7 +99,7 @@ def _alike(model_type: str, name: str) -> str:
     return next((one for one in classes(model_type) if ending and HEAD.sub("", one) + ending[0] == one), "")
 
 
-def _difference(own: Blueprint, other: Blueprint | ConfigError, named: Naming) -> str:
+def _difference(own: Blueprint, other: Blueprint | ConfigError, named: Naming, verify: Verify) -> str:
     """How the class's tensors differ from the type's, in a sentence; "" if it takes them all and needs no other."""
     if isinstance(other, ConfigError):
         return f"No {named.name} can be built with this config: {other.said}"
@@ -96,7 +108,7 @@ def _difference(own: Blueprint, other: Blueprint | ConfigError, named: Naming) -
     if max(own.tensor_count, other.tensor_count) > _MOST:
         return "" if own.rows() == other.rows() else f"{named.name} has other tensors."
     try:
-        found = [one for one in _read_as(own, other).findings if one.rule.code in DIFFERING]
+        found = [one for one in _read_as(own, other, verify).findings if one.code in DIFFERING]
     except UnknownArchitecture as error:  # its parts are of types that it does not have
         return f"No {named.name} can be built with this config: {error}"
     return f"{named.name} has other tensors: {'; '.join(map(_told, found))}." if found else ""
@@ -112,17 +124,15 @@ def _shapes(one: Blueprint) -> Counter[tuple[int, ...]]:
 
 def _told(one: Finding) -> str:
     such = printable(one.tensors[0], 120) if one.tensors else ""
-    if one.rule.code == "HF201":
+    if one.code == "HF201":
         return f"it needs {plural(one.count, 'tensor')} more, such as {such}"
-    if one.rule.code == "HF202":
+    if one.code == "HF202":
         return f"it does not have {plural(one.count, 'tensor')}, such as {such}"
     return f"{plural(one.count, 'tensor')} of another shape, such as {such}"
 
 
-def _read_as(own: Blueprint, other: Blueprint) -> Outcome:
+def _read_as(own: Blueprint, other: Blueprint, verify: Verify) -> Outcome:
     """What would be found if all tensors of a blueprint were stored for another one."""
-    from hfcount.verifier import verify  # which calls this module's checks
-
     entries, end = dict[str, Entry](), 0
     for one in own.tensors():
         begin, end = end, end + 2 * int(prod(one.shape))

@@ -2,19 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from hfcount.fetcher.interface import ADAPTER, MODULES
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement, scheme_of_names
 from hfcount.storage import dtypes
-from hfcount.storage.schemes import Announcement, scheme_of_names
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
+from hfcount.verifier.findings import Stored
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
@@ -22,13 +23,16 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
 
 if TYPE_CHECKING:
+    from hfcount.quantization.scheme import Scheme
+    from hfcount.quantization.stored.packed import Packed
     from hfcount.tree.spellings import Rules, Spellings
-    from hfcount.verifier.packed import Packed
 
-Evidence = Literal["listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme"]
+Evidence = Literal[
+    "listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme", "modules", "adapter"
+]
 """What a check needs: which weight files are there; an index without headers; files that were read; headers of all
-files or with an index; names that were compared with the blueprint's, of dense or of packed weights; or a scheme that
-makes that impossible."""
+files or with an index; names that were compared with the blueprint's, of dense or of packed weights; a scheme that
+makes that impossible; modules.json; or an adapter beside weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Comparison:
     reading: sizes.Reading | None
     spelling: Mapping[str, str]
     announced: Sequence[Announcement] = ()
-    packed: "Packed | None" = None
+    packed: "Packed[Match] | None" = None
     weights: Weights = field(default_factory=Weights)
     beside: Mapping[str, Shard] = field(default_factory=dict)
     samples: Samples = field(default_factory=dict)
@@ -73,6 +77,7 @@ class Comparison:
         index: Index | None,
         view: HeaderView | None,
         announced: Sequence[Announcement],
+        *,
         match: Match | None,
         listing: Weights | None = None,
         beside: Mapping[str, Shard] = MappingProxyType({}),
@@ -80,47 +85,25 @@ class Comparison:
     ) -> "Comparison":
         """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}
-        evidence |= set() if listing is None else {"listing"}
-        there = listing or Weights()
-        declared, reading = dtypes.code(blueprint.spec.dtype), None
+        evidence |= set() if listing is None else _listed_evidence(listing)
+        weights, declared = listing or Weights(), dtypes.code(blueprint.spec.dtype)
+        bare = cls(
+            blueprint, index, view, frozenset(evidence), None, None, declared, None, {}, (), None, weights, beside
+        )
         if index is None and (view is None or not view.complete):
-            found = frozenset(evidence)
-            return cls(blueprint, index, view, found, None, None, declared, None, {}, (), None, there, beside)
-        packed, scheme = None, None
-        if announced:
-            packed, scheme = _packed(blueprint, index, view, announced, declared)
-        else:
-            sized = view is None and there.whole and there.sizes is not None
-            match = _match(blueprint, index, view, match, sized)
-            if match.unexpected:
-                find = Finder(blueprint.leaves).find
-                scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
-                if scheme is None and any(name.endswith(CACHE_SCALES) for name in match.unexpected):
-                    packed, _ = _packed(blueprint, index, view, (), declared)
-        match = packed.match if packed else None if scheme else match
+            return bare
+        found, packed, scheme = _matched(bare, announced, match)
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
-        evidence |= {"packed" if packed else "dense"}
-        if not packed and match and index and index.total_size and not match.unexpected and not blueprint.asides:
-            weights, copies = match.weights, sum(count * leaf.size for leaf, count in match.extra("tied"))
-            for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
-                reading = reading or sizes.exact(index.total_size, counted, match.buffers, declared, match.flags)
-        spelling = packed.spelling if packed else match.spelling if match else {}
-        found = frozenset(evidence)
-        return cls(
-            blueprint,
-            index,
-            view,
-            found,
-            match,
-            scheme,
-            declared,
-            reading,
-            spelling,
-            announced,
-            packed,
-            there,
-            beside,
-            samples,
+        return replace(
+            bare,
+            evidence=frozenset(evidence | {"packed" if packed else "dense"}),
+            names=found,
+            scheme=scheme,
+            reading=_reading(bare, found) if found and not packed else None,
+            spelling=packed.spelling if packed else found.spelling if found else {},
+            announced=announced,
+            packed=packed,
+            samples=samples,
         )
 
     @property
@@ -130,7 +113,7 @@ class Comparison:
         return self.names
 
     @property
-    def packing(self) -> "Packed":
+    def packing(self) -> "Packed[Match]":
         """`packed`, for checks that need it."""
         assert self.packed is not None
         return self.packed
@@ -167,15 +150,57 @@ class Comparison:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
-    def stored(self, found: list[tuple[Leaf, int]]) -> dict[str, Any]:
-        """The arguments of `report` for the given numbers of stored tensors of some leaves."""
+    def stored(self, found: list[tuple[Leaf, int]]) -> Stored:
+        """The arguments of a finding for the given numbers of stored tensors of some leaves."""
         known = [self.bytes(leaf, count) for leaf, count in found]
         return {
-            "tensors": [leaf.name for leaf, _ in found],
+            "tensors": tuple(leaf.name for leaf, _ in found),
             "count": sum(count for _, count in found),
             "parameters": sum(count * leaf.size for leaf, count in found),
             "bytes": None if None in known else sum(size for size in known if size is not None),
         }
+
+
+def _listed_evidence(listing: Weights) -> set[Evidence]:
+    found: set[Evidence] = {"listing"}
+    if listing.listed and MODULES in listing.companions:
+        found.add("modules")
+    if ADAPTER in listing.files and listing.there:
+        found.add("adapter")
+    return found
+
+
+def _matched(
+    bare: Comparison, announced: Sequence[Announcement], match: Match | None
+) -> tuple[Match | None, "Packed[Match] | None", str | None]:
+    """How the names match, how packed weights are stored, and the name of a scheme that is not described."""
+    blueprint, index, view = bare.blueprint, bare.index, bare.view
+    if announced:
+        packed, scheme = _packed(blueprint, index, view, announced)
+        return packed.match if packed else None if scheme else match, packed, scheme
+    sized = view is None and bare.weights.whole and bare.weights.sizes is not None
+    match = _match(blueprint, index, view, match, sized)
+    if match.unexpected:
+        find = Finder(blueprint.leaves).find
+        scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
+        if scheme:
+            return None, None, scheme
+        if any(name.endswith(CACHE_SCALES) for name in match.unexpected):
+            packed, _ = _packed(blueprint, index, view, ())
+            return packed.match if packed else match, packed, None
+    return match, None, None
+
+
+def _reading(bare: Comparison, match: Match) -> sizes.Reading | None:
+    """The dtypes that make total_size come out exactly, if every listed tensor is known."""
+    index, weights = bare.index, match.weights
+    if index is None or not index.total_size or match.unexpected or bare.blueprint.asides:
+        return None
+    copies = sum(count * leaf.size for leaf, count in match.extra("tied"))
+    for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
+        if found := sizes.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
+            return found
+    return None
 
 
 def _packed(
@@ -183,25 +208,19 @@ def _packed(
     index: Index | None,
     view: HeaderView | None,
     announced: Sequence[Announcement],
-    declared: str | None,
-) -> tuple["Packed | None", str | None]:
+) -> tuple["Packed[Match] | None", str | None]:
     """How packed weights are stored, or the name of a scheme that is not described."""
-    from hfcount.packing.reading import exact  # most checkpoints are not quantised
-    from hfcount.storage.schemes.layout import Unmodelled
-    from hfcount.storage.schemes.registry import described
-    from hfcount.verifier.packed import EXPERTS, Dense, look
+    from hfcount.quantization.layout import Unmodelled
+    from hfcount.quantization.stored.packed import look
 
+    def matching(leaves: Collection[Leaf], listed: Collection[str], scheme: "Scheme") -> Match:
+        return matched_with(blueprint, leaves, listed, further=scheme.spellings, foreign=scheme.foreign)
+
+    listed, size = _listed(blueprint, index, view), index.total_size if index else None
     try:
-        scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
-        names = _listed(blueprint, index, view)
-        further = EXPERTS if scheme.own_experts else ()
-        matching = partial(matched_with, blueprint, further=further, foreign=scheme.foreign)
-        packed = look(blueprint, names, view, scheme, first, matching)
-    except Unmodelled as said:
-        return None, str(said)
-    if index and index.total_size and packed.complete and not blueprint.asides:
-        packed.reading = exact(index.total_size, packed.match.listed, declared)
-    return packed, None
+        return look(blueprint, listed, view.entries if view else None, announced, matching, size), None
+    except Unmodelled as error:
+        return None, str(error)
 
 
 def _match(
@@ -243,7 +262,8 @@ def matched_with(
             known = replace(known, prefix="")
         return replace(known, rules=(*known.rules, *further)) if further else known
 
-    match = names.match(leaves, listed, blueprint.asides, spellings, files)
+    kept = blueprint.kept_names if leaves is blueprint.leaves else {}
+    match = names.match(leaves, listed, blueprint.asides, spellings, files, kept)
     if match.unexpected:
         names.set_heads_apart(match, leaves, blueprint.other_heads)
     return match

@@ -19,22 +19,25 @@ def check_ranks(sharing: Sharing, numbers: Iterable[int], outcome: Outcome) -> N
 
 
 def _report(sharing: Sharing, ranks: int, found: list[Obstacle], outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf601_not_divisible import NotDivisible
+
     refused = found[0].engines
     tensors = [one.tensor for one in found if one.tensor]
     reasons = "; ".join(one.said for one in found[:_SAID])
     outcome.report(
-        "HF601",
-        severity="error" if refused == ENGINES else "note",
-        expected=sharing.working,
-        observed=ranks,
-        key=next((one.key for one in found if one.key), None),
-        file=CONFIG,
-        tensors=[leaf.name for leaf in tensors],
-        count=sum(int(leaf.count) for leaf in tensors),
-        parameters=sum(leaf.elements for leaf in tensors),
-        fix=_cure(sharing, ranks, found),
-        reasons=reasons + (f"; and {len(found) - _SAID} more" if len(found) > _SAID else ""),
-        one=refused[0] if len(refused) == 1 else None,
+        NotDivisible(
+            severity="error" if refused == ENGINES else "note",
+            expected=sharing.working,
+            observed=ranks,
+            key=next((one.key for one in found if one.key), None),
+            file=CONFIG,
+            tensors=tuple(leaf.name for leaf in tensors),
+            count=sum(int(leaf.count) for leaf in tensors),
+            parameters=sum(leaf.elements for leaf in tensors),
+            fix=_cure(sharing, ranks, found),
+            reasons=reasons + (f"; and {len(found) - _SAID} more" if len(found) > _SAID else ""),
+            engine=refused[0] if len(refused) == 1 else "",
+        )
     )
 
 

@@ -11,12 +11,15 @@ from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
-from hfcount.verifier.checks import report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome, difference
+from hfcount.verifier.findings import Check, Outcome, Stored
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.retyping import Retyped, report_dtypes
+from hfcount.verifier.totals import report_no_total_size, report_total_size
+
+_Misshapen = tuple[Leaf, str, tuple[int, ...]]
+"""A leaf, the name of one of its tensors, and the shape that it is stored in."""
 
 
 def check_files(c: Comparison, outcome: Outcome) -> None:
@@ -39,101 +42,108 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
     names = [*view.gone, *(name for name, _, _ in view.moved), *(name for name, _ in omitted)]
     if not names or index is None:
         return
-    facts: dict[str, Any] = {}
-    if view.gone:
-        facts |= {"gone": len(view.gone), "gone_name": view.gone[0], "gone_file": index.weight_map[view.gone[0]]}
-    if view.moved:
-        name, said, found = view.moved[0]
-        facts |= {"moved": len(view.moved), "moved_name": name, "said": said, "found": found}
-    if omitted:
-        facts |= {"omitted": len(omitted), "omitted_name": omitted[0][0], "omitted_file": omitted[0][1]}
-    stored, listed = len(view.entries), len(index.weight_map)
-    outcome.report("HF205", expected=stored, observed=listed, file=INDEX, **_stored(view, names), **facts)
+    from hfcount.verifier.rules.hf205_index_header_disagree import IndexHeaderDisagree
+
+    outcome.report(
+        IndexHeaderDisagree(
+            expected=len(view.entries),
+            observed=len(index.weight_map),
+            file=INDEX,
+            **_stored(view, names),
+            gone=(len(view.gone), view.gone[0], index.weight_map[view.gone[0]]) if view.gone else None,
+            moved=(len(view.moved), *view.moved[0]) if view.moved else None,
+            omitted=(len(omitted), *omitted[0]) if omitted else None,
+        )
+    )
 
 
 def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf206_duplicate_tensor import DuplicateTensor
+
     name, one, other = view.twice[0]
     means = index.weight_map if index else {}
     # Of each, the file that the index does not mean; of all, where it means one of the two.
-    left = {first if means.get(name) == second else second for name, first, second in view.twice}
+    left = sorted({first if means.get(name) == second else second for name, first, second in view.twice})
     known = all(means.get(name) in pair for name, *pair in view.twice)
     outcome.report(
-        "HF206",
-        observed=(one, other),
-        file=sorted(left)[0] if known else other,
-        **_stored(view, [name for name, _, _ in view.twice]),
-        fix=f"Save {named(sorted(left))} again without them." if known else "",
-        name=name,
-        one=one,
-        other=other,
-        meant=means.get(name) if known else None,
-        left=named(sorted(left)) if known else None,
-        several=len(left),
+        DuplicateTensor(
+            observed=(one, other),
+            file=left[0] if known else other,
+            **_stored(view, [name for name, _, _ in view.twice]),
+            fix=f"Save {named(left)} again without them." if known else DuplicateTensor.remedy,
+            first=name,
+            meant=means.get(name) if known else None,
+            left=left,
+        )
     )
 
 
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
     """HF301 to HF304: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
-    wrong: list[tuple[Leaf, tuple[int, ...]]] = []
-    misshapen: list[str] = []
+    misshapen: list[_Misshapen] = []
     retyped: list[Retyped] = []
-    turned: list[tuple[Leaf, str]] = []
     spell, entries = c.spelling, c.headers.entries
     for leaf, count in c.match.listed:
         if not count or leaf.presence == "obsolete" or leaf.dtypes is not None:  # loaders skip it, or it is packed
             continue
-        odd, shape, usual = None, tuple(map(int, leaf.shape)), "I64" if leaf.whole else c.declared
+        shape, usual = tuple(map(int, leaf.shape)), "I64" if leaf.whole else c.declared
         for name in c.match.names(leaf):
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue
-            if entry[1] != shape and entry[1] == (*shape[:-2], *shape[:-3:-1]) and _turns(c, leaf):
-                turned.append((leaf, name))
-            elif entry[1] != shape:
-                misshapen.append(name)
-                odd = odd or entry[1]
+            if entry[1] != shape:
+                misshapen.append((leaf, name, entry[1]))
             if entry[0] != usual and not (c.packed and c.packed.keeps(leaf, entry[0])):
                 retyped.append((leaf, name, entry[0]))
-        if odd is not None:
-            wrong.append((leaf, odd))
-    if wrong:
-        _report_shapes(c, misshapen, wrong, outcome)
-    if turned:
-        _report_turned(c, turned, outcome)
+    if misshapen:
+        _report_misshapen(c, misshapen, outcome)
     report_dtypes(c, retyped, outcome)
 
 
-def _turns(c: Comparison, leaf: Leaf) -> bool:
-    """Whether the reference takes a tensor with its last two dimensions swapped, too."""
-    return leaf.name.endswith(c.blueprint.spellings.transposed or "\n")
+def _report_misshapen(c: Comparison, misshapen: Sequence[_Misshapen], outcome: Outcome) -> None:
+    turned = [one for one in misshapen if _is_turned(c, one[0], one[2])]
+    if wrong := [one for one in misshapen if not _is_turned(c, one[0], one[2])]:
+        _report_shapes(c, wrong, outcome)
+    if turned:
+        _report_turned(c, [(leaf, name) for leaf, name, _ in turned], outcome)
+
+
+def _is_turned(c: Comparison, leaf: Leaf, shape: tuple[int, ...]) -> bool:
+    """Whether only the last two dimensions are swapped, and the reference takes that, too."""
+    expected = tuple(map(int, leaf.shape))
+    return shape == (*expected[:-2], *expected[:-3:-1]) and leaf.name.endswith(c.blueprint.spellings.transposed or "\n")
 
 
 def _report_turned(c: Comparison, turned: list[tuple[Leaf, str]], outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf212_layout_differs import Transposed
+
     leaf, first = turned[0]
     names = [c.spelling.get(name, name) for _, name in turned]
     outcome.report(
-        "HF212",
-        c.subject,
-        expected=tuple(map(int, leaf.shape)),
-        observed=c.headers.entries[c.spelling.get(first, first)].shape,
-        **_stored(c.headers, names),
-        turned=len(names),
+        Transposed(
+            subject=c.subject,
+            expected=tuple(map(int, leaf.shape)),
+            observed=c.headers.entries[c.spelling.get(first, first)].shape,
+            **_stored(c.headers, names),
+        )
     )
 
 
-def _report_shapes(
-    c: Comparison,
-    names: list[str],
-    wrong: list[tuple[Leaf, tuple[int, ...]]],
-    outcome: Outcome,
-) -> None:
-    leaf, found = wrong[0]
+def _report_shapes(c: Comparison, wrong: Sequence[_Misshapen], outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers
+
+    (leaf, _, observed), names = wrong[0], [name for _, name, _ in wrong]
+    elements, size = c.headers.sizes(c.spelling.get(name, name) for name in names)
     outcome.report(
-        "HF301",
-        c.subject,
-        expected=tuple(map(int, leaf.shape)),
-        observed=found,
-        **_stored(c.headers, [c.spelling.get(name, name) for name in names]) | {"tensors": fold(names)},
+        ShapeDiffers(
+            subject=c.subject,
+            expected=tuple(map(int, leaf.shape)),
+            observed=observed,
+            tensors=tuple(fold(names)),
+            count=len(names),
+            parameters=elements,
+            bytes=size,
+        )
     )
 
 
@@ -151,18 +161,10 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
         return
     if not view.complete:
         return  # the sum is unknown, and the absent or damaged files have findings of their own
-    claim, data = index.total_size, view.data_bytes
-    listed = data
+    claim, listed = index.total_size, view.data_bytes
     if view.omitted or view.twice:
         listed = sum(entry.end - entry.begin for name, entry in view.entries.items() if name in index.weight_map)
-    # Missing, duplicate and omitted tensors have findings of their own, which also explain the sum.
-    explained = {listed, data, view.sizes(view.entries)[1] if view.twice else data}
-    if c.names and c.declared:
-        find, width = Finder(c.blueprint.leaves).find, dtypes.width(c.declared)
-        gone = sum(leaf.size for leaf in map(find, view.gone) if leaf)
-        explained |= {listed + width * gone, data + width * (gone + c.names.missing_elements)}
-    if c.names:  # writers once counted what two names share once
-        explained.add(listed - sum(c.bytes(leaf, count) or 0 for leaf, count in c.names.extra("tied")))
+    explained = _explained(c, listed)
     text, booleans = f"{plural(len(view.entries), 'tensor')} in the headers", outcome.dtypes.get("BOOL", 0)
     if booleans and claim == listed - booleans + booleans // 8:
         explained.add(claim)
@@ -171,24 +173,39 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
     outcome.checks.append(Check("total_size", expected, claim, text))
     # Where shapes differ and the claim is what the config asks for, the files are wrong and not the claim.
     if expected != claim and not (c.reading and outcome.has("HF301")):
-        report_total_size(claim, listed, outcome, headers=True, **_reason(c, claim, listed))
+        report_total_size(claim, listed, outcome, **_reason(c, claim))
 
 
-def _reason(c: Comparison, claim: int, listed: int) -> dict[str, Any]:
+def _explained(c: Comparison, listed: int) -> set[int]:
+    """The sums that are right, or that findings of their own explain: of missing, duplicate and omitted tensors."""
+    view, data = c.headers, c.headers.data_bytes
+    sums = {listed, data, view.sizes(view.entries)[1] if view.twice else data}
+    if c.names and c.declared:
+        find, width = Finder(c.blueprint.leaves).find, dtypes.width(c.declared)
+        gone = sum(leaf.size for leaf in map(find, view.gone) if leaf)
+        sums |= {listed + width * gone, data + width * (gone + c.names.missing_elements)}
+    if c.names:  # writers once counted what two names share once
+        sums.add(listed - sum(c.bytes(leaf, count) or 0 for leaf, count in c.names.extra("tied")))
+    return sums
+
+
+def _reason(c: Comparison, claim: int) -> dict[str, Any]:
     if claim == sum(shard.size or 0 for shard in c.headers.shards.values()):
         # Some tools that pack weights sum up files, and the sum is right.
-        return {"files": True, "severity": "note" if c.packed else None}
+        return {"files": True, "severity": "note" if c.packed else "error"}
     return {"reading": None if c.reading is None else str(c.reading)}
 
 
 def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> None:
     """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
-    first, said = broken[0], broken[0].problem
+    from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
+
+    first, text = broken[0], broken[0].problem or ""
     if len(broken) > 1:
         names = ", ".join(printable(shard.name) for shard in broken[:3])
         more = f" and {len(broken) - 3:,} more" if len(broken) > 3 else ""
-        said = f"{said} It is one of {len(broken):,} broken files: {names}{more}."
-    outcome.report("HF003", file=first.name, fix=first.fix or _dispensable(c, broken), said=said)
+        text = f"{text} It is one of {len(broken):,} broken files: {names}{more}."
+    outcome.report(InvalidHeader(file=first.name, fix=first.fix or _dispensable(c, broken), statement=text))
 
 
 def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
@@ -204,27 +221,28 @@ def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
 
 
 def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+
     header = shard.header
     assert header is not None
     expected, data = header.file_bytes, 8 + header.length
     past = [name for name, entry in header.tensors.items() if data + entry.end > size]
     outcome.report(
-        "HF004",
-        expected=expected,
-        observed=size,
-        file=shard.name,
-        tensors=fold(past),
-        count=len(past),
-        parameters=sum(prod(header.tensors[name].shape) for name in past),
-        bytes=abs(size - expected),
-        header=header.length,
-        data=header.data,
-        past=len(past) or None,
-        **difference(size, expected),
+        TruncatedShard(
+            expected=expected,
+            observed=size,
+            file=shard.name,
+            tensors=tuple(fold(past)),
+            count=len(past),
+            parameters=sum(prod(header.tensors[name].shape) for name in past),
+            bytes=abs(size - expected),
+            header=header.length,
+            data=header.data,
+        )
     )
 
 
-def _stored(view: HeaderView, names: list[str]) -> dict[str, Any]:
-    """The arguments of `report` for tensors of these names."""
+def _stored(view: HeaderView, names: list[str]) -> Stored:
+    """What a finding says of tensors of these names."""
     elements, size = view.sizes(names)
-    return {"tensors": fold(names), "count": len(names), "parameters": elements, "bytes": size}
+    return {"tensors": tuple(fold(names)), "count": len(names), "parameters": elements, "bytes": size}

@@ -1,7 +1,7 @@
 """How the names in a checkpoint match those of the blueprint."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hfcount.verifier.wrappers import Wrapped
 
 
+_NONE: Mapping[int, Sequence[str]] = {}
 _SAMPLE = 100  # names under a prefix that are looked at before all are
 
 
@@ -102,6 +103,7 @@ def match(
     undescribed: tuple[str, ...] = (),
     spellings: "Callable[[], Spellings] | None" = None,
     files: Mapping[str, str] | None = None,
+    kept: Mapping[int, Sequence[str]] = _NONE,
 ) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
@@ -110,10 +112,11 @@ def match(
         undescribed: prefixes of parts that are not described; names under them are ignored.
         spellings: gives other names that the reference takes; only called if names differ.
         files: the file of each name, to be counted while names are looked up, which costs little then.
+        kept: names of leaves by the leaf's `id`, as far as they are kept.
     """
     if undescribed:
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
-    found = _match(leaves, names, files=files)
+    found = _match(leaves, names, files=files, kept=kept)
     if found.unexpected:
         from hfcount.tree.spellings import Spellings  # most checkpoints have the blueprint's names
 
@@ -215,41 +218,16 @@ def _match(
     names: Collection[str],
     flat: tuple[str, ...] = (),
     files: Mapping[str, str] | None = None,
+    kept: Mapping[int, Sequence[str]] = _NONE,
 ) -> Match:
     """Compares names exactly; those that begin with one of `flat` are not missing."""
-    result, known = Match(), 0
-    # The names of a leaf with more tensors than the checkpoint could have are not generated, but found in its list.
-    few = 2 * len(names) + 1_000
-    large = {id(leaf) for leaf in leaves if leaf.count > few}
-    if large:
-        finder = Finder(leaves)
-        result._few = {key: [] for key in large}
-        for name in names:
-            if (key := id(finder.find(name))) in large:
-                result._few[key].append(name)
+    result = Match(_few=_names_of_large(leaves, names))
     for leaf in leaves:
-        if id(leaf) in large:
-            count = len(result._few[id(leaf)])
-            lacking = int(leaf.count) - count
-            missing = [leaf.name if not count else f"{leaf.name} ({lacking:,} of {leaf.count:,})"]
-        else:
-            if files is not None and not large:
-                result.files.append(Counter(leaf.places(files)))
-            all_there = result.files and None not in result.files[-1]
-            absent = [] if all_there else leaf.names_beyond(names)
-            count = int(leaf.count) - len(absent)
-            absent = [name for name in absent if not name.startswith(flat)] if flat else absent
-            lacking, missing = len(absent), fold(absent) if absent and leaf.presence == "required" else []
-        known += count
-        result.listed.append((leaf, count))
-        if leaf.presence == "required" and lacking:
-            result.missing += missing
-            result.missing_count += lacking
-            result.missing_elements += lacking * leaf.size
-    if known < len(names):
+        _look_for(leaf, result, names, flat, None if result._few else files, kept)
+    if sum(count for _, count in result.listed) < len(names):
         rest = set(names).difference(*result._few.values())
         for leaf in leaves:
-            if id(leaf) not in large:
+            if id(leaf) not in result._few:
                 rest.difference_update(leaf.names())
         result.unexpected = [name for name in names if name in rest]
     if result.missing_count:
@@ -259,6 +237,48 @@ def _match(
     if any(count > 0 for leaf, count in result.listed if leaf.part == "prediction"):
         _look_at_prediction(result, names)
     return result
+
+
+def _names_of_large(leaves: Collection[Leaf], names: Collection[str]) -> dict[int, list[str]]:
+    """The listed names of leaves with more tensors than the checkpoint could have, which are not generated."""
+    most = 2 * len(names) + 1_000
+    found: dict[int, list[str]] = {id(leaf): [] for leaf in leaves if leaf.count > most}
+    if found:
+        finder = Finder(leaves)
+        for name in names:
+            if (key := id(finder.find(name))) in found:
+                found[key].append(name)
+    return found
+
+
+def _look_for(
+    leaf: Leaf,
+    result: Match,
+    names: Collection[str],
+    flat: tuple[str, ...],
+    files: Mapping[str, str] | None,
+    kept: Mapping[int, Sequence[str]],
+) -> None:
+    """Adds to the match how many of a leaf's tensors are listed, and which are missing."""
+    few = result._few.get(id(leaf))
+    if few is not None:
+        count, absent = len(few), []
+        lacking = int(leaf.count) - count
+    else:
+        if files is not None:
+            result.files.append(Counter(leaf.places(files)))
+        all_there = result.files and None not in result.files[-1]
+        all_there = all_there or (id(leaf) in kept and all(map(names.__contains__, kept[id(leaf)])))
+        absent = [] if all_there else leaf.names_beyond(names)
+        count = int(leaf.count) - len(absent)
+        absent = [name for name in absent if not name.startswith(flat)] if flat else absent
+        lacking = len(absent)
+    result.listed.append((leaf, count))
+    if lacking and leaf.presence == "required":
+        part = f"{leaf.name} ({lacking:,} of {leaf.count:,})" if count else leaf.name
+        result.missing += [part] if few is not None else fold(absent)
+        result.missing_count += lacking
+        result.missing_elements += lacking * leaf.size
 
 
 def _look_at_prediction(found: Match, names: Collection[str]) -> None:

@@ -1,60 +1,67 @@
 """What findings about packed weights say: which modules, what the settings say, and what is stored."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TypedDict
 
-from hfcount.packing.survey import Found
-from hfcount.storage.schemes.layout import Layout, Unmodelled
-from hfcount.storage.schemes.registry import read
+from hfcount.quantization.layout import Layout, Unmodelled
+from hfcount.quantization.scheme import Choice
+from hfcount.quantization.schemes import read
+from hfcount.quantization.stored.packed import Packed
+from hfcount.quantization.stored.survey import Found
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Outcome
+from hfcount.verifier.findings import Outcome, Stored
 from hfcount.verifier.folding import fold
-from hfcount.verifier.packed import Packed
+from hfcount.verifier.names import Match
+
+
+class Place(TypedDict):
+    """Where settings are: the key and the file, if there are any, and what a message calls it."""
+
+    key: str | None
+    file: str | None
+    source: str
 
 
 def report_modules(
-    c: Comparison,
-    packed: Packed,
-    said: Layout | None,
-    own: Layout | None,
-    why: str,
-    some: Sequence[Found],
-    outcome: Outcome,
+    c: Comparison, packed: Packed[Match], choice: Choice, own: Layout | None, some: Sequence[Found], outcome: Outcome
 ) -> None:
-    """HF502: modules that are stored otherwise than the settings say; `why` tells why that is harmless."""
-    facts: dict[str, Any] = {"wanted": said.label if said else None, "own": own.label if own else None}
-    kind = "unlisted" if said == own else "dense" if own is None else "other" if said else "packed"
-    unseen = kind == "dense" and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
-    facts |= {kind: True, "error": not why, "why": why or None, "unseen": unseen and not why}
+    """HF502: modules that are stored otherwise than the settings say, in a layout of their own, or dense."""
+    from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
+
+    said, why = choice.layout, choice.why
+    dense = own is None and said is not None
+    unseen = dense and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
     outcome.report(
-        "HF502",
-        severity="note" if why else "error",
-        expected=facts["wanted"],
-        observed=facts["own"],
-        fix=None if why else "",
-        **sums([found.leaf for found in some]),
-        **where(packed),
-        **facts,
+        ModulesDiffer(
+            severity="note" if why else "error",
+            expected=said.label if said else None,
+            observed=own.label if own else None,
+            fix=None if why else ModulesDiffer.remedy,
+            **sums([found.leaf for found in some]),
+            **where(packed),
+            harmless=why,
+            unseen=unseen and not why,
+        )
     )
 
 
-def report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> None:
+def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcome) -> None:
     """Nothing is packed of all that should be."""
+    from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
+
+    place = packed.announced and (packed.announced.key or packed.announced.file)
     outcome.report(
-        "HF504",
-        fix=f"Remove {packed.announced.key or packed.announced.file} if the weights were converted back."
-        if packed.announced
-        else "",
-        expected=packed.name,
-        **sums([found.leaf for found in wanted]),
-        **where(packed),
-        nothing=True,
-        scheme=packed.name,
+        NothingPacked(
+            fix=f"Remove {place} if the weights were converted back." if place else NothingPacked.remedy,
+            expected=packed.name,
+            **sums([found.leaf for found in wanted]),
+            **where(packed),
+        )
     )
 
 
-def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> None:
+def report_contradiction(c: Comparison, packed: Packed[Match], outcome: Outcome) -> None:
     """Two files that announce different ways of packing."""
     own = next(iter(packed.scheme.layouts), None)
     for other in c.announced[1:]:
@@ -63,68 +70,62 @@ def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> Non
         except Unmodelled:
             continue
         if own and second and (type(own), own.label) != (type(second), second.label):
-            outcome.report(
-                "HF504",
-                expected=own.label,
-                observed=second.label,
-                **where(packed),
-                contradiction=True,
-                other=other.file,
-                first=own.label,
-                second=second.label,
-            )
+            from hfcount.verifier.rules.hf504_quantization_config_stale import Contradiction
+
+            outcome.report(Contradiction(expected=own.label, observed=second.label, **where(packed), other=other.file))
 
 
-def report_numbers(packed: Packed, outcome: Outcome) -> None:
+def report_numbers(packed: Packed[Match], outcome: Outcome) -> None:
     """Numbers of the settings that names beside them rule out."""
     there = where(packed)
     for one in packed.scheme.contradictions:
+        from hfcount.verifier.rules.hf505_quantization_settings_contradict import QuantizationSettingsContradict
+
         outcome.report(
-            "HF505",
-            expected=one.wanted,
-            observed=one.found,
-            key=".".join(filter(None, (there.get("key"), one.key))),
-            file=there.get("file"),
-            source=there["source"],
-            place=f".{one.key}" if there.get("key") else f": {one.key}",
-            by=one.name,
-            found=str(one.found),
-            wanted=str(one.wanted),
+            QuantizationSettingsContradict(
+                expected=one.wanted,
+                observed=one.found,
+                key=".".join(filter(None, (there["key"], one.key))),
+                file=there["file"],
+                source=there["source"],
+                place=f".{one.key}" if there["key"] else f": {one.key}",
+                by=one.name,
+            )
         )
 
 
-def report_lacking(packed: Packed, outcome: Outcome) -> None:
+def report_lacking(packed: Packed[Match], outcome: Outcome) -> None:
     """Packed modules without what they need."""
+    from hfcount.verifier.rules.hf503_scale_missing import ModulesLackScales
+
     some = [found for found in packed.packed if found.lacking]
-    labels = dict.fromkeys(found.layout.label for found in some if found.layout)
-    outcome.report(
-        "HF503",
-        **sums(packed.lacking),
-        modules=sum(int(found.leaf.count) for found in some),
-        layout=", ".join(labels),
-    )
+    layout = ", ".join(dict.fromkeys(found.layout.label for found in some if found.layout))
+    modules = sum(int(found.leaf.count) for found in some)
+    outcome.report(ModulesLackScales(**sums(packed.lacking), modules=modules, layout=layout))
 
 
-def report_uncached(packed: Packed, outcome: Outcome) -> None:
+def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
     """Attention without the scales of a cache that other layers have."""
-    outcome.report("HF503", **sums(packed.uncached), cached=True, others=bool(packed.cache))
+    from hfcount.verifier.rules.hf503_scale_missing import CacheLacksScales
+
+    outcome.report(CacheLacksScales(**sums(packed.uncached), others=bool(packed.cache)))
 
 
-def sums(leaves: Iterable[Leaf]) -> dict[str, Any]:
-    """The arguments of `report` for all tensors of some leaves."""
+def sums(leaves: Iterable[Leaf]) -> Stored:
+    """What a finding says of all tensors of some leaves."""
     some = list(leaves)
     names = [leaf.name for leaf in some] if len(some) > 100 else fold(name for leaf in some for name in leaf.names())
     return {
-        "tensors": names,
+        "tensors": tuple(names),
         "count": sum(int(leaf.count) for leaf in some),
         "parameters": sum(leaf.elements for leaf in some),
         "bytes": None,
     }
 
 
-def where(packed: Packed) -> dict[str, Any]:
+def where(packed: Packed[Match]) -> Place:
     """The settings' place, for a finding and its message."""
     if packed.announced is None:
-        return {"source": "the config"}
+        return {"key": None, "file": None, "source": "the config"}
     key, file = packed.announced.key, packed.announced.file
     return {"key": key or None, "file": file, "source": key or file}

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-from hfcount.verifier.findings import Finding
-from hfcount.verifier.rules import Severity
+from hfcount.verifier.finding import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which findings are errors: none in `allow`, and with `strict` every note that is not neutral."""
+    """Which findings are errors: none in `allow`, and with `strict` every note that is not informational."""
 
     allow: frozenset[str] = frozenset()
     strict: bool = False
@@ -17,8 +16,8 @@ class Policy:
         """The severity of a finding under this policy."""
         if finding.codes <= self.allow:
             return "note"
-        return "error" if self.strict and not finding.rule.neutral else finding.severity
+        return "error" if self.strict and not finding.informational else finding.severity
 
-    def waves(self, finding: Finding) -> bool:
+    def waives(self, finding: Finding) -> bool:
         """Whether a finding by itself keeps a checkpoint from being good, and is let through."""
-        return finding.bars and finding.codes <= self.allow
+        return finding.blocks and finding.codes <= self.allow

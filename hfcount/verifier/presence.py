@@ -1,19 +1,21 @@
 """Checks of which files are there, and of their sizes; what lies beside them is in unlisted.py."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import ADAPTER, INDEX, MODULES, SINGLE
+from hfcount.fetcher.interface import INDEX, SINGLE
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
-from hfcount.formats.modules import read_modules
+from hfcount.formats.index import Index
 from hfcount.text import plural, printable
 from hfcount.tree.indices import Indices
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.extents import Extent, extents
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
+
+if TYPE_CHECKING:
+    from hfcount.verifier.rules.hf005_missing_shard import MissingByIndex
 
 _POINTER = 200  # bytes: a Git LFS pointer has some 130
 _PICKLED, _ENTRY = 4_096, 512  # bytes of a .bin file beside its data, and of those for each tensor, at the most
@@ -27,104 +29,123 @@ def check_absent(c: Comparison, outcome: Outcome) -> None:
     absent = sorted({*weights.absent, *view})
     if not absent or index is None:
         return
+    from hfcount.verifier.rules.hf005_missing_shard import MissingByIndex
+
     gone = set(absent)
     names = [name for name, file in index.weight_map.items() if file in gone]
-    whole = _whole(c)
-    outcome.report(
-        "HF005",
-        c.subject,
+    finding = MissingByIndex(
+        subject=c.subject,
         expected=len(index.shards),
         observed=len(index.shards) - len(absent),
         file=absent[0],
-        tensors=fold(names),
+        tensors=tuple(fold(names)),
         count=len(names),
         parameters=None,
         bytes=None,
-        fix=whole.pop("fix", ""),
-        listed=len(index.shards),
         absent=len(absent),
         files=named(absent),
-        within=len(names),
-        **_numbers(absent, lost(weights.there)),
-        **whole,
+        numbers=_numbers(absent, lost(weights.there)),
     )
+    outcome.report(_with_others(finding, c))
 
 
-def _numbers(absent: Sequence[str], sets: Sequence[Lost]) -> dict[str, Any]:
+def _numbers(absent: Sequence[str], sets: Sequence[Lost]) -> str:
     """Which of a set of numbered files are not there, if that is all that is not."""
     if len(sets) != 1 or sets[0].names != absent:
-        return {}
-    numbers, of = sets[0].numbers, sets[0].of
-    said = " and ".join(map(str, numbers)) if len(numbers) == 2 else str(Indices.of(numbers))
-    return {"numbers": f"shard{'s' if len(numbers) > 1 else ''} {said}", "of": of}
+        return ""
+    numbers = sets[0].numbers
+    text = " and ".join(map(str, numbers)) if len(numbers) == 2 else str(Indices.of(numbers))
+    return f"shard{'s' if len(numbers) > 1 else ''} {text} of {sets[0].of:,}"
 
 
-def _whole(c: Comparison) -> dict[str, Any]:
-    """What files hold that are there in the place of those that the index names."""
+def _with_others(finding: "MissingByIndex", c: Comparison) -> "MissingByIndex":
+    """The finding with what files hold that are there in place of those that the index names."""
     others = c.headers.shards if c.index is None and c.view else c.beside
     names = {name for shard in others.values() if shard.header for name in shard.header.tensors}
     match = c.names if c.index is None else None if c.announced or c.scheme else c.matched(names)
     if not others or match is None:
-        return {}
+        return finding
     count = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
-    facts: dict[str, Any] = {"others": named(sorted(others)), "held": len(others), "all": count}
+    stored = count - match.missing_count
+    found = finding.replace(others=named(sorted(others)), held=len(others), all=count, stored=stored)
     if match.missing_count:
-        return facts | {"some": count - match.missing_count}
-    one = list(others) == [SINGLE]  # which needs no index
-    return facts | {"whole": True, "fix": "Delete the index." if one else "Write the index again from them."}
+        return found
+    single = list(others) == [SINGLE]  # which needs no index
+    return found.replace(fix="Delete the index." if single else "Write the index again from them.")
 
 
 def check_sizes(c: Comparison, outcome: Outcome) -> None:
     """HF004 at depth index: each file has the size that its tensors need, or the headers have to tell."""
     weights, index = c.weights, c.weights.index
-    if not outcome.settled or index is None or weights.sizes is None or not weights.whole:
-        return
+    if outcome.settled and index is not None and weights.sizes is not None and weights.whole:
+        _compare_sizes(c, index, weights.sizes, outcome)
+
+
+def _compare_sizes(c: Comparison, index: Index, sizes: Mapping[str, int | None], outcome: Outcome) -> None:
     needs = extents(c, index.weight_map)
     if needs is None or sum(need.tensors for need in needs.values()) != len(index.weight_map):
         outcome.doubt = "not all sizes of its tensors are known"
         return
     if index.pickled and c.match.extra("tied"):
         return  # whose data two names may share
-    short: dict[str, int] = {}
-    for file in weights.there:
-        size, need = weights.sizes[file], needs[file]
-        least = need.data if index.pickled else need.least
-        if size is not None and least <= size and (index.pickled or size <= need.greatest):
-            outcome.sized += 1
-            continue
-        outcome.doubt = outcome.doubt or _doubt(file, size, need)
-        if size is not None and size < least:
-            short[file] = least
+    found = [_File(file, sizes[file], needs[file], index.pickled) for file in c.weights.there]
+    fitting = [file for file in found if file.fits]
+    outcome.sized += len(fitting)
+    if len(fitting) < len(found):
+        outcome.doubt = outcome.doubt or next(file.doubt for file in found if not file.fits)
     # Where one file has what another lacks, the index may just put tensors in the wrong one.
-    there = sum(weights.sizes[file] or 0 for file in weights.there)
-    if there < sum(needs[file].data if index.pickled else needs[file].least for file in weights.there):
-        for file, least in short.items():
-            _report_short(file, weights.sizes[file] or 0, least, needs[file], index.pickled, outcome)
+    if sum(file.size or 0 for file in found) < sum(file.least for file in found):
+        for file in found:
+            if file.size is not None and file.size < file.least:
+                _report_short(file, file.size, outcome)
 
 
-def _doubt(file: str, size: int | None, need: Extent) -> str:
-    if size is None:
-        return f"the size of {printable(file, 100)} is not known"
-    bound = f"{need.least:,} at the least" if size < need.least else f"{need.greatest:,} at the most"
-    return f"{printable(file, 100)} has {size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
+class _File(NamedTuple):
+    """A weight file: its bytes, None if they are unknown, and what its tensors need by the index."""
+
+    name: str
+    size: int | None
+    need: Extent
+    pickled: bool
+
+    @property
+    def least(self) -> int:
+        """The fewest bytes that it may have."""
+        return self.need.data if self.pickled else self.need.least
+
+    @property
+    def fits(self) -> bool:
+        """Whether it has a size that its tensors may need."""
+        return self.size is not None and self.least <= self.size and (self.pickled or self.size <= self.need.greatest)
+
+    @property
+    def doubt(self) -> str:
+        """Why its headers have to tell."""
+        name, need = printable(self.name, 100), self.need
+        if self.size is None:
+            return f"the size of {name} is not known"
+        bound = f"{need.least:,} at the least" if self.size < need.least else f"{need.greatest:,} at the most"
+        return f"{name} has {self.size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
 
 
-def _report_short(file: str, size: int, least: int, need: Extent, pickled: bool, outcome: Outcome) -> None:
-    width = _narrower(size, need, pickled)
+def _report_short(file: _File, size: int, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+
+    width = _narrower(size, file.need, file.pickled)
+    narrow = "Save it in the dtype of the others, or upload it again if it was cut off."
     outcome.report(
-        "HF004",
-        severity="note" if width else None,
-        expected=least,
-        observed=size,
-        file=file,
-        count=need.tensors,
-        parameters=None,
-        bytes=least - size,
-        fix="Save it in the dtype of the others, or upload it again if it was cut off." if width else "",
-        listed=need.tensors,
-        fewer=least - size,
-        pointer=size < _POINTER,
-        narrower=width,
+        TruncatedShard(
+            severity="note" if width else "error",
+            expected=file.least,
+            observed=size,
+            file=file.name,
+            count=file.need.tensors,
+            parameters=None,
+            bytes=file.least - size,
+            fix=narrow if width else TruncatedShard.remedy,
+            pointer=size < _POINTER,
+            narrower=width,
+        )
     )
 
 
@@ -141,51 +162,58 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     """HF005, HF007 where there is no index: files that the names of others count, and the index itself."""
     weights = c.weights
     files = [name for name in weights.there if name in (weights.sizes or ())]
-    if weights.index is not None and c.index is None and weights.absent:  # whose finding says what is missing
-        _drop_missing(outcome)
-    if weights.index is not None or not weights.whole or not files or files == [SINGLE]:
-        return
-    names = c.names
-    complete = names is not None and not names.missing_count
-    if not complete and (gone := lost(files)):
+    if weights.index is not None:
+        if c.index is None and weights.absent:  # whose finding says what is missing
+            _drop_missing(outcome)
+    elif weights.whole and files and files != [SINGLE]:
+        _check_unindexed(c, files, outcome)
+
+
+def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> None:
+    missing = c.names.missing_count if c.names else None
+    if missing != 0 and (gone := lost(files)):
         _drop_missing(outcome)
         for one in gone:
-            _report_lost(c, one, names.missing_count if names and len(gone) == 1 else None, outcome)
+            _report_lost(c, one, missing if len(gone) == 1 else None, outcome)
         return
     # Whatever else is wrong with the tensors is said of them.
-    complete = complete and not any(finding.severity == "error" for finding in outcome.findings)
+    complete = missing == 0 and not any(finding.severity == "error" for finding in outcome.findings)
+    from hfcount.verifier.rules.hf007_missing_index import MissingIndex
+
     outcome.report(
-        "HF007",
-        c.subject,
-        file=INDEX,
-        fix="" if complete or c.view is None else None,
-        many=len(files),
-        files=named(files),
-        complete=complete,
+        MissingIndex(
+            subject=c.subject,
+            file=INDEX,
+            fix=MissingIndex.remedy if complete or c.view is None else None,
+            files=named(files),
+            many=len(files),
+            complete=complete,
+        )
     )
 
 
 def _drop_missing(outcome: Outcome) -> None:
-    outcome.findings = [one for one in outcome.findings if one.rule.code not in ("HF201", "HF207")]
+    outcome.findings = [one for one in outcome.findings if one.code not in ("HF201", "HF207")]
 
 
 def _report_lost(c: Comparison, one: Lost, short: int | None, outcome: Outcome) -> None:
-    leaves = c.blueprint.stored_leaves()
+    from hfcount.verifier.rules.hf005_missing_shard import MissingByNumber
+
     outcome.report(
-        "HF005",
-        c.subject,
-        expected=one.of,
-        observed=one.of - len(one.names),
-        file=one.names[0],
-        count=short or 0,
-        parameters=None,
-        bytes=None,
-        lost=named(one.names),
-        gone=len(one.names),
-        **_numbers(one.names, [one]),
-        unindexed=True,
-        short=short,
-        all=sum(int(leaf.count) for leaf in leaves),
+        MissingByNumber(
+            subject=c.subject,
+            expected=one.of,
+            observed=one.of - len(one.names),
+            file=one.names[0],
+            count=short or 0,
+            parameters=None,
+            bytes=None,
+            absent=len(one.names),
+            files=named(one.names),
+            numbers=_numbers(one.names, [one]),
+            short=short,
+            all=sum(int(leaf.count) for leaf in c.blueprint.stored_leaves()),
+        )
     )
 
 
@@ -196,33 +224,3 @@ def check_pickled(c: Comparison, outcome: Outcome) -> None:
     if not weights.named and weights.listed:
         for one in lost(name for name in there if name.startswith("pytorch_model")):
             _report_lost(c, one, None, outcome)
-
-
-def check_modules(c: Comparison, outcome: Outcome) -> None:
-    """HF009: what modules.json names has the files that it needs."""
-    document = c.weights.companions.get(MODULES)
-    if document is None or not c.weights.listed:
-        return
-    try:
-        modules = read_modules(document)
-    except DocumentError as error:
-        outcome.report("HF001", file=MODULES, fix=error.fix, said=error.said)
-        return
-    if lacking := [what for module in modules if (what := module.lacks(c.weights.files))]:
-        outcome.report(
-            "HF009",
-            expected=len(modules),
-            observed=len(modules) - len(lacking),
-            file=MODULES,
-            listed=len(modules),
-            many=len(lacking),
-            files=named(lacking),
-        )
-
-
-def check_adapter(c: Comparison, outcome: Outcome) -> None:
-    """HF010: an adapter that transformers applies."""
-    weights = c.weights
-    if ADAPTER in weights.files and weights.there:
-        files = [ADAPTER, *sorted(name for name in weights.apart if name.startswith("adapter_"))]
-        outcome.report("HF010", file=ADAPTER, many=len(files), files=named(files))

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from hfcount.fetcher.interface import INDEX
-from hfcount.packing.amounts import amount
-from hfcount.packing.expected import unnumbered
-from hfcount.packing.split import Segments
-from hfcount.packing.survey import FLOATING, Found
+from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.scheme import Choice
+from hfcount.quantization.stored.amounts import Amount, amount
+from hfcount.quantization.stored.expected import unnumbered
+from hfcount.quantization.stored.packed import Packed
+from hfcount.quantization.stored.reading import PackedReading
+from hfcount.quantization.stored.split import Segments
+from hfcount.quantization.stored.survey import FLOATING, Found
 from hfcount.storage.dtypes import width
-from hfcount.storage.schemes.layout import Layout, Part
-from hfcount.storage.schemes.scheme import Choice
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier import packed_findings as told
-from hfcount.verifier.checks import TOTAL_SIZE, report_no_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome, difference
+from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
+from hfcount.verifier.names import Match
+from hfcount.verifier.totals import report_no_total_size, report_total_size
 
 _CACHE = "they are scales of an 8-bit cache of keys and values, for servers that keep one (kv-cache-dtype fp8)"
 _LATER = "the prediction layers are dense as a whole, as they are where they were added afterwards"
@@ -30,36 +31,55 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     packed = c.packing
     told.report_contradiction(c, packed, outcome)
     told.report_numbers(packed, outcome)
-    known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
-    if packed.announced and packed.modules and known and not packed.packed and any(True for _ in packed.scheme.layouts):
-        wanted = [found for found in packed.modules if found.choice.layout]
-        if some := wanted or [found for found in packed.modules if found.leaf.linear]:
-            told.report_stale(packed, some, outcome)
+    if stale := _stale(packed):
+        told.report_stale(packed, stale, outcome)
     else:
-        groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
-        predicted = [found for found in packed.modules if found.leaf.part == "prediction"]
-        later, odd = not any(found.layout for found in predicted), _odd(packed.modules)
-        for found in packed.modules:
-            choice = odd.get(id(found), found.choice)
-            same = choice.layout.alike(found.layout) if choice.layout else found.layout is None
-            shown = choice.shown and found.layout is None
-            fine = same or choice.either or shown or (choice.strictly and choice.strictly.alike(found.layout))
-            if not fine or (same and choice.noted):
-                why = _LATER if later and found.leaf.part == "prediction" else choice.why
-                key = choice.layout, found.layout, why
-                groups.setdefault(key, []).append(found)
-        for (said, own, why), some in groups.items():
-            told.report_modules(c, packed, said, own, why, some, outcome)
+        for (choice, own), some in _differing(packed.modules).items():
+            told.report_modules(c, packed, choice, own, some, outcome)
     if packed.lacking:
         told.report_lacking(packed, outcome)
     if packed.uncached:
         told.report_uncached(packed, outcome)
     if packed.fused:
-        outcome.report("HF506", **told.sums(packed.fused))
-    for leaves, why in ((packed.biases, _ZEROS), (packed.cache, _CACHE)):
-        if leaves and not (why == _CACHE and packed.scheme.caches):
-            facts = told.sums(leaves)
-            outcome.report("HF502", severity="note", fix=None, **facts, **told.where(packed), extra=True, why=why)
+        from hfcount.verifier.rules.hf506_expert_scales_fused import ExpertScalesFused
+
+        outcome.report(ExpertScalesFused(**told.sums(packed.fused)))
+    for leaves, why in ((packed.biases, _ZEROS), (() if packed.scheme.caches else packed.cache, _CACHE)):
+        if leaves:
+            from hfcount.verifier.rules.hf502_packed_differently import StoredBeside
+
+            stored, place = told.sums(leaves), told.where(packed)
+            outcome.report(StoredBeside(severity="note", fix=None, **stored, **place, harmless=why))
+
+
+def _stale(packed: Packed[Match]) -> list[Found]:
+    """The modules that should be packed, if nothing is of all that is announced; else none."""
+    known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
+    if not packed.announced or not known or packed.packed or not any(True for _ in packed.scheme.layouts):
+        return []
+    wanted = [found for found in packed.modules if found.choice.layout]
+    return wanted or [found for found in packed.modules if found.leaf.linear]
+
+
+def _differing(modules: Sequence[Found]) -> dict[tuple[Choice, Layout | None], list[Found]]:
+    """The modules that are stored otherwise than the settings say, by how they should be and how they are."""
+    groups: dict[tuple[Choice, Layout | None], list[Found]] = {}
+    later = not any(found.layout for found in modules if found.leaf.part == "prediction")
+    odd = _odd(modules)
+    for found in modules:
+        choice = odd.get(id(found), found.choice)
+        if _is_told(choice, found.layout):
+            why = _LATER if later and found.leaf.part == "prediction" else choice.why
+            groups.setdefault((Choice(choice.layout, why), found.layout), []).append(found)
+    return groups
+
+
+def _is_told(choice: Choice, layout: Layout | None) -> bool:
+    """Whether it is worth a finding that modules are stored so."""
+    if choice.layout.alike(layout) if choice.layout else layout is None:
+        return choice.noted
+    shown = choice.shown and layout is None
+    return not (choice.either or shown or (choice.strictly and choice.strictly.alike(layout)))
 
 
 def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
@@ -82,29 +102,36 @@ def _open(choice: Choice) -> bool:
 
 def check_size(c: Comparison, outcome: Outcome) -> None:
     """HF401, HF402 at depth index: the bytes that the index claims, against those of packed tensors."""
-    packed, claim = c.packing, c.index.total_size if c.index else None
+    claim = c.index.total_size if c.index else None
     if not claim:
         report_no_total_size(claim, outcome)
+    elif not c.blueprint.asides:  # else the claim includes parts of unknown size
+        stored = amount([_times(leaf, count) for leaf, count in c.match.listed if count], c.declared or "F16")
+        reading = c.packing.reading
+        if reading is None:
+            _check_inexact(c, claim, stored, outcome)
+        else:
+            _check_exact(c, claim, stored, reading, outcome)
+
+
+def _check_inexact(c: Comparison, claim: int, stored: Amount, outcome: Outcome) -> None:
+    """Where no dtypes give the claim."""
+    packed = c.packing
+    sizes = [(c.weights.sizes or {}).get(name) or 0 for name in c.weights.named]
+    files = all(sizes) and sum(sizes) == claim  # some tools that pack weights sum up files
+    loose = packed.open or abs(claim - stored.bytes) <= _loose(c.match.listed)
+    outcome.proven = packed.complete and not files and not loose
+    if packed.complete and loose:  # only the headers tell
         return
-    if c.blueprint.asides:
-        return  # the claim includes parts of unknown size
-    stored = amount([_times(leaf, count) for leaf, count in c.match.listed if count], c.declared or "F16")
-    reading = packed.reading
-    if reading is None:
-        sizes = [(c.weights.sizes or {}).get(name) or 0 for name in c.weights.named]
-        files = all(sizes) and sum(sizes) == claim  # some tools that pack weights sum up files
-        loose = packed.open or abs(claim - stored.bytes) <= _loose(c.match.listed)
-        outcome.proven = packed.complete and not files and not loose
-        if packed.complete and loose:  # only the headers tell
-            return
-        listed = f"{plural(stored.tensors, 'tensor')} listed"
-        outcome.checks.append(Check("total_size", stored.bytes, claim, listed))
-        if packed.complete:
-            facts: dict[str, Any] = difference(claim, stored.bytes) | {"bytes": abs(claim - stored.bytes)}
-            facts |= {"severity": "note" if files else None, "fix": None, "files": files}
-            facts |= {"headers": files, "scheme": None if files else packed.name}
-            outcome.report("HF401", expected=stored.bytes, observed=claim, key=TOTAL_SIZE, file=INDEX, **facts)
-        return
+    outcome.checks.append(Check("total_size", stored.bytes, claim, f"{plural(stored.tensors, 'tensor')} listed"))
+    if packed.complete:
+        severity, scheme = ("note", None) if files else ("error", packed.name)
+        report_total_size(claim, stored.bytes, outcome, severity=severity, fix=None, files=files, scheme=scheme)
+
+
+def _check_exact(c: Comparison, claim: int, stored: Amount, reading: PackedReading, outcome: Outcome) -> None:
+    """Where dtypes give the claim, but for digits of a text, or without prediction layers."""
+    packed = c.packing
     outcome.proven = reading.window < min(_row(packed.packed), _dense_row(c.match.listed))
     outcome.settled = packed.complete and not reading.window and not reading.without
     outcome.dtypes = reading.elements
@@ -118,19 +145,8 @@ def check_size(c: Comparison, outcome: Outcome) -> None:
     if reading.without:
         added = [_times(leaf, count) for leaf, count in c.match.listed if count and leaf.part == "prediction"]
         later = amount(added, c.declared or "F16")
-        outcome.report(
-            "HF401",
-            severity="note",
-            expected=claim + later.bytes,
-            observed=claim,
-            key=TOTAL_SIZE,
-            file=INDEX,
-            parameters=sum(later.dtypes.values()),
-            bytes=later.bytes,
-            headers=True,
-            without=reading.without,
-            **difference(claim, claim + later.bytes),
-        )
+        elements, without = sum(later.dtypes.values()), reading.without
+        report_total_size(claim, claim + later.bytes, outcome, severity="note", parameters=elements, without=without)
 
 
 def _row(modules: Iterable[Found]) -> int:
@@ -179,34 +195,39 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
                 retyped.setdefault(leaf.dtypes or (c.declared or "floating-point numbers",), []).append(name)
     subject = f"{c.packing.name} of {c.subject}"
     if first:
+        from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers
+
         stored = [spell.get(name, name) for name in misshapen]
         elements, size = c.headers.sizes(stored)
         outcome.report(
-            "HF301",
-            subject,
-            expected=first[0],
-            observed=first[1],
-            tensors=fold(misshapen),
-            count=len(misshapen),
-            parameters=elements,
-            bytes=size,
-            partitioned=False,
+            ShapeDiffers(
+                subject=subject,
+                expected=first[0],
+                observed=first[1],
+                tensors=tuple(fold(misshapen)),
+                count=len(misshapen),
+                parameters=elements,
+                bytes=size,
+            )
         )
     for dtypes, names in retyped.items():
+        from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
+
         stored = [spell.get(name, name) for name in names]
         found = sorted({entries[name].dtype for name in stored})
         elements, size = c.headers.sizes(stored)
         outcome.report(
-            "HF303",
-            subject,
-            expected=dtypes[0],
-            observed=found[0] if len(found) == 1 else tuple(found),
-            tensors=fold(names),
-            count=len(names),
-            parameters=elements,
-            bytes=size,
-            dtypes=", ".join(found),
-            packing=" or ".join(dtypes),
+            DtypeClass(
+                subject=subject,
+                expected=dtypes[0],
+                observed=found[0] if len(found) == 1 else tuple(found),
+                tensors=tuple(fold(names)),
+                count=len(names),
+                parameters=elements,
+                bytes=size,
+                dtypes=", ".join(found),
+                wanted=" or ".join(dtypes),
+            )
         )
 
 

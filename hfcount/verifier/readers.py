@@ -1,11 +1,11 @@
 """Keys of the config that readers take differently, where that gives them different models."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hfcount import families
 from hfcount.fetcher.interface import CONFIG
-from hfcount.mapper.readers import NEWER, OLDER, TIE, VLLM
+from hfcount.mapper.readers import NEWER, OLDER, TIE, VLLM, Tied
 from hfcount.tree.leaves import Leaf, leaves
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
@@ -16,6 +16,7 @@ _RANDOM = "it has a head of its own, which is not stored and is filled with rand
 _LOSES = "it has one matrix for both, and one of the two that are stored is lost"
 _WHOLE = "it has one matrix for both, and needs no head"
 _OWN = "it has a head of its own, which is the one that is stored"
+_OTHER = "it is another model"
 
 
 def check_readers(c: Comparison, outcome: Outcome) -> None:
@@ -26,16 +27,19 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
     for one in c.blueprint.rotary_otherwise:
         if any(f"{key}.".startswith(f"{one.key}.") or one.key.startswith(f"{key}.") for key in refused):
             continue  # what the newer refuses, it does not take
+        from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
+
         outcome.report(
-            "HF113",
-            expected=one.newer,
-            observed=one.taken,
-            key=one.key,
-            file=CONFIG,
-            fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF113 does it." if one.writes else None,
-            said=f"{NEWER} and {VLLM} take {_value(one.newer)} for {one.key}, and {OLDER}, which looks only at"
-            f" {one.older}, takes {_value(one.taken)}: it computes something else.",
-            writes=one.writes,
+            RotarySettingsMoved(
+                expected=one.newer,
+                observed=one.taken,
+                key=one.key,
+                file=CONFIG,
+                fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF113 does it." if one.writes else None,
+                statement=f"{NEWER} and {VLLM} take {_value(one.newer)} for {one.key}, and {OLDER}, which looks only at"
+                f" {one.older}, takes {_value(one.taken)}: it computes something else.",
+                writes=one.writes,
+            )
         )
 
 
@@ -49,54 +53,64 @@ def check_moved(c: Comparison, outcome: Outcome) -> None:
     tie = {name: one for name, one in moved.beside.items() if name == TIE}
     writes = {_TEXT: {**moved.newer, **tie} if fits else {**moved.taken, **moved.beside}} if known else {}
     key = next(iter(moved.taken))
+    from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
+
     outcome.report(
-        "HF112",
-        expected=moved.newer[key],
-        observed=moved.taken[key],
-        key=key,
-        file=CONFIG,
-        fix="Write text_config: hfcount fix --only HF112 does it." if writes else None,
-        said=f"There is no text_config: {NEWER} takes {_listed(moved.newer)} there, which are its defaults, and"
-        f" {OLDER} takes {_listed(moved.taken)} from the top level, which is another model.",
-        writes=writes,
+        ReadersDisagree(
+            expected=moved.newer[key],
+            observed=moved.taken[key],
+            key=key,
+            file=CONFIG,
+            fix="Write text_config: hfcount fix --only HF112 does it." if writes else None,
+            statement=f"There is no text_config: {NEWER} takes {_listed(moved.newer)} there, which are its defaults,"
+            f" and {OLDER} takes {_listed(moved.taken)} from the top level, which is another model.",
+            writes=writes,
+        )
     )
 
 
 def _ties(c: Comparison, outcome: Outcome) -> None:
-    tied, readers = c.blueprint.spec.tied, c.blueprint.ties_otherwise
     head, table = _pair(c)
     if head is None:
         return
     state, stored = _stored(c, outcome, head, table)
-    if stored:  # by vLLM, a stored head is the head, whatever the top level says
-        readers = tuple(one for one in readers if one.reader != VLLM or one.place != TIE)
-    if not readers or (stored and (state == "alike" or (tied and state == "unknown"))):
-        return  # whoever ties it and whoever does not computes the same, or it may be so
-    shared, known = not stored, c.names is not None
-    absent = next((one.absent for one in readers if one.absent is not None), None)
-    inner = {f"{_TEXT}.{TIE}": shared} if absent is None else {_TEXT: {**absent, TIE: shared}}
-    writes = {**inner, TIE: shared} if known else {}
-    says = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
+    # By vLLM, a stored head is the head, whatever the top level says.
+    readers = [one for one in c.blueprint.ties_otherwise if not stored or one.reader != VLLM or one.place != TIE]
+    # Where both are alike, or may be, whoever ties it and whoever does not computes the same.
+    if readers and not (stored and (state == "alike" or (c.blueprint.spec.tied and state == "unknown"))):
+        _report_ties(c, readers, head, stored, outcome)
+
+
+def _report_ties(c: Comparison, readers: Sequence[Tied], head: Leaf, stored: bool, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
+
+    tied, shared, writes = c.blueprint.spec.tied, not stored, dict[str, Any]()
+    if c.names is not None:
+        absent = next((one.absent for one in readers if one.absent is not None), None)
+        inner = {f"{_TEXT}.{TIE}": shared} if absent is None else {_TEXT: {**absent, TIE: shared}}
+        writes = {**inner, TIE: shared}
+    parts = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
     if stored and tied:
-        says[0] += " by this config, and takes the stored head all the same, since it differs"
-    what = (_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)
+        parts[0] += " by this config, and takes the stored head all the same, since it differs"
+    what = ((_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)) if writes else _OTHER
     for place in dict.fromkeys(one.place for one in readers):
         asking = [one.reader for one in readers if one.place == place]
         verb = "asks" if len(asking) == 1 else "ask"
-        says.append(f"by {place}, which {' and '.join(asking)} {verb}, {what if known else 'it is another model'}")
+        parts.append(f"by {place}, which {' and '.join(asking)} {verb}, {what}")
     outcome.report(
-        "HF112",
-        expected=tied,
-        observed=not tied,
-        key=readers[0].place,
-        file=CONFIG,
-        tensors=[head.name],
-        count=int(stored),
-        parameters=head.size if stored else 0,
-        bytes=c.bytes(head, 1) if stored else 0,
-        fix=f"Set {TIE} to {_value(shared)} at both levels: hfcount fix --only HF112 does it." if writes else None,
-        said=f"{'; '.join(says)}.",
-        writes=writes,
+        ReadersDisagree(
+            expected=tied,
+            observed=not tied,
+            key=readers[0].place,
+            file=CONFIG,
+            tensors=(head.name,),
+            count=int(stored),
+            parameters=head.size if stored else 0,
+            bytes=c.bytes(head, 1) if stored else 0,
+            fix=f"Set {TIE} to {_value(shared)} at both levels: hfcount fix --only HF112 does it." if writes else None,
+            statement=f"{'; '.join(parts)}.",
+            writes=writes,
+        )
     )
 
 

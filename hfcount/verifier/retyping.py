@@ -25,22 +25,28 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
     groups: dict[str, list[Retyped]] = {}
     for one in retyped:
         groups.setdefault(_kind(*one), []).append(one)
-    for kind, whole in (("no numbers", False), ("no whole numbers", True)):
+    for kind, wanted in (("no numbers", "floating-point numbers"), ("no whole numbers", "integers")):
         if group := groups.get(kind):
-            outcome.report("HF303", c.subject, **_facts(c, group), whole=whole, floating=not whole)
+            from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
+
+            outcome.report(DtypeClass(subject=c.subject, **_facts(c, group), wanted=wanted))
     if group := groups.get("float8"):
-        outcome.report("HF304", **_facts(c, group))
+        from hfcount.verifier.rules.hf304_scales_unseen import ScalesUnseen
+
+        outcome.report(ScalesUnseen(**_facts(c, group)))
     if c.declared and (group := groups.get("other")):
+        from hfcount.verifier.rules.hf302_dtype_differs import ByHeaders
+
         facts, own = _facts(c, group), dtypes.width(c.declared)
         outcome.report(
-            "HF302",
-            expected=c.declared,
-            key="dtype",
-            file=CONFIG,
-            **facts,
-            declared=c.blueprint.spec.dtype,
-            times=_TIMES.get(facts["bytes"] / (facts["parameters"] * own)) if facts["parameters"] else None,
-            listed=facts["tensors"],
+            ByHeaders(
+                expected=c.declared,
+                key="dtype",
+                file=CONFIG,
+                **facts,
+                declared=c.blueprint.spec.dtype or "",
+                times=_TIMES.get(facts["bytes"] / (facts["parameters"] * own), "") if facts["parameters"] else "",
+            )
         )
 
 
@@ -59,7 +65,7 @@ def _facts(c: Comparison, group: Sequence[Retyped]) -> dict[str, Any]:
     elements, size = c.headers.sizes(c.spelling.get(name, name) for name in names)
     return {
         "observed": found[0] if len(found) == 1 else tuple(found),
-        "tensors": fold(names),
+        "tensors": tuple(fold(names)),
         "count": len(names),
         "parameters": elements,
         "bytes": size,

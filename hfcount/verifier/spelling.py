@@ -1,7 +1,7 @@
 """Which names of a checkpoint the reference takes for names of the blueprint."""
 
 import re
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from hfcount.tree.leaves import Finder, Leaf, is_index, split
@@ -35,37 +35,40 @@ def respell(
         listed: each leaf with the number of its tensors that the checkpoint lists.
         names: all names of the checkpoint.
     """
-    lacking = [leaf for leaf, count in listed if count < leaf.count]
     swaps = list(spellings.swaps(leaf for leaf, count in listed if not count and leaf.count))
-    known = {}
-    for leaf in [*lacking, *(leaf for swap in swaps for leaf in swap.stored)]:
-        one, old = renamed(leaf, spellings.common)
-        known[id(one)] = one, leaf, old
-    finder = Finder([one for one, _, _ in known.values()])
-    pairs: dict[str, list[str]] = {}
-    used: set[int] = set()
-    experts: set[str] = set()
-    for name in unexpected:
-        for form in dict.fromkeys([*_forms(spellings.common(name), spellings.prefix), name]):
-            found = finder.find(form)
-            if found is not None:
-                _, leaf, old = known[id(found)]
-                wanted = old(split(form)[1])
-                pairs.setdefault(wanted, []).append(name)
-                used.add(id(leaf))
-                if _EXPERT.search(wanted):
-                    experts.add(_numbered(wanted)[0])
-                break
+    lacking = [leaf for leaf, count in listed if count < leaf.count]
+    pairs, used = _wanted([*lacking, *(leaf for swap in swaps for leaf in swap.stored)], unexpected, spellings)
     # Of two names of one tensor neither is a mere spelling of it.
     chosen = {
         found[0]: wanted
         for wanted, found in pairs.items()
         if found == [wanted] or (len(found) == 1 and wanted not in names)
     }
-    for name in _out_of_order(chosen, names, experts):
+    for name in _out_of_order(chosen, names, {_numbered(wanted)[0] for wanted in pairs if _EXPERT.search(wanted)}):
         del chosen[name]
     swapped = [swap for swap in swaps if any(id(leaf) in used for leaf in swap.stored)]
     return Respelled(chosen, swapped)
+
+
+def _wanted(
+    leaves: Iterable[Leaf], unexpected: Iterable[str], spellings: Spellings
+) -> tuple[dict[str, list[str]], set[int]]:
+    """The names that stand for each name of these leaves, and which leaves have any."""
+    known = {}
+    for leaf in leaves:
+        one, old = renamed(leaf, spellings.common)
+        known[id(one)] = one, leaf, old
+    finder = Finder([one for one, _, _ in known.values()])
+    pairs: dict[str, list[str]] = {}
+    used: set[int] = set()
+    for name in unexpected:
+        for form in dict.fromkeys([*_forms(spellings.common(name), spellings.prefix), name]):
+            if found := finder.find(form):
+                _, leaf, old = known[id(found)]
+                pairs.setdefault(old(split(form)[1]), []).append(name)
+                used.add(id(leaf))
+                break
+    return pairs, used
 
 
 def _forms(name: str, prefix: str) -> list[str]:

@@ -35,17 +35,24 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
     for state, found in groups.items():
         if state == "differing" and own_head(c.blueprint.ties_otherwise):
             continue  # every reader uses it: check_readers says how
-        first = found[0][0]
+        _report(c, state, found, outcome)
+
+
+def _report(c: Comparison, state: State, found: list[tuple[Leaf, int]], outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf203_tied_weight_stored import TiedWeightStored
+    from hfcount.verifier.rules.hf213_tied_weight_differs import TiedWeightDiffers
+
+    first, key = found[0][0], "tie_word_embeddings"
+    pair, stored = (first.tied_to or "", first.name), c.stored(found)
+    if state == "differing":
+        counted = bool(outcome.apart)
         outcome.report(
-            "HF213" if state == "differing" else "HF203",
-            expected=first.tied_to,
-            observed=first.name,
-            key="tie_word_embeddings",
-            file=CONFIG,
-            **c.stored(found),
-            alike=state == "alike",
-            unknown=state == "unknown",
-            counted=bool(outcome.apart),
+            TiedWeightDiffers(expected=pair[0], observed=pair[1], key=key, file=CONFIG, **stored, counted=counted)
+        )
+    else:
+        alike = True if state == "alike" else None
+        outcome.report(
+            TiedWeightStored(expected=pair[0], observed=pair[1], key=key, file=CONFIG, **stored, alike=alike)
         )
 
 

@@ -10,8 +10,8 @@ from hfcount.mapper.token_ids import TokenId
 from hfcount.text import plural, printable
 from hfcount.tree.dims import Dim
 from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.finding import Severity
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.rules import Severity
 
 _VOCABULARIES = ("vocab_size", "padded_vocab_size", "decoder_vocab_size")
 _PLACEHOLDERS = ("image_token", "video_token", "audio_token")
@@ -31,20 +31,22 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
         if known and one.value >= known[0] and (severity := _severity(c, one)):
             found.setdefault(severity, []).append((one, *known))
     for severity, group in found.items():
+        from hfcount.verifier.rules.hf104_id_beyond_vocabulary import IdBeyondVocabulary
+
         first, rows, table = group[0]
         ids = [f"{printable(one.key)} is {one.value:,}" for one, _, _ in group[:_NAMED]]
         outcome.report(
-            "HF104",
-            severity=severity,
-            expected=rows,
-            observed=first.value,
-            key=first.key,
-            file=CONFIG,
-            tensors=[table],
-            fix="" if severity == "error" else None,
-            ids=", ".join(ids) + (f" and {plural(len(group) - _NAMED, 'more id')}" if len(group) > _NAMED else ""),
-            rows=rows,
-            table=table,
+            IdBeyondVocabulary(
+                severity=severity,
+                expected=rows,
+                observed=first.value,
+                key=first.key,
+                file=CONFIG,
+                tensors=(table,),
+                fix=IdBeyondVocabulary.remedy if severity == "error" else None,
+                ids=", ".join(ids) + (f" and {plural(len(group) - _NAMED, 'more id')}" if len(group) > _NAMED else ""),
+                table=table,
+            )
         )
 
 
@@ -60,19 +62,21 @@ def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
         if number >= rows:
             found.setdefault("note" if _UNREAD.search(token) else "error", {}).setdefault(number, (file, token))
     for severity, by_id in found.items():
+        from hfcount.verifier.rules.hf105_token_beyond_embedding import TokenBeyondEmbedding
+
         first = min(by_id)
         file, token = by_id[first]
         outcome.report(
-            "HF105",
-            severity=severity,
-            expected=rows,
-            observed=first,
-            file=file,
-            tensors=[table],
-            token=token,
-            more=len(by_id) - 1 or None,
-            table=table,
-            last=rows - 1,
+            TokenBeyondEmbedding(
+                severity=severity,
+                expected=rows,
+                observed=first,
+                file=file,
+                tensors=(table,),
+                token=token,
+                more=len(by_id) - 1,
+                table=table,
+            )
         )
 
 

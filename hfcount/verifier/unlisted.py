@@ -1,11 +1,11 @@
 """Checks of weight files that the index does not name."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from hfcount.fetcher.interface import SINGLE
 from hfcount.fetcher.missing import named
-from hfcount.formats.safetensors import Entry
+from hfcount.formats.safetensors import Entry, Shard
 from hfcount.text import printable
 from hfcount.tree.leaves import Finder
 from hfcount.verifier import ties
@@ -33,49 +33,54 @@ def check_beside(c: Comparison, outcome: Outcome) -> None:
 
 def check_single(c: Comparison, outcome: Outcome) -> None:
     """HF008: model.safetensors beside an index, which transformers then does not look at."""
-    index = c.index
+    index, shard = c.index, c.beside.get(SINGLE)
     if index is None:
         return
     if SINGLE in index.shards:
         _check_among(c, index.weight_map, outcome)
-        return
-    shard = c.beside.get(SINGLE)
-    if shard is None or c.view is None:
-        return
-    facts: dict[str, Any] = {"beside": True, "listed": len(index.shards), "problem": shard.problem}
+    elif shard and c.view:
+        _compare_single(c, c.view.entries, shard, len(index.shards), outcome)
+
+
+def _compare_single(c: Comparison, theirs: Mapping[str, Entry], shard: Shard, files: int, outcome: Outcome) -> None:
+    """Compares names, shapes, dtypes and the first bytes of model.safetensors with `theirs`, of files of the index."""
+    from hfcount.verifier.rules.hf008_two_weight_sets import TwoWeightSets
+
     if shard.header is None:
-        outcome.report("HF008", file=SINGLE, fix=shard.fix, **facts)
+        outcome.report(TwoWeightSets(file=SINGLE, fix=shard.fix, files=files, problem=shard.problem or ""))
         return
-    theirs, own = c.view.entries, shard.header.tensors
-    differences = {
-        "lacking": [name for name in theirs if name not in own],
-        "beyond": [name for name in own if name not in theirs],
-        "differing": [name for name in own if name in theirs and own[name][:2] != theirs[name][:2]],
-    }
-    for what, names in differences.items():
-        if names:
-            facts |= {what: len(names), f"{what}_name": names[0]}
-    different = [name for names in differences.values() for name in names]
-    pairs = [] if different else [*ties.beside(c, shard, own)]
+    own = shard.header.tensors
+    lacking, beyond = [name for name in theirs if name not in own], [name for name in own if name not in theirs]
+    differing = [name for name, entry in own.items() if name in theirs and entry[:2] != theirs[name][:2]]
+    different = [*lacking, *beyond, *differing]
+    changed, same = ([], False) if different else _changed(c, shard, own, outcome)
+    different += changed
+    outcome.report(
+        TwoWeightSets(
+            severity="error" if different else "note",
+            file=SINGLE,
+            tensors=tuple(fold(different)),
+            count=len(different),
+            parameters=None,
+            bytes=None,
+            fix=(different and not changed and _meant(c, own, outcome)) or TwoWeightSets.remedy,
+            files=files,
+            same=same,
+            values=next(iter(changed), ""),
+            lacking=lacking,
+            beyond=beyond,
+            differing=differing,
+        )
+    )
+
+
+def _changed(c: Comparison, shard: Shard, own: Mapping[str, Entry], outcome: Outcome) -> tuple[list[str], bool]:
+    """Which of a few tensors begin otherwise in both, and whether all are known to begin alike."""
+    pairs = [*ties.beside(c, shard, own)]
     outcome.pieces += [piece for _, *pair in pairs for piece in pair if piece not in c.samples]
     compared = [(name, c.samples.get(one), c.samples.get(other)) for name, one, other in pairs]
-    different += [name for name, one, other in compared if one and other and one != other]
-    same = bool(compared) and all(one and one == other for _, one, other in compared)
-    if compared and different:
-        facts["values"] = different[0]
-    outcome.report(
-        "HF008",
-        severity=None if different else "note",
-        file=SINGLE,
-        tensors=fold(different),
-        count=len(different),
-        parameters=None,
-        bytes=None,
-        fix=_meant(c, own, outcome) if different and not compared else "",
-        same=same,
-        alike=not different and not same,
-        **facts,
-    )
+    changed = [name for name, one, other in compared if one and other and one != other]
+    return changed, bool(compared) and all(one and one == other for _, one, other in compared)
 
 
 def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome) -> None:
@@ -85,18 +90,20 @@ def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome)
     lacking = [name for name, file in weight_map.items() if file != SINGLE]
     needed = _needed(c, lacking, announced=False)
     if needed:
+        from hfcount.verifier.rules.hf008_two_weight_sets import TwoWeightSets
+
         outcome.report(
-            "HF008",
-            file=SINGLE,
-            tensors=fold(needed),
-            count=len(needed),
-            parameters=None,
-            bytes=None,
-            fix="Give the file another name, in the index, too.",
-            among=True,
-            listed=len(c.weights.named),
-            lacking=len(needed),
-            lacking_name=needed[0],
+            TwoWeightSets(
+                file=SINGLE,
+                tensors=tuple(fold(needed)),
+                count=len(needed),
+                parameters=None,
+                bytes=None,
+                fix="Give the file another name, in the index, too.",
+                among=True,
+                files=len(c.weights.named),
+                lacking=needed,
+            )
         )
 
 
@@ -127,27 +134,35 @@ def check_unlisted(c: Comparison, outcome: Outcome) -> None:
     for one in found:
         groups.setdefault((one.kind, _taken(c, one)), []).append(one)
     for (kind, taken), group in groups.items():
-        names = [name for one in group for name in one.names]
-        facts: dict[str, Any] = {"problem": group[0].problem} if kind == "problem" else {kind: len(names)}
-        outcome.report(
-            "HF006",
-            c.subject,
-            severity="error" if taken or kind == "needed" else "note",
+        _report_unlisted(c, kind, taken, group, outcome)
+
+
+def _report_unlisted(
+    c: Comparison, kind: Kind, taken: str | None, group: Sequence[_Unlisted], outcome: Outcome
+) -> None:
+    from hfcount.verifier.rules.hf006_unlisted_weights import UnlistedWeights
+
+    names, lost = [name for one in group for name in one.names], kind == "needed"
+    again = "Write the index again from all of its files."
+    outcome.report(
+        UnlistedWeights(
+            subject=c.subject,
+            severity="error" if taken or lost else "note",
             file=group[0].file,
-            tensors=fold(names),
+            tensors=tuple(fold(names)),
             count=len(names),
             parameters=None,
             bytes=None,
-            fix="Write the index again from all of its files." if kind == "needed" and c.index else "",
-            many=len(group),
+            fix=again if lost and c.index else UnlistedWeights.remedy,
             files=named([one.file for one in group]),
-            index=c.index is not None,
-            single=c.index is None,
-            lost=kind == "needed",
-            predicting=kind == "needed" and _predicting(c, names),
-            taken=taken if kind != "needed" else None,
-            **facts,
+            many=len(group),
+            kind=kind,
+            problem=group[0].problem or "",
+            indexed=c.index is not None,
+            predicting=lost and _predicting(c, names),
+            taken=taken,
         )
+    )
 
 
 def _read(c: Comparison, file: str) -> _Unlisted | None:
@@ -205,4 +220,4 @@ def _drop_what_explains(c: Comparison, needed: Sequence[str], outcome: Outcome) 
     required = sum(leaf is not None and leaf.presence == "required" for leaf in map(find, needed))
     explained = {"HF201"} if required == c.match.missing_count else set()
     explained |= {"HF207"} if required < len(needed) else set()
-    outcome.findings = [finding for finding in outcome.findings if finding.rule.code not in explained]
+    outcome.findings = [finding for finding in outcome.findings if finding.code not in explained]

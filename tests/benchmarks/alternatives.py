@@ -1,13 +1,11 @@
-"""What other tools cost, as .github/docs/alternatives.md tells: `python tests/benchmarks/alternatives.py [--bin DIR]`.
+"""What other tools cost, as hfcount/docs/alternatives.md tells: `python tests/benchmarks/alternatives.py [--bin DIR]`.
 
 Qwen3-32B is served on the loopback interface, its shards as sparse files with their headers. Each tool that is found,
 beside this Python or in DIR, runs three times with an empty cache: the median seconds, the most memory, the requests.
 """
 
 import argparse
-import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -16,9 +14,9 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 from threading import Thread
-from typing import Any
 
-from hub import COMMIT, _Handler, lay_out
+from hub import _Handler, lay_out
+from measuring import HF_MEM
 from run import DENSE, FIXTURES, INDEX, config
 
 import hfcount
@@ -42,37 +40,15 @@ with torch.device("meta"):
 print(sum(parameter.numel() for parameter in model.parameters()))
 """
 
-# hf-mem has the Hub's address written into it.
-_HF_MEM = """
-import os, runpy, sys
-import httpx2
-build = httpx2.AsyncClient.build_request
-def here(self, method, url, **others):
-    return build(self, method, str(url).replace("https://huggingface.co", os.environ["HF_ENDPOINT"]), **others)
-httpx2.AsyncClient.build_request = here
-path = sys.argv[1]
-sys.argv = sys.argv[1:]
-runpy.run_path(path, run_name="__main__")
-"""
-
 
 class Hub(_Handler):
-    """Also a repo's facts and tree, as other clients ask for them."""
+    """Counts what it is asked."""
 
     asked = 0
 
     def _answer(self, with_body: bool) -> None:
         Hub.asked += 1
-        found = re.fullmatch(r"/api/models/(?P<repo>[^/?]+/[^/?]+)(?P<tree>/tree/[^?]+)?(\?.*)?", self.path)
-        if not found:
-            super()._answer(with_body)
-            return
-        files = sorted(Path(self.directory, found["repo"]).iterdir())
-        facts: Any = {"id": found["repo"], "sha": COMMIT, "tags": [], "library_name": "transformers", "downloads": 1}
-        facts |= {"config": {"model_type": "qwen3"}, "siblings": [{"rfilename": path.name} for path in files]}
-        if found["tree"]:
-            facts = [{"type": "file", "path": path.name, "size": path.stat().st_size, "oid": "0"} for path in files]
-        self._send(200, {"Content-Type": "application/json"}, json.dumps(facts).encode(), with_body)
+        super()._answer(with_body)
 
 
 def tools(folder: Path, home: Path) -> Iterator[tuple[str, list[str]]]:
@@ -89,7 +65,7 @@ def tools(folder: Path, home: Path) -> Iterator[tuple[str, list[str]]]:
     for name, given in asked.items():
         script = home / name
         if script.exists():
-            start = [str(home / "python"), "-c", _HF_MEM] if name == "hf-mem" else []
+            start = [str(home / "python"), "-c", HF_MEM] if name == "hf-mem" else []
             yield name, [*start, str(script), *given]
 
 

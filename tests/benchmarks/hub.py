@@ -23,6 +23,7 @@ from delay import forward
 CERTIFICATE = Path(__file__).resolve().parents[1] / "certificates" / "here.pem"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _REVISION = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/revision/[^/?]+(\?.*)?")
+_FACTS = re.compile(r"/api/models/(?P<repo>[^/?]+/[^/?]+)(?P<tree>/tree/[^?]+)?(\?.*)?")
 _RESOLVE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<file>[^?]+)(\?.*)?")
 
 
@@ -50,6 +51,9 @@ class _Handler(SimpleHTTPRequestHandler):
             siblings = [{"rfilename": path.name, "size": path.stat().st_size} for path in files]
             self._send(200, {}, json.dumps({"sha": COMMIT, "siblings": siblings}).encode(), with_body)
             return
+        if found := _FACTS.fullmatch(self.path):  # which other clients ask for
+            self._tell(found["repo"], found["tree"] is not None, with_body)
+            return
         asked = _RESOLVE.fullmatch(self.path)
         path = Path(self.directory, asked["repo"], asked["file"]) if asked else None
         if path is None or not path.is_file():
@@ -71,6 +75,15 @@ class _Handler(SimpleHTTPRequestHandler):
                 file.seek(first)
                 body = file.read(last - first + 1)
         self._send(206 if wanted else 200, headers, body, with_body, last - first + 1)
+
+    def _tell(self, repo: str, tree: bool, with_body: bool) -> None:
+        """A repo's facts, or its files with their sizes."""
+        files = sorted(Path(self.directory, repo).iterdir())
+        facts: Any = {"id": repo, "sha": COMMIT, "tags": [], "library_name": "transformers", "downloads": 1}
+        facts |= {"config": {"model_type": "qwen3"}, "siblings": [{"rfilename": path.name} for path in files]}
+        if tree:
+            facts = [{"type": "file", "path": path.name, "size": path.stat().st_size, "oid": "0"} for path in files]
+        self._send(200, {"Content-Type": "application/json"}, json.dumps(facts).encode(), with_body)
 
     def _send(
         self, status: int, headers: Mapping[str, str], body: bytes, with_body: bool, length: int | None = None

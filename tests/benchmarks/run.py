@@ -3,7 +3,8 @@
 Each compares hfcount with a peer that does a comparable thing on the same machine in the same run, by turns, and prints
 the ratio of the medians; nothing fails by the clock. WORD picks the measures whose name contains one. `--oracle` is an
 interpreter with torch and transformers, when this one has none; `--base` a checkout of another commit to compare with,
-`--recorded` one more tree of recorded checkpoints to read.
+`--recorded` one more tree of recorded checkpoints to read. `--page` writes all of it to hfcount/docs/speed.md, with the
+date and the machine.
 """
 
 import argparse
@@ -15,9 +16,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import differing
+import page
 from delay import forward
 from hub import lay_out, serving
-from measuring import MB, Row, alone, compare, inside, peak, process, timed
+from measuring import HF_MEM, MB, Row, alone, compare, inside, peak, process, timed
 from sweeping import measured
 
 import hfcount
@@ -74,6 +77,32 @@ def run(cases):
 run(recorded)
 start = time.process_time()
 run(itertools.islice(itertools.cycle(recorded), int(sys.argv[1])))
+print(time.process_time() - start)
+"""
+
+# CPU seconds for the checkpoints that are named, after one look at each; and what parsing their files alone takes.
+_EACH = """
+import pathlib, sys, time
+from hfcount import HfcountError, verify
+root = pathlib.Path(sys.argv[1])
+def run(names):
+    for name in names:
+        try:
+            verify(name, fixtures=root)
+        except HfcountError:
+            pass
+names = sorted(path.parent.name for path in root.rglob("config.json"))
+run(names[:12])
+start = time.process_time()
+run(names)
+print(time.process_time() - start)
+"""
+_PARSED = """
+import json, pathlib, sys, time
+files = sorted(pathlib.Path(sys.argv[1]).rglob("*.json"))
+start = time.process_time()
+for file in files:
+    json.loads(file.read_bytes())
 print(time.process_time() - start)
 """
 
@@ -146,6 +175,16 @@ def headers_from_a_hub(options: argparse.Namespace, scratch: Path) -> Iterator[R
                 rounds=options.rounds,
                 at_most=1.0,
             )
+            if model == DENSE and (tool := Path(options.oracle).with_name("hf-mem")).exists():
+                mem = [options.oracle, "-c", HF_MEM, str(tool), "--model-id", model, "--experimental"]
+                yield compare(
+                    f"the same beside hf-mem, headers of {name}",
+                    process(_afresh(ours), environment),
+                    process(_afresh(mem), environment),
+                    called="hf-mem",
+                    rounds=options.rounds,
+                    at_most=1.0,
+                )
             if model == ROUTED:
                 yield peak(f"peak memory, headers of {name}", ours, environment, at_most=200 * MB)
 
@@ -266,6 +305,29 @@ def many_in_a_loop(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     yield compare(measure, ours, base, called="by the commit of --base", rounds=rounds, at_most=284 / 350)
 
 
+def that_differ(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """Recorded checkpoints, each spoilt in a dozen ways, one after another in one process; the peer parses alone."""
+    count, environment = len(list(differing.lay_out(FIXTURES, scratch))), {"PYTHONPATH": str(FIXTURES.parent)}
+    ours = inside([sys.executable, "-P", "-c", _EACH, str(scratch)], environment)
+    parsed = inside([sys.executable, "-P", "-c", _PARSED, str(scratch)], environment)
+    rounds = min(options.rounds, 3)
+    row = compare(f"{count} that differ, CPU time", ours, parsed, called="json.loads", rounds=rounds, at_most=None)
+    yield row
+    if options.base:
+        base = inside([sys.executable, "-P", "-c", _EACH, str(scratch)], {"PYTHONPATH": options.base})
+        yield compare(row.measure, ours, base, called="by the commit of --base", rounds=rounds, at_most=0.5)
+
+
+def unrelated_names(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """An index whose names have nothing to do with the config: what anybody may upload."""
+    for count, seconds, memory in ((10_000, 3.0, 100), (100_000, 10.0, 300)):
+        name = differing.unrelated(config(DENSE), scratch, count)
+        ours = [sys.executable, "-m", "hfcount", "-q", "--fixtures", str(scratch), name]
+        line = ["sh", "-c", '"$@"; test $? -eq 1', "sh", *ours]  # a mismatch, as it has to be
+        yield alone(f"{count:,} unrelated names", process(line), rounds=min(options.rounds, 3), below=seconds)
+        yield peak(f"  peak memory, {count:,} unrelated names", line, at_most=memory * MB)
+
+
 def sweep_of_many(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     """10,000 recorded checkpoints in two processes and in one, with the driver's memory."""
     yield from measured(FIXTURES, scratch, 10_000)
@@ -310,40 +372,50 @@ def lay_out_index(folder: Path, values: dict[str, object], shards: int) -> int:
     return (folder / INDEX).write_text(json.dumps(index, indent=2) + "\n")
 
 
-MEASURES: tuple[Callable[[argparse.Namespace, Path], Iterator[Row]], ...] = (
-    against_safetensors_metadata,
-    headers_from_a_hub,
-    behind_a_delay,
-    far_away,
-    against_meta_device,
-    config_to_totals,
-    every_architecture,
-    index_against_json,
-    many_in_a_loop,
-    sweep_of_many,
-    peak_memory,
-    half_a_million,
-)
+Measure = Callable[[argparse.Namespace, Path], Iterator[Row]]
+
+SECTIONS: dict[str, tuple[Measure, ...]] = {
+    "On disk": (against_safetensors_metadata, against_meta_device, half_a_million, peak_memory),
+    "In a process": (config_to_totals, every_architecture, index_against_json, many_in_a_loop),
+    "Near: a Hub on this machine": (headers_from_a_hub,),
+    "Far: with a delay, TLS and redirects": (behind_a_delay, far_away),
+    "Checkpoints that differ": (that_differ, unrelated_names),
+    "Very many": (sweep_of_many,),
+}
+"""The measures, as the page groups them."""
+
+MEASURES = [measure for several in SECTIONS.values() for measure in several]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="WORD", help=", ".join(one.__name__ for one in MEASURES))
     parser.add_argument("--rounds", type=int, default=11, help="turns of each measure (default: 11)")
-    parser.add_argument("--oracle", metavar="PYTHON", default=sys.executable, help="has torch and transformers")
+    parser.add_argument("--oracle", metavar="PYTHON", default=sys.executable, help="has torch, transformers and hf-mem")
     parser.add_argument("--base", metavar="PATH", help="a checkout of the commit to compare with")
     parser.add_argument("--recorded", metavar="DIR", action="append", default=[], help="a further tree of checkpoints")
+    parser.add_argument("--page", action="store_true", help="write everything to hfcount/docs/speed.md")
     options = parser.parse_args()
+    if options.page and options.words:
+        parser.error("--page is of all measures: leave out WORD")
+    machine = page.machine()  # as it is before it is kept busy
     line = "{:<46} {:>9}  {:<46} {:>6}  {:<10} {}"
     print(line.format("measure", "ours", "peer", "ratio", "target", "").rstrip())
-    for measure in MEASURES:
-        if options.words and not any(word in measure.__name__ for word in options.words):
-            continue
-        with tempfile.TemporaryDirectory() as scratch:
-            for row in measure(options, Path(scratch)):
-                ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
-                met = {True: "met", False: "missed", None: ""}[row.met]
-                print(line.format(row.measure, row.ours, row.peer, ratio, row.target, met).rstrip(), flush=True)
+    found = []
+    for title, measures in SECTIONS.items():
+        rows = list[Row]()
+        for measure in measures:
+            if options.words and not any(word in measure.__name__ for word in options.words):
+                continue
+            with tempfile.TemporaryDirectory() as scratch:
+                for row in measure(options, Path(scratch)):
+                    ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
+                    met = {True: "met", False: "missed", None: ""}[row.met]
+                    print(line.format(row.measure, row.ours, row.peer, ratio, row.target, met).rstrip(), flush=True)
+                    rows.append(row)
+        found.append((title, rows))
+    if options.page:
+        page.write(found, machine, options.rounds)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from typing import Any
 import hfcount
 from hfcount import families
 from hfcount.cli.catalogue import FILE, KINDS
-from hfcount.verifier.rules import RULES, Rule
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.rules import RULES
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests"))
@@ -22,7 +23,7 @@ from defects import CASES, write  # noqa: E402 - lies one folder up
 from literature import MISTAKES, model  # noqa: E402 - lies one folder up
 from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies one folder up
 
-DOCS = ROOT / ".github" / "docs"
+DOCS = ROOT / "hfcount" / "docs"
 
 
 def _run(*args: str) -> str:
@@ -92,7 +93,7 @@ def _type(schema: dict[str, Any]) -> str:
 
 def _rules() -> str:
     rows = [
-        f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | {rule.name} | {rule.severity} | {rule.what} |"
+        f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | {rule.name} | {rule.level} | {rule.what} |"
         for rule in RULES.values()
     ]
     return "\n".join(["| code | name | severity | when |", "|---|---|---|---|", *rows])
@@ -102,9 +103,13 @@ def _findings() -> str:
     return "\n\n".join([_finding(rule) for rule in RULES.values()])
 
 
-def _finding(rule: Rule) -> str:
-    lines = [f"## {rule.code} {rule.name}", f"**What** ({rule.severity}): {rule.what}", f"**Why**: {rule.why}"]
-    lines += [*_example(rule.code), f"**Cure**: {rule.do}"]
+def _finding(rule: type[Finding]) -> str:
+    level = f"{rule.level}, informational" if rule.informational else rule.level
+    lines = [f"## {rule.code} {rule.name}", f"**What** ({level}): {rule.what}", f"**Why**: {rule.why}"]
+    if rule.variants:
+        rows = [f"- `{name}`: {what}" for name, what in rule.variants.items()]
+        lines += ["**Variants**, which the JSON names:", "\n".join(rows)]
+    lines += [*_example(rule.code), f"**Fix**: {rule.remedy}"]
     return "\n\n".join(lines)
 
 

@@ -83,7 +83,7 @@ def _fixture(model_type: str, known: Json, within: dict[str, tuple[str, Config]]
     if model_type in known:
         return dict(known[model_type])
     family = families.find(model_type)
-    for other in family.MODEL_TYPES if family else ():
+    for other in family.types if family else ():
         values = known.get(other, {}).get("config", {}) | {"model_type": model_type, "architectures": None}
         try:
             build(Config(values))

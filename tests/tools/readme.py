@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from blocks import BLOCKS, DOCS, ROOT
@@ -18,34 +19,50 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted(ROOT.glob(".github/*.md")), *sorted(DOCS.glob("*.md"))]
 
 
-def generated(text: str) -> str:
-    """The page with every generated block written anew."""
+def generated(text: str, shown_by: Callable[[str], str] | None = None) -> str:
+    """The page with every generated block written anew; `shown_by` says what a command prints, in place of a shell."""
+    show = shown_by or shell
     return re.sub(
         r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)",
-        lambda block: f"{block[1]}{_console(block[3]) if block[2] == 'console' else BLOCKS[block[2]]()}\n{block[4]}",
+        lambda part: f"{part[1]}{_console(part[3], show) if part[2] == 'console' else BLOCKS[part[2]]()}\n{part[4]}",
         text,
         flags=re.DOTALL,
     )
 
 
-def _console(block: str) -> str:
-    shown = [f"$ {command}\n{shell(command)}" for command in re.findall(r"^\$ (.+)$", block, re.MULTILINE)]
+def _console(block: str, show: Callable[[str], str]) -> str:
+    shown = [f"$ {command}\n{show(command)}" for command in re.findall(r"^\$ (.+)$", block, re.MULTILINE)]
     return "```console\n" + "\n\n".join(shown) + "\n```"
 
 
 def shell(command: str) -> str:
     """What a command prints to somebody who has hfcount installed and stands in the project's folder."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PATH": path, "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8"
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=ROOT,
+        env={**os.environ, **DESK, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
     )
-    if done.returncode > 1 or done.stderr or not done.stdout:  # 1 is a mismatch, which pages show, too
-        raise RuntimeError(f"{command}: exit {done.returncode}: {done.stderr}")
-    return done.stdout.strip("\n")
+    return checked(command, done.returncode, done.stdout, done.stderr)
 
 
-PICTURES = {ROOT / ".github" / "components.svg": False, ROOT / ".github" / "components-dark.svg": True}
+DESK = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+
+
+def checked(command: str, code: int, out: str, err: str) -> str:
+    """What a command has printed.
+
+    Raises:
+        RuntimeError: it has failed.
+    """
+    if code > 1 or err or not out:  # 1 is a mismatch, which pages show, too
+        raise RuntimeError(f"{command}: exit {code}: {err}")
+    return out.strip("\n")
+
+
+PICTURES = {DOCS / "components.svg": False, DOCS / "components-dark.svg": True}
 """The pictures of the pages, and whether they are on a dark ground."""
 
 _SERIES = ("0.6B", "1.7B", "4B", "8B", "32B", "30B-A3B", "235B-A22B")

@@ -20,9 +20,9 @@ from typing import Any
 from distinct import distinct
 
 from hfcount.building import build
+from hfcount.formula.figures import closed_form, layer_kinds
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
-from hfcount.report.build import formulas
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "fixtures" / "architectures"
@@ -36,7 +36,8 @@ def record(values: Json, judge: str, alike: Mapping[str, str] | None = None) -> 
     build(config)
     facts = config.facts()
     blueprint = build(Config(facts))
-    formulas(blueprint, ["formula", "layers"])  # one that cannot be written is an error here, not in a user's run
+    formula = blueprint.formula()
+    closed_form(formula), layer_kinds(formula)  # one that cannot be written is an error here, not in a user's run
     return {
         "config": facts,
         "total": blueprint.total if not blueprint.asides else None,

@@ -51,7 +51,7 @@ def _texts() -> dict[Path, bytes]:
         "fixtures/*.json",
         "tests/*.json",
     )
-    pages = ("*.md", ".github/*.md", ".github/docs/*.md", ".github/*.svg")
+    pages = ("*.md", ".github/*.md", "hfcount/docs/*.md", "hfcount/docs/*.svg")
     return {path: path.read_bytes() for pattern in (*folders, *pages) for path in ROOT.glob(pattern)}
 
 

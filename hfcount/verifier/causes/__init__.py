@@ -85,7 +85,7 @@ def explain(
         if packing:
             _name(packing, outcome)
             return
-    open_ = [finding.rule.code for finding in outcome.findings if finding.rule.code in DIFFERING]
+    open_ = [finding.code for finding in outcome.findings if finding.code in DIFFERING]
     if not open_ or comparison.names is None:
         return
     wrapped = comparison.names.wrapped
@@ -95,7 +95,7 @@ def explain(
     if not case.told:
         return
     _condense(case, outcome)
-    if open_ == ["HF201"] and not _FILES.isdisjoint(finding.rule.code for finding in outcome.findings):
+    if open_ == ["HF201"] and not _FILES.isdisjoint(finding.code for finding in outcome.findings):
         return  # what is missing may be in files that are
     rows = case.difference.rows
     found, unlooked = _found(case, frozenset(open_), _OF_MANY if rows > MOST_ROWS else CAUSES)
@@ -144,18 +144,18 @@ def _condense(case: Case, outcome: Outcome) -> None:
     if not any(rows for _, rows in case.difference.found):
         return
     for place, finding in enumerate(outcome.findings):
-        found = {"HF201": case.gone, "HF202": case.beyond}.get(finding.rule.code)
+        found = {"HF201": case.gone, "HF202": case.beyond}.get(finding.code)
         if found and len(rows := found.rows()) < len(finding.tensors):
-            outcome.findings[place] = replace(finding, parts=tuple(map(printable, rows)))
+            outcome.findings[place] = finding.replace(parts=tuple(map(printable, rows)))
 
 
 def _name(cause: Cause, outcome: Outcome) -> None:
     """Gives the first finding that a cause explains its sentences, and the other errors to the first."""
-    place, first = next((at, one) for at, one in enumerate(outcome.findings) if one.rule.code in cause.codes)
-    others = [one for one in outcome.findings[place + 1 :] if one.rule.code in cause.codes]
+    place, first = next((at, one) for at, one in enumerate(outcome.findings) if one.code in cause.codes)
+    others = [one for one in outcome.findings[place + 1 :] if one.code in cause.codes]
     joined = tuple(one for one in others if one.severity == "error")
-    named = replace(first, cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes, sole=cause.sole)
+    named = first.replace(cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes, sole=cause.sole)
     if key := next(iter(cause.changes), cause.key):
-        named = replace(named, key=key, file=CONFIG)
-    rest = [one for one in outcome.findings[place + 1 :] if one.rule.code not in cause.codes]
+        named = named.replace(key=key, file=CONFIG)
+    rest = [one for one in outcome.findings[place + 1 :] if one.code not in cause.codes]
     outcome.findings[place:] = [named, *rest]

@@ -73,22 +73,22 @@ class Case:
     def stored(self) -> Stored:
         """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
         c, match = self.comparison, self.comparison.match
-        listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        if c.packed and c.packed.dense is None:
-            leaves = [leaf for leaf in self.blueprint.leaves if leaf.presence == "required" or leaf.name in listed]
-            listed = {name: name for leaf in leaves for name in leaf.names()}
-        elif c.packed:
-            listed = c.packed.dense or {}
         others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
         spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
-        for name, place in listed.items():
+        for name, place in self._listed().items():
             own, entry = spelling.get(name, name), entries.get(name)
             if own in others or own.startswith(self.blueprint.asides):
                 continue
             known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
             shapes[own] = entry.shape if entry and known else None
         return Stored.of(shapes)
+
+    def _listed(self) -> Mapping[str, str | None]:
+        """The names that are stored, as if they were not packed, each with the name that it is stored under."""
+        c = self.comparison
+        listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
+        return c.packed.dense if c.packed else listed
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -104,7 +104,7 @@ class Case:
     def told(self) -> bool:
         """Whether all that the findings differ in is seen here: more may be accepted, or packed in other ways."""
         match, counts = self.comparison.match, self.difference.counts
-        shapes = sum(finding.count for finding in self.outcome.findings if finding.rule.code == "HF301")
+        shapes = sum(finding.count for finding in self.outcome.findings if finding.code == "HF301")
         if self.comparison.packed:
             return counts[0] == match.missing_count and (counts[1] > 0) == bool(match.unexpected)
         return counts == (match.missing_count, len(match.unexpected), shapes)
@@ -230,8 +230,8 @@ class Case:
         made, solved = self.with_changes(changes), self.solved(changes)
         if made is None or not solved:
             return False
-        before = {finding.rule.code for finding in self.outcome.findings}
-        after = {finding.rule.code for finding in self.again(made[0]).findings if finding.bars}
+        before = {finding.code for finding in self.outcome.findings}
+        after = {finding.code for finding in self.again(made[0]).findings if finding.blocks}
         return after <= before - solved
 
 

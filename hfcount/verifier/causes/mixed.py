@@ -25,10 +25,14 @@ def mixed(case: Case) -> Iterator[Cause]:
     odd = [file for file, own in differences.items() if any(own.counts[1:])]
     if len(odd) != 1 or not _several(differences[odd[0]]) or not _within(c, odd[0]):
         return
-    (file,) = odd
-    hints = [hint for hint in agreed(sights(case.blueprint, differences[file], held[file])) if not _counted(hint.noun)]
+    yield from _of_another(case, odd[0], differences[odd[0]], held[odd[0]])
+
+
+def _of_another(case: Case, file: str, difference: Difference, held: Stored) -> Iterator[Cause]:
+    """A file is another model's if all that it holds would fit with other sizes."""
+    hints = [hint for hint in agreed(sights(case.blueprint, difference, held)) if not _counted(hint.noun)]
     made = case.with_changes({hint.key: hint.fits for hint in hints})
-    if made and hints and not any(compare(made[0].leaves, held[file]).counts[1:]):
+    if made and hints and not any(compare(made[0].leaves, held).counts[1:]):
         where = listed([f"{hint.key} would have to be {hint.fits:,}" for hint in hints])
         said = f"all that differs is in {printable(file)}, for which {where}, and the other files fit the config"
         do = "Take the one that was saved with the others."

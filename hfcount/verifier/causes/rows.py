@@ -1,6 +1,6 @@
 """Tensors that contradict one another: transposed, of another width in each layer, a router or a head left behind."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
@@ -9,7 +9,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import Sight, sights
-from hfcount.verifier.causes.stored import Row, Text, text_of
+from hfcount.verifier.causes.stored import Difference, Row, Text, text_of
 from hfcount.verifier.folding import written
 
 Values: TypeAlias = Mapping[int, Sequence[Sight]]
@@ -48,37 +48,40 @@ def contradicting(case: Case) -> Iterator[Cause]:
     difference = case.difference
     seen = sights(case.blueprint, difference, case.stored)
     apart = {key: values for key, values in seen.keys.items() if len(values) > 1}
-    said, fixes = list[str](), list[str]()
-    covered, stacks = set[int](), set[Text]()
-    for key, values in apart.items():
-        text, fix = (
-            _router(key, values, seen.read[key][0])
-            or _layers(case, key, values)
-            or _tensors(key, values, seen.read[key][0])
-        )
-        said.append(text)
-        fixes += [fix] if fix else []
-        covered |= {id(sight.leaf) for sight in chain(*values.values()) if not sight.stack}
-        stacks |= {sight.stack for sight in chain(*values.values()) if sight.stack}
-    for leaf, rows in difference.found:
-        if id(leaf) not in covered and any(leaf is odd for odd, _ in difference.misshapen):
-            if len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1:
-                return  # alike in all layers, so it is not the layers that differ
-            said.append(_leaf(leaf, rows))
-    if not said:
+    everywhere = [sight for values in apart.values() for sight in chain(*values.values())]
+    parts = [_contradiction(case, key, values, seen.read[key][0]) for key, values in apart.items()]
+    further = _further(difference, {id(sight.leaf) for sight in everywhere if not sight.stack})
+    if further is None:
         return
+    parts += [(text, None) for text in further]
+    codes = _codes(difference, {sight.stack for sight in everywhere if sight.stack})
+    if parts and codes:
+        fix = parts[0][1] if len(parts) == 1 else None
+        yield Cause(codes, sentence("; ".join(text for text, _ in parts)), fix, key=next(iter(apart), None))
+
+
+def _further(difference: Difference, covered: Collection[int]) -> list[str] | None:
+    """Which other leaves differ from layer to layer; None if one is alike in all, so that it is not the layers."""
+    odd = {id(leaf) for leaf, _ in difference.misshapen}.difference(covered)
+    found = [(leaf, rows) for leaf, rows in difference.found if id(leaf) in odd]
+    if any(len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1 for leaf, rows in found):
+        return None
+    return [_leaf(leaf, rows) for leaf, rows in found]
+
+
+def _contradiction(case: Case, key: str, values: Values, read: int) -> tuple[str, str | None]:
+    """What of a key contradicts itself, and what to do, if that is known."""
+    return _router(key, values, read) or _layers(case, key, values) or _tensors(key, values, read)
+
+
+def _codes(difference: Difference, stacks: Collection[Text]) -> set[str]:
+    """The findings that are explained: of shapes, and of names if all of them are within these stacks of layers."""
     texts = [text_of(leaf) for leaf, _ in difference.missing], [row.text for row, _ in difference.unexpected]
     codes = {"HF301"} if difference.misshapen else set()
     for code, found in zip(("HF201", "HF202"), texts, strict=True):
         if found and all(any(text[: len(stack)] == stack for stack in stacks) for text in found):
             codes.add(code)
-    if codes:
-        yield Cause(
-            codes,
-            sentence("; ".join(said)),
-            fixes[0] if fixes and len(said) == 1 else None,
-            key=next(iter(apart), None),
-        )
+    return codes
 
 
 def _router(key: str, values: Values, read: int) -> tuple[str, str | None] | None:

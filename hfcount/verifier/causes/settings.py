@@ -1,15 +1,16 @@
 """Settings of a quantisation that are not those by which the weights were packed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
 from hfcount.mapper.whatif import Changes, changed, get, steps
-from hfcount.storage.schemes import Announcement, announcements
+from hfcount.quantization.announcements import Announcement, announcements
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Cause, listed, sentence
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import DIFFERING, PACKED, Finding, Outcome
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 
 CODES = (*DIFFERING, *PACKED, "HF504")
 """Findings that wrong settings may have."""
@@ -42,27 +43,38 @@ def resettled(
         again: runs all checks with other announcements.
     """
     first = c.announced[0] if c.announced else None
-    if first is None or c.view is None or not any(finding.rule.code in CODES for finding in outcome.findings):
+    if first is None or c.view is None or not any(finding.code in CODES for finding in outcome.findings):
         return None
-    wrong = frozenset(one.rule.code for one in outcome.findings if one.rule.code in CODES and one.severity == "error")
-    fits: list[Changes] = []
+    wrong = frozenset(one.code for one in outcome.findings if one.code in CODES and one.severity == "error")
     most = max(_FEWEST, _WORK // (len(c.view.entries) + 1))
-    for changes in islice(_tried(values, first.key), most) if first.key and wrong else ():
-        if fits and len(changes) > len(fits[0]):
-            break
-        others = announcements(changed(values, changes))
-        found = again([*others, *(one for one in c.announced if not one.key)]).findings if others else outcome.findings
-        # Of what is not described nothing is compared.
-        told = (*CODES, "HF505")
-        if not any(one.severity == "error" for one in found if one.rule.code in told) and not _has(found, "HF501"):
-            fits.append(changes)
+    fits = _fitting(c, values, islice(_tried(values, first.key), most), again) if first.key and wrong else []
     if fits:
         return _cause(values, wrong, fits, every=most > _ALONE)
     return _turned(c) if wrong == {"HF301"} else None
 
 
-def _has(found: Sequence[Finding], code: str) -> bool:
-    return any(one.rule.code == code for one in found)
+def _fitting(
+    c: Comparison,
+    values: Mapping[str, Any],
+    tried: Iterable[Changes],
+    again: Callable[[Sequence[Announcement]], Outcome],
+) -> list[Changes]:
+    """The changes of as few settings as possible with which nothing would differ."""
+    fits: list[Changes] = []
+    beside = [one for one in c.announced if not one.key]
+    for changes in tried:
+        if fits and len(changes) > len(fits[0]):
+            break
+        announced = announcements(changed(values, changes))
+        if announced and _fits(again([*announced, *beside]).findings):
+            fits.append(changes)
+    return fits
+
+
+def _fits(findings: Sequence[Finding]) -> bool:
+    """Whether weights are stored as the settings say; of what is not described (HF501) nothing is compared."""
+    codes = (*CODES, "HF505")
+    return not any(one.code == "HF501" or (one.severity == "error" and one.code in codes) for one in findings)
 
 
 def _tried(values: Mapping[str, Any], key: str) -> Iterator[Changes]:

@@ -42,16 +42,24 @@ def _options(case: Case) -> Iterator[dict[str, Any]]:
     rows = len(case.difference.missing) + len(case.difference.unexpected)
     if rows > len(case.blueprint.leaves):
         return  # too much differs for one key to mend
-    yield from ({key: switch} for switch in (True, False) for key, value in values.items() if value is None)
-    yield from ({key: None} for key, value in values.items() if type(value) is int)
-    if not rows:
-        return
-    yield from _by_layer(case, values)
-    small = [key for key, value in values.items() if type(value) is int and abs(value) <= _SMALL]
+    absent = [key for key, value in values.items() if value is None]
+    numbers = [key for key, value in values.items() if type(value) is int]
+    yield from ({key: switch} for switch in (True, False) for key in absent)
+    yield from ({key: None} for key in numbers)
+    if rows:
+        yield from _by_layer(case, values)
+        yield from _numbers(case, values, absent, numbers)
+
+
+def _numbers(
+    case: Case, values: Mapping[str, Any], absent: Sequence[str], numbers: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Small numbers in place of others, and sizes of what nobody described in place of nothing."""
+    small = [key for key in numbers if abs(values[key]) <= _SMALL]
     yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
     sizes = Counter(size for row, _ in case.difference.unexpected for size in row.shape or ())
     for size, _ in sizes.most_common(_SIZES):
-        yield from ({key: size} for key, value in values.items() if value is None)
+        yield from ({key: size} for key in absent)
 
 
 def _by_layer(case: Case, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -65,10 +73,16 @@ def _by_layer(case: Case, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]
             if without is not None and within is not None and not without & within:
                 yield {key: sorted(without)}
         elif len(value) == depth and all(isinstance(one, str) for one in value):
-            odd = {one: _odd(case, {key: [one] * depth}) for one in dict.fromkeys(value)}
-            kinds = [[one for one, own in odd.items() if own is not None and n not in own] for n in range(depth)]
-            if all(value[n] in own or len(own) == 1 for n, own in enumerate(kinds)):
-                yield {key: [value[n] if value[n] in own else own[0] for n, own in enumerate(kinds)]}
+            yield from _by_word(case, key, value)
+
+
+def _by_word(case: Case, key: str, value: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The same for a list that names the kind of each layer."""
+    depth = len(value)
+    odd = {one: _odd(case, {key: [one] * depth}) for one in dict.fromkeys(value)}
+    kinds = [[one for one, own in odd.items() if own is not None and n not in own] for n in range(depth)]
+    if all(value[n] in own or len(own) == 1 for n, own in enumerate(kinds)):
+        yield {key: [value[n] if value[n] in own else own[0] for n, own in enumerate(kinds)]}
 
 
 def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
@@ -101,34 +115,38 @@ def _text(value: Any) -> str:
 
 def typed(case: Case) -> Iterator[Cause]:
     """Another model_type under which the same config describes what is stored, if need be with other sizes."""
-    gone, rows = case.gone, [leaf for leaf, count in case.difference.missing if leaf.indices and count == leaf.count]
-    large = not gone or gone.layers or any(map(is_large, gone.parts.values()))
-    if not case.difference.unexpected and (large or not rows):
-        return  # what is missing is lost, and no sign of another architecture
+    if not case.difference.unexpected and _is_lost(case):
+        return
     absent = {f"{leaf.component}_config.model_type" for leaf, _ in case.difference.missing}
     for key in case.keys:
         if key not in absent | {"model_type", "text_config.model_type"}:
             continue
         others = [one for one in families.all_types() if one != case.value(key) and _may_fit(case, key, one)]
-        agreeing, named = list[str](), list[str]()
-        for one in others:
-            if case.agrees({key: one}):
-                agreeing.append(one)
-            if case.named({key: one}):
-                named.append(one)
-        fits = _originals(case, key, agreeing)
-        if fits := [one for one in fits if case.proven({key: one})]:
-            said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
-            if more := fits[1:_TYPES] + ([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else []):
-                said += f", as it does under {listed(more)}"
-            said = "; ".join([said, *map(str, groups(case)), *_not_quite(case)])
-            yield _typed(case, said, key, fits[0])
+        # Both are asked of one type after the other: a config that was tried is kept for a while.
+        tried = [(one, case.agrees({key: one}), case.named({key: one})) for one in others]
+        agreeing = _originals(case, key, [one for one, agrees, _ in tried if agrees])
+        if fits := [one for one in agreeing if case.proven({key: one})]:
+            yield _typed(case, _names_of(case, key, fits), key, fits[0])
             return
-        for one in _originals(case, key, named)[:_TYPES]:
+        for one in _originals(case, key, [one for one, _, named in tried if named])[:_TYPES]:
             for sizes in of_sizes(case.under({key: one})):
                 said = f"these are the names of {key} {one}, and in it {sizes.says[0].lower()}{sizes.says[1:-1]}"
                 yield _typed(case, said, key, one, sizes)
                 return
+
+
+def _is_lost(case: Case) -> bool:
+    """Whether what is missing is lost, and no sign of another architecture."""
+    gone, rows = case.gone, [leaf for leaf, count in case.difference.missing if leaf.indices and count == leaf.count]
+    return not gone or bool(gone.layers) or any(map(is_large, gone.parts.values())) or not rows
+
+
+def _names_of(case: Case, key: str, fits: Sequence[str]) -> str:
+    """That these are the names of a type, and of which others."""
+    said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
+    if more := [*fits[1:_TYPES], *([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else [])]:
+        said += f", as it does under {listed(more)}"
+    return "; ".join([said, *map(str, groups(case)), *_not_quite(case)])
 
 
 def _may_fit(case: Case, key: str, model_type: str) -> bool:

@@ -1,0 +1,37 @@
+"""Memory of accelerators by name, as their makers' data sheets give it.
+
+Data sheets count in GB of 10^9 bytes or leave it open; it is read so here, which is the smaller number: what a driver
+reports is some per cent more. Sources: NVIDIA's data sheets of each product, AMD's of the Instinct series, Intel's of
+Gaudi, Google's of Cloud TPU (per chip).
+"""
+
+import re
+
+_GB = {
+    "A10": 24, "A10G": 24, "A16": 16, "A30": 24, "A40": 48, "A100": 80, "A100-40GB": 40, "A100-80GB": 80,
+    "B100": 180, "B200": 180, "B300": 270, "GB200": 186, "GB300": 279, "GH200": 96,
+    "GAUDI2": 96, "GAUDI3": 128,
+    "H20": 96, "H100": 80, "H100-NVL": 94, "H200": 141, "H800": 80,
+    "L4": 24, "L20": 48, "L40": 48, "L40S": 48,
+    "MI210": 64, "MI250": 128, "MI300X": 192, "MI325X": 256, "MI350X": 288, "MI355X": 288,
+    "P100": 16, "V100": 16, "V100-16GB": 16, "V100-32GB": 32, "T4": 16,
+    "RTX-3060": 12, "RTX-3080": 10, "RTX-3090": 24, "RTX-4060-TI": 8, "RTX-4070": 12, "RTX-4080": 16, "RTX-4090": 24,
+    "RTX-5070": 12, "RTX-5080": 16, "RTX-5090": 32, "RTX-6000-ADA": 48, "RTX-A6000": 48, "RTX-PRO-6000": 96,
+    "TPU-V4": 32, "TPU-V5E": 16, "TPU-V5P": 95, "TPU-V6E": 32, "TPU-V7": 192,
+}  # fmt: skip
+"""GB of 10^9 bytes; of a name that was sold with several sizes the usual one, and the others by suffix."""
+
+_PLAIN = re.compile(r"[\s_-]+")
+
+
+def memory_of(name: str) -> int | None:
+    """Bytes of memory of a device, such as H100, `RTX 4090` or A100-40GB; None if it is not listed."""
+    size = {_plain(known): size for known, size in _GB.items()}.get(_plain(name))
+    return None if size is None else size * 10**9
+
+
+def _plain(name: str) -> str:
+    bare = _PLAIN.sub("", name).upper()
+    for maker in ("NVIDIA", "AMD"):
+        bare = bare.removeprefix(maker)
+    return bare.removesuffix("SXM").removesuffix("PCIE")

@@ -1,0 +1,215 @@
+"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+
+class Part:
+    """Base class of report parts; unknown fields are rejected when parsing."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters(Part):
+    """Numbers of parameters, in elements.
+
+    `stored` is what the checkpoint holds, including copies and buffers; null when neither index nor headers tell.
+    """
+
+    total: int | None
+    active: int | None
+    active_without_embedding: int | None
+    stored: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentCount(Part):
+    """Parameters of one component, in elements; `active` is null where names and shapes are all that is known."""
+
+    name: str
+    total: int
+    active: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorRow(Part):
+    """All tensors of the blueprint whose names differ only in indices; `shape` is of one, `elements` of all."""
+
+    name: str
+    count: int
+    shape: tuple[int, ...]
+    component: str
+    kind: str
+    elements: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaPart(Part):
+    """The closed form of one component or of the total: in symbols, in numbers, and its value in elements."""
+
+    component: str
+    symbols: str
+    numbers: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedForm(Part):
+    """The formula of every component, the total last, and the value of each symbol.
+
+    `active` counts the parameters that one token uses, if these are fewer. `layers` has one layer of each kind, and
+    `active_layers` its active parameters.
+
+    `keys` is the origin of each symbol's value: a config key (`text_config.hidden_size`), or arithmetic over keys and
+    numbers with ` + `, ` - `, ` · `, ` / ` and parentheses. Rounding: every quotient and the result down. true = 1; an
+    object = its number of entries. `KEY, by default` is the default of an absent key, `NUMBER, fixed` a constant of the
+    architecture. `KIND in KEY` is how many entries of a list are KIND, `KIND in KEY with KIND in KEY` in how many
+    places both lists have these; `entries of KEY` is how many it has, `entries of KEY below KEY` those that are
+    smaller. Layers that follow from no such arithmetic are named: `layers 3-60` (`of the encoder`), `all layers`.
+    """
+
+    parts: tuple[FormulaPart, ...]
+    legend: dict[str, int]
+    active: tuple[FormulaPart, ...] = ()
+    layers: tuple[FormulaPart, ...] = ()
+    active_layers: tuple[FormulaPart, ...] = ()
+    keys: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerKind(Part):
+    """Layers that have the same parameters.
+
+    `name` is what they are made of, `numbers` are the layers' numbers, and `components` are sums over all `count`
+    layers.
+    """
+
+    name: str
+    numbers: str
+    count: int
+    components: tuple[ComponentCount, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachePart(Part):
+    """What one layer of this kind caches.
+
+    `layers` is the number of such layers. `window` is the most tokens it caches, null for all; `picked` is the most
+    cached tokens that it attends to, null for all.
+    """
+
+    kind: str
+    layers: int
+    bytes_per_token: int | None
+    state_bytes: int | None
+    window: int | None
+    picked: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankMemory(Part):
+    """Memory of each of `ranks` ranks that share a model, in bytes; the fields are those of Memory.
+
+    `works` is whether an engine can share the model so; if none can, or how is unknown, the numbers are null. A rank
+    has its share of what is split, and all of what is not: norms, routers, latent keys and values, towers, copies of
+    key/value heads. Tied copies and other tensors beside the model's own are taken to be shared as these are.
+    """
+
+    ranks: int
+    works: bool | None
+    weights_bytes: int | None = None
+    kv_bytes_per_token: int | None = None
+    state_bytes: int | None = None
+    kv_bytes: int | None = None
+    total_bytes: int | None = None
+    fits: bool | None = None
+    largest_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(Part):
+    """Memory for serving, in bytes.
+
+    `weights_bytes` is the weights as stored, `weights` the same by dtype. `kv_bytes_per_token` is what one token adds
+    to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do not grow.
+    `kv_bytes` is cache and states of `batch` sequences of `context` tokens, `total_bytes` the same with the weights.
+    Unknown values are null, and `weights_why` and `why` say why.
+
+    Of `available_bytes`, `fits` is whether `total_bytes` does (one token each, if no context was asked for), and
+    `largest_context` the most tokens that `batch` sequences can have: 0 for none, null for any number where it fits.
+    `ranks` has what each rank holds, `tensor_parallel` every number of ranks up to 128 that can share the model, and
+    `ranks_why` says why they are unknown.
+    """
+
+    weights_bytes: int | None = None
+    weights: dict[str, int] | None = None
+    weights_why: str | None = None
+    kv_dtype: str | None = None
+    kv_bytes_per_token: int | None = None
+    state_bytes: int | None = None
+    context: int | None = None
+    batch: int = 1
+    kv_bytes: int | None = None
+    parts: tuple[CachePart, ...] = ()
+    why: str | None = None
+    total_bytes: int | None = None
+    available_bytes: int | None = None
+    fits: bool | None = None
+    largest_context: int | None = None
+    tensor_parallel: tuple[int, ...] | None = None
+    ranks: tuple[RankMemory, ...] = ()
+    ranks_why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage(Part):
+    """How quantised weights are stored, by the headers, else by the names, else by what announces it.
+
+    `modules` are packed, and have `packed_parameters` (elements) in `packed_bytes` with their scales; `tensors` and
+    `dtypes` (elements) are of all that is stored. `scalars` are those elements that are tensors without axes, by the
+    names; the Hub's counts leave them out. `unpacked_bytes` is what it all would take in the model's own dtype.
+    """
+
+    scheme: str
+    modules: int
+    tensors: int
+    dtypes: dict[str, int]
+    scalars: dict[str, int]
+    bytes: int
+    packed_bytes: int
+    packed_parameters: int
+    unpacked_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compute(Part):
+    """Multiply-adds of a forward pass for one token; each is two floating-point operations.
+
+    `per_token` counts matrices and states, `per_position` attention per token of context, until windows are full or an
+    indexer's top k is reached; `at_context` is the sum for the last token of a context.
+    """
+
+    per_token: int | None = None
+    per_position: int | None = None
+    context: int | None = None
+    at_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure(Part):
+    """Why a run could not look."""
+
+    kind: str
+    message: str
+
+
+class Figures(NamedTuple):
+    """What follows from a blueprint and from what is stored of it; None where it is unknown or was not asked for."""
+
+    memory: Memory
+    compute: Compute
+    storage: Storage | None = None
+    formula: ClosedForm | None = None
+    layers: tuple[LayerKind, ...] | None = None

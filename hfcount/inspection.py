@@ -1,0 +1,105 @@
+"""One checkpoint, inspected: what was asked, what was read, what was found."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.weights import Weights
+from hfcount.figures import Failure
+from hfcount.formats.index import Index, read_index
+from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Samples
+from hfcount.mapper.whatif import Changes
+from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement
+from hfcount.recent import built
+from hfcount.serving.cost import Workload
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.policy import Policy
+
+
+def unwatched(files: int) -> Callable[[], None]:
+    """The default of `Options.progress`, which shows nothing."""
+    del files
+    return lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How far to look, how severe findings are, and what else to do.
+
+    Args:
+        save: a folder; what was read is recorded below it.
+        extras: optional fields of the report to fill in.
+        load: the workload that serving costs are computed for.
+        derive_with: what gives names and shapes of a type that no family describes; it is then refused if None.
+        indexes: reads the index of a checkpoint; another than the default may keep what it has read.
+        blueprints: makes the blueprint of a config's bytes; another than the default may keep what it has made.
+        progress: called with the number of files to read; returns a function that is called after each file.
+    """
+
+    depth: AskedDepth = "auto"
+    policy: Policy = field(default_factory=Policy)
+    save: Path | None = None
+    extras: Collection[Extra] = ()
+    load: Workload = field(default_factory=Workload)
+    progress: Callable[[int], Callable[[], None]] = unwatched
+    derive_with: DerivedWith | None = None
+    indexes: Callable[[Document], Index] = read_index
+    blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was read of a checkpoint beside its config.
+
+    Args:
+        index: None if it was not read.
+        weights: which weight files are there; None if that was not looked for.
+        headers: all weight files that were read, by name; None if none were.
+        shards: those of them that are the model.
+        samples: pieces of the weight files that were read.
+        stale: whether the index names none of the files that are there.
+        depth: how far the run looked.
+        depth_reason: why headers were read without being asked for.
+        unseen: why the run could not look as far as it had to.
+    """
+
+    index: Index | None = None
+    weights: Weights | None = None
+    headers: Mapping[str, Shard] | None = None
+    shards: Mapping[str, Shard] | None = None
+    samples: Samples = field(default_factory=dict)
+    stale: bool = False
+    depth: Depth = "config"
+    depth_reason: str | None = None
+    unseen: Failure | None = None
+
+    @property
+    def fitting_index(self) -> Index | None:
+        """The index, unless it is of other files."""
+        return None if self.stale else self.index
+
+
+class Inspection(NamedTuple):
+    """One checkpoint, inspected.
+
+    Args:
+        changes: config keys that a what-if sets, with their values.
+        blueprint: None if the config could not be read.
+        announced: what announces a quantisation, the config's first.
+        evidence: what was read.
+        outcome: what was found.
+    """
+
+    documents: Documents
+    options: Options
+    changes: Changes
+    blueprint: Blueprint | None
+    announced: Sequence[Announcement]
+    evidence: Evidence
+    outcome: Outcome

@@ -1,0 +1,89 @@
+"""What a packed linear map is stored as: the tensors beside its module's name, with their shapes and dtypes."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SCALE_DTYPES = ("F32", "BF16", "F8_E8M0", "U8")
+"""What scales of blocks are stored as, the most common first; the two last hold powers of two."""
+
+
+class Part(NamedTuple):
+    """One stored tensor of a packed module.
+
+    Args:
+        suffix: what follows the module's name, with its separator: `.weight_scale`, `_blocks`.
+        shape: in elements; a scalar may be stored as one element, and one element as a scalar.
+        dtypes: what it may be stored as, the most common first; empty for the model's own floating-point dtype.
+        needed: whether it is always there.
+        slack: by how many elements the first extent may be smaller, where the contents decide it.
+        usual: whether writers store it where nothing says so, beside all modules or beside none.
+        each: whether a stack has such a scalar for each of its matrices.
+    """
+
+    suffix: str
+    shape: tuple[int, ...]
+    dtypes: tuple[str, ...] = ()
+    needed: bool = True
+    slack: int = 0
+    usual: bool = True
+    each: bool = False
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether a tensor of this shape is this part."""
+        own = self.shape
+        if shape == own or {shape, own} == {(), (1,)}:
+            return True
+        return bool(self.slack) and len(shape) == len(own) == 1 and own[0] - self.slack <= shape[0] <= own[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout(ABC):
+    """One way to store a linear map; two modules are packed alike if their layouts are equal."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What it is called in messages, with the numbers that its shapes depend on."""
+
+    @abstractmethod
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        """The tensors that store a matrix (outputs, inputs), the packed weight first."""
+
+    @property
+    def bias(self) -> Part | None:
+        """A bias that is written even where the architecture has none, without its shape; None if there is none."""
+        return None
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        """Outputs and inputs that belong together, so that no rank may hold a part of them; 0 for all of a row."""
+        return 1, 1
+
+    @property
+    def readings(self) -> "tuple[Layout, ...]":
+        """What the same settings mean to other tools, with the same suffixes: shapes tell them apart."""
+        return ()
+
+    def alike(self, other: "Layout | None") -> bool:
+        """Whether loaders take one for the other."""
+        return self == other
+
+    def suffixes(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The suffixes that are always there, and all."""
+        parts = self.parts(4096, 4096)
+        return frozenset(part.suffix for part in parts if part.needed), frozenset(part.suffix for part in parts)
+
+
+class Unmodelled(Exception):
+    """Settings whose layout is not described; the text says which."""
+
+
+def ceil_div(size: int, by: int) -> int:
+    """The quotient, rounded up."""
+    return -(-int(size) // int(by))
+
+
+def divided(sizes: int, group: int | None) -> int:
+    """The number of groups that a row of `sizes` elements has; one if there are no groups."""
+    return 1 if group is None or group <= 0 else ceil_div(sizes, group)

@@ -1,0 +1,24 @@
+"""FBGEMM: FP8 with a scale a row."""
+
+from dataclasses import dataclass
+
+from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.matcher import Matcher
+from hfcount.quantization.scheme import Listed, Scheme
+from hfcount.quantization.settings import Settings, texts
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Layout):
+    """The scales are a column."""
+
+    label = "FP8 with a scale a row"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", (outputs, 1), ("F32",))]
+
+
+def read(settings: Settings) -> Scheme:
+    """The scheme of `quant_method: fbgemm_fp8`."""
+    skipped = texts(settings, "modules_to_not_convert")
+    return Listed("fbgemm_fp8", Rows(), Matcher(skipped, "transformers") if skipped else None)

@@ -1,0 +1,137 @@
+"""MLX: all linear maps and lookup tables, in groups along the inputs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.matcher import Matcher
+from hfcount.quantization.scheme import ROUTER, TOWER, TOWERS, Choice, Module, Scheme
+from hfcount.quantization.settings import Contradiction, Settings, against, bits, group, word
+from hfcount.text import printable
+
+_SHARED = ("bits", "group_size", "mode", "quant_method")
+_USUAL = {"affine": (4, 64), "mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}
+"""Bits and elements of a group, by mode: where nothing else is said, and for small floats always."""
+
+_WIDTHS = (2, 3, 4, 5, 6, 8)
+_ONE_SCALE = "global_scale"
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped(Layout):
+    """Integers with scales and biases (affine), or small floats with 8-bit scales, in 32-bit words.
+
+    Args:
+        whole: whether a stack of experts has one more scale for each of them.
+    """
+
+    bits: int
+    group: int
+    mode: str = "affine"
+    whole: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"MLX {self.mode} of {self.bits} bits, groups of {self.group}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        groups = (outputs, ceil_div(inputs, self.group))
+        weight = Part(".weight", (outputs, ceil_div(inputs * self.bits, 32)), ("U32",))
+        if self.mode == "affine":
+            return [weight, Part(".scales", groups), Part(".biases", groups)]
+        scales = [weight, Part(".scales", groups, ("U8",))]
+        return [*scales, Part(f".{_ONE_SCALE}", (), ("F32",), each=True)] if self.whole else scales
+
+
+_ROUTER = Grouped(8, 64)
+
+
+class Mlx(Scheme):
+    """`layout` for all, and for each path in `overrides` its own; None for dense."""
+
+    packs_experts = False
+    text_alone = True
+    stack = ("switch_mlp",)  # mlx-lm 0.32: models/switch_layers.py, and `sanitize` of each mixture
+    renames = (
+        (
+            ("model.language_model.", "language_model.model."),
+            ("lm_head.", "language_model.lm_head."),
+            ("model.visual.", "vision_tower."),
+            ("model.", ""),
+        ),
+        (
+            ("model.", "language_model.model."),
+            ("lm_head.", "language_model.lm_head."),
+            ("visual.", "vision_tower."),
+        ),
+        (("transformer.", "model."),),
+    )
+
+    def __init__(self, name: str, layout: Grouped, overrides: dict[Grouped | None, list[str]]) -> None:
+        self.name, self._layout = name, layout
+        self._overrides = [(Matcher(paths, "path"), own) for own, paths in overrides.items()]
+        self.matchers = tuple(matcher for matcher, _ in self._overrides)
+
+    @property
+    def layouts(self) -> Iterable[Layout]:
+        return dict.fromkeys([self._layout, *(own for _, own in self._overrides if own)])
+
+    def choose(self, module: Module) -> Choice:
+        for matcher, own in self._overrides:
+            if matcher.find(module.name):
+                return Choice(own)
+        if module.component == "router":
+            # By rules of single models: most ask for 8 bits, some for none, and what is no linear map stays dense.
+            return ROUTER._replace(shown=True, likely=_ROUTER if module.plain else None)
+        if module.inputs % self._layout.group:
+            return Choice(None, "its rows are no whole number of groups")
+        if module.component in TOWERS:
+            return TOWER._replace(shown=True)
+        # Of what no entry names, mlx-lm packs what has scales, as rules for conversions do not leave an entry.
+        return Choice(self._layout, shown=True)
+
+
+def read(settings: Settings) -> Scheme:
+    """The scheme of MLX's `quantization`.
+
+    Raises:
+        Unmodelled: its mode, its bits or its groups are not described.
+    """
+    own = _layout(settings)
+    contradictions = _contradictions(settings)
+    overrides: dict[Grouped | None, list[str]] = {}
+    for path, value in settings.items():
+        if path not in _SHARED and isinstance(value, dict | bool):
+            # An entry is all that mlx-lm reads for its module: what it does not say is as usual, not as above.
+            layout = _layout(value) if isinstance(value, dict) else own if value else None
+            overrides.setdefault(layout, []).append(path)
+            if isinstance(value, dict):
+                contradictions += _contradictions(value, f"{printable(path, 80)}.")
+    scheme = Mlx(f"MLX {own.mode}", own, overrides)
+    scheme.contradictions = contradictions
+    return scheme
+
+
+def _layout(settings: Settings) -> Grouped:
+    """The layout that settings, or those of one module, ask for."""
+    mode = word(settings, "mode", default="affine")
+    if mode not in _USUAL:
+        raise Unmodelled(f"mode {mode}")
+    width, size = _USUAL[mode]
+    if mode == "affine":
+        width = bits(settings, "bits", default=width, among=_WIDTHS)
+        given = group(settings, "group_size", default=size)
+        if not given:
+            raise Unmodelled("group_size -1")
+        size = given
+    return Grouped(width, size, mode, settings.get(_ONE_SCALE) is True)
+
+
+def _contradictions(settings: Settings, place: str = "") -> list[Contradiction]:
+    """Numbers that the mode of small floats rules out: mlx-lm refuses them."""
+    mode = word(settings, "mode", default="affine")
+    if mode == "affine":
+        return []
+    width, size = _USUAL[mode]
+    own = against(settings, "bits", width, f"mode {mode}", place)
+    return own + against(settings, "group_size", size, f"mode {mode}", place)

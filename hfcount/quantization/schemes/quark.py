@@ -1,0 +1,197 @@
+"""Quark of AMD: a specification of weights, inputs and outputs for all linear maps, and others by name."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.matcher import Matcher
+from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
+from hfcount.quantization.settings import Settings, number, table, texts, word
+
+_SCALES = ("F32", "BF16", "F16")
+_PACKED = 8  # integers of 4 bits in a word
+_FOUR = ("int4", "uint4")
+_BYTES = {"fp8_e4m3": "F8_E4M3", "fp8_e5m2": "F8_E5M2", "int8": "I8", "uint8": "U8"}
+_WHOLE = {*product(_FOUR, ("channel",)), *product(_BYTES, ("tensor", "channel"))}
+"""Dtypes of weights without groups, and what a scale of theirs is of."""
+
+_SMALL = {"fp4": 4, "fp6_e2m3": 6, "fp6_e3m2": 6}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Layout):
+    """Weights of one dtype, with scales per tensor, channel or group.
+
+    Args:
+        dtype: as Quark calls it.
+        per: tensor, channel or group.
+        group: the elements of a group; 0 if there are none.
+        scale: the dtypes of scales.
+        beside: suffixes of scalars of inputs and outputs, with their dtypes.
+        second: what a second stage stores: the scales of the first (`fp8`), or those of integers (`int4`).
+    """
+
+    dtype: str
+    per: str
+    group: int = 0
+    scale: tuple[str, ...] = _SCALES
+    beside: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    second: str = ""
+
+    @property
+    def label(self) -> str:
+        what = f"groups of {self.group}" if self.group else f"one scale a {self.per}"
+        return f"Quark {self.dtype}{f' in {self.second}' if self.second else ''}, {what}"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return (_PACKED, self.group) if self.group and self.dtype in _FOUR else (1, self.group or 1)
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        if self.dtype in _SMALL:
+            found = self._small(outputs, inputs)
+        elif self.second:  # integers of what FP8 with one scale would be
+            found = [
+                Part(".weight", (outputs, ceil_div(inputs, _PACKED)), ("I32",)),
+                Part(".weight_scale", (), _SCALES),
+                Part(".weight_scale_2", (outputs,), _SCALES),
+                Part(".weight_zero_point_2", (ceil_div(outputs, _PACKED),), ("I32",), False),
+            ]
+        elif self.dtype in _FOUR:
+            found = self._four(outputs, inputs)
+        else:
+            shape, code = (outputs,) if self.per == "channel" else (), _BYTES[self.dtype]
+            found = [Part(".weight", (outputs, inputs), (code,)), Part(".weight_scale", shape, _SCALES)]
+            if code in ("I8", "U8"):
+                found.append(Part(".weight_zero_point", shape, (code,), False))
+        return [*found, *(Part(suffix, (), dtypes) for suffix, dtypes in self.beside)]
+
+    def _small(self, outputs: int, inputs: int) -> list[Part]:
+        weight = Part(".weight", (outputs, inputs * _SMALL[self.dtype] // 8), ("U8",))
+        scales = Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), self.scale)
+        return [weight, scales, Part(".weight_scale_2", (), _SCALES)] if self.second else [weight, scales]
+
+    def _four(self, outputs: int, inputs: int) -> list[Part]:
+        """Words of integers; groups are stored transposed, as AWQ has them."""
+        words = ceil_div(outputs, _PACKED)
+        weight = (inputs, words) if self.group else (outputs, ceil_div(inputs, _PACKED))
+        groups = (ceil_div(inputs, self.group),) if self.group else ()
+        return [
+            Part(".weight", weight, ("I32",)),
+            Part(".weight_scale", (*groups, outputs), _SCALES),
+            Part(".weight_zero_point", (*groups, words), ("I32",), False),
+        ]
+
+
+class Quark(Scheme):
+    """A layout for all linear maps that are not excluded, and others for those that a pattern names."""
+
+    name = "quark"
+
+    def __init__(
+        self, layout: Layout | None, named: Sequence[tuple[Matcher, Layout | None]], excluded: Matcher, caches: bool
+    ) -> None:
+        self._layout, self._named, self._excluded, self.caches = layout, named, excluded, caches
+        self.matchers = (excluded, *(matcher for matcher, _ in named))
+
+    @property
+    def layouts(self) -> Iterable[Layout]:
+        return dict.fromkeys(one for one in (self._layout, *(own for _, own in self._named)) if one)
+
+    def choose(self, module: Module) -> Choice:
+        hit = excludes(self._excluded, module)
+        if hit == "own":
+            return DENSE
+        own = next((layout for matcher, layout in self._named if matcher.matches(module.name)), self._layout)
+        found = usual(module, own, head=True) if own else DENSE
+        return relative(found) if hit else found
+
+
+def read(settings: Settings) -> Scheme:
+    """The scheme of `quant_method: quark`.
+
+    Raises:
+        Unmodelled: one of its specifications is not described.
+    """
+    if word(table(settings, "export"), "weight_format", default="real_quantized") != "real_quantized":
+        raise Unmodelled(f"weight_format {word(table(settings, 'export'), 'weight_format')}")
+    if table(settings, "layer_type_quant_config"):
+        raise Unmodelled("layer_type_quant_config")
+    algorithms = settings.get("algo_config")
+    for one in algorithms if isinstance(algorithms, list) else [algorithms]:
+        if isinstance(one, dict) and word(one, "name") in ("rotation", "svdquant", "online_rotation"):
+            raise Unmodelled(f"algo_config {word(one, 'name')}")
+    # What is said of keys and values in a cache is said of the maps that make them.
+    given = {**table(settings, "layer_quant_config"), **table(settings, "kv_cache_quant_config")}
+    exact = sorted(given, key=lambda name: any(one in name for one in "*?["))
+    named = [(Matcher([name], "shell"), _layout(table(given, name))) for name in exact]
+    layout = _layout(table(settings, "global_quant_config"))
+    if layout is None and not any(own for _, own in named):
+        raise Unmodelled("no global_quant_config with weights")
+    excluded = Matcher(texts(settings, "exclude") or (), "shell")
+    return Quark(layout, named, excluded, bool(table(settings, "kv_cache_quant_config")))
+
+
+def _layout(settings: Settings) -> Stage | None:
+    """The layout of a specification; None if its weights stay as they are."""
+    stages = _stages(settings.get("weight"))
+    if not stages:
+        return None
+    if settings.get("bias") is not None:
+        raise Unmodelled("bias")
+    beside = (*_scalars(settings, "input"), *_scalars(settings, "output"))
+    kinds = [(_dtype(one), _per(one)) for one in stages]
+    first, *rest = kinds
+    size = number(stages[0], "group_size") or 0 if first[1] == "group" else 0
+    if first[1] == "group" and size > 0:
+        found = _grouped(first[0], rest, size, word(stages[0], "scale_format"))
+    elif rest:
+        integers = kinds == [("fp8_e4m3", "tensor"), ("int4", "channel")]
+        found = Stage("fp8_e4m3", "channel", second="int4") if integers else None
+    else:
+        found = Stage(*first) if first in _WHOLE else None
+    if found is None:
+        raise Unmodelled("weights of " + ", then ".join(f"{dtype} per {per}" for dtype, per in kinds))
+    return replace(found, beside=beside)
+
+
+def _grouped(dtype: str, rest: Sequence[tuple[str, str]], size: int, scale: str) -> Stage | None:
+    """The layout of groups, whose scales a second stage may store; None if that is not described."""
+    if dtype in _FOUR and not rest:
+        return Stage(dtype, "group", size)
+    if dtype in _SMALL and not rest and scale in ("e8m0", "e5m3"):
+        return Stage(dtype, "group", size, ("U8", "F8_E8M0"))
+    if dtype in _SMALL and rest in ([("fp8_e4m3", "tensor")], [("fp8_e5m3", "tensor")]):
+        return Stage(dtype, "group", size, ("F8_E4M3" if rest[0][0] == "fp8_e4m3" else "U8",), second="fp8")
+    return None
+
+
+def _scalars(settings: Settings, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The suffixes and dtypes of scalars of inputs or outputs."""
+    for place, one in enumerate(_stages(settings.get(f"{kind}_tensors"))):
+        if one.get("is_dynamic") is True or _per(one) == "group":
+            continue
+        if _per(one) != "tensor":
+            raise Unmodelled(f"{kind}_tensors per {_per(one)}")
+        end = "_2" if place else ""
+        yield f".{kind}_scale{end}", _SCALES
+        if _dtype(one) in ("int8", "uint8"):
+            yield f".{kind}_zero_point{end}", ("I8" if _dtype(one) == "int8" else "U8",)
+
+
+def _stages(value: object) -> list[Mapping[str, Any]]:
+    """The stages of a specification, one after the other; none if there is none."""
+    some = value if isinstance(value, list) else [value]
+    return [one for one in some if isinstance(one, dict)]
+
+
+def _dtype(one: Settings) -> str:
+    """The dtype; before 0.7 a block's own was under a key beside."""
+    dtype = word(one, "dtype")
+    return word(one, "mx_element_dtype") if dtype == "mx" else dtype
+
+
+def _per(one: Settings) -> str:
+    return "group" if word(one, "dtype") == "mx" else word(one, "qscheme").removeprefix("per_")

@@ -1,0 +1,11 @@
+"""How a report shows itself: the package registers it when it is imported, since a report knows no reporters."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as in the package, which imports this at its start
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+RENDERINGS: dict[str, Callable[[Any], str]] = {}
+"""What makes text of a report: by `verdict`, `markdown`, `html` and `notebook`."""

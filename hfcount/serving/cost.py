@@ -1,0 +1,230 @@
+"""What a model costs to serve: elements of its key/value cache and states, multiply-adds of a token's forward pass.
+
+A cache holds what a causal model needs of earlier tokens. Softmax attention caches keys and values of h_kv heads
+(arXiv:2305.13245), with a sliding window only those of its tokens (arXiv:2310.06825); latent attention caches
+r_kv + h_r elements, from which all heads compute theirs (arXiv:2405.04434, section 2.1.3), and an indexer one key
+(arXiv:2512.02556, section 2.1); recurrences keep a state of fixed size, and convolutions the w - 1 previous inputs. A
+multiply-add is two floating-point operations.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hfcount.plan import Blueprint
+from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layers, Lightning, Mixer, ShortConv, Spec
+from hfcount.spec.names import called
+from hfcount.storage import dtypes
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.leaves import Leaf
+
+
+class Workload(NamedTuple):
+    """The load to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's).
+
+    `ranks` are numbers of ranks that each share the model, `memory` the bytes that each of them has.
+    """
+
+    context: int | None = None
+    batch: int = 1
+    dtype: str | None = None
+    ranks: tuple[int, ...] = ()
+    memory: int | None = None
+
+
+class MixerCost(NamedTuple):
+    """What one mixer of this kind caches and computes.
+
+    Args:
+        name: the kind, such as `GQA`.
+        layers: the number of such mixers.
+        per_token: elements cached per token.
+        state: cached elements that do not grow with the context.
+        window: the most tokens that are cached; None for all.
+        top_k: the most cached tokens that are attended to; None for all.
+        per_position: multiply-adds per token that is attended to.
+        per_step: multiply-adds of the state.
+    """
+
+    name: str
+    layers: int
+    per_token: int = 0
+    state: int = 0
+    window: int | None = None
+    top_k: int | None = None
+    per_position: int = 0
+    per_step: int = 0
+
+    def held(self, context: int) -> int:
+        """Tokens of a context that are cached."""
+        return context if self.window is None else min(context, self.window)
+
+    def seen(self, context: int) -> int:
+        """Tokens that the last one of a context attends to, itself included."""
+        return self.held(context) if self.top_k is None else min(self.held(context), self.top_k)
+
+    def elements(self, context: int) -> int:
+        """Elements cached in all layers after `context` tokens."""
+        return self.layers * (self.per_token * self.held(context) + self.state)
+
+    def multiply_adds(self, context: int) -> int:
+        """Multiply-adds in all layers for the last token of a context, without those of weight matrices."""
+        return self.layers * (self.per_position * self.seen(context) + self.per_step)
+
+
+class Cost(NamedTuple):
+    """What one token costs.
+
+    Args:
+        kept: by kind of mixer.
+        unknown: why the cost is unknown; empty if it is known.
+        matrices: multiply-adds of all weight matrices that a token uses, times the number of uses.
+    """
+
+    kept: Sequence[MixerCost] = ()
+    unknown: str = ""
+    matrices: int = 0
+
+
+def cost(blueprint: Blueprint) -> Cost:
+    """What one token costs: its cache and its multiply-adds."""
+    unknown = _unknown(blueprint)
+    if unknown:
+        return Cost(unknown=unknown)
+    return Cost(kept(blueprint.spec), matrices=int(sum(_multiplied(blueprint))))
+
+
+def kept(spec: Spec) -> list[MixerCost]:
+    """What the mixers of a model cache and compute, by kind."""
+    return _merged(_mixers(spec))
+
+
+def cache_width(name: str | None) -> int | None:
+    """Bytes of one cached element, by the dtype's name in a config or on the command line; None if unknown."""
+    if name == "int8":
+        return 1
+    known = dtypes.code(name)
+    return dtypes.width(known) if known else None
+
+
+def _unknown(blueprint: Blueprint) -> str:
+    if blueprint.spec.uncounted:
+        return blueprint.spec.uncounted
+    if blueprint.asides and not blueprint.spec.layers:
+        return "its layers are not described"
+    return ""
+
+
+def _mixers(spec: Spec) -> Iterator[MixerCost]:
+    for part in _passed(spec):
+        keeps = spec.causal and not part.layer.shares_kv
+        for mixer in [one for one in (part.layer.mixer, part.layer.parallel_mixer) if one]:
+            for layers, window in _spans(part, mixer, spec):
+                for one in _kept(mixer, spec.hidden):
+                    own = one if keeps else one._replace(per_token=0, state=0)
+                    yield own._replace(layers=layers * part.layer.repeats, window=window)
+
+
+def _passed(spec: Spec) -> tuple[Layers, ...]:
+    """The layers that a token passes through: the decoder's, or the encoder's if the model is not causal."""
+    return spec.layers if spec.causal else spec.stack("encoder") or spec.layers
+
+
+def _spans(part: Layers, mixer: Mixer, spec: Spec) -> Iterator[tuple[int, int | None]]:
+    """Numbers of layers by window, in tokens; None for the layers without one."""
+    rest, indices = int(part.indices.count), _plain(part.indices)
+    for window in spec.windows if isinstance(mixer, GQA | MLA) else ():
+        if some := int(intersection(indices, window.indices).count):
+            rest -= some
+            yield some, int(window.extent)
+    if rest:
+        yield rest, None
+
+
+def _plain(indices: Indices) -> Indices:
+    return Indices(indices.base, int(indices.count), indices.without)
+
+
+def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
+    """What one mixer caches and computes, in a causal model and without a window."""
+    name = called(mixer)
+    if isinstance(mixer, GQA):
+        values = mixer.value_dim or mixer.head_dim
+        per_position = mixer.heads * (mixer.products_per_score * mixer.head_dim + mixer.values_per_head * values)
+        yield _of(name, mixer.kv_heads * (mixer.head_dim + values), mixer.conv_cache, per_position=per_position)
+    elif isinstance(mixer, MLA):
+        per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
+        yield _of(name, mixer.kv_lora_rank + mixer.rope_dim, top_k=mixer.top_k, per_position=per_position)
+        if mixer.index_heads and mixer.index_dim:  # whose scores are summed, weighed
+            yield _of("indexer", mixer.index_dim, per_position=mixer.index_heads * (mixer.index_dim + 1))
+    else:
+        state, per_step = _state(mixer, hidden)
+        yield _of(name, 0, state, per_step=per_step)
+
+
+def _state(mixer: Mixer, hidden: int) -> tuple[int, int]:
+    """Elements of the state that a mixer keeps, and multiply-adds of a step."""
+    match mixer:
+        case DeltaNet():
+            matrix = mixer.value_heads * mixer.key_dim * mixer.value_dim
+            channels = 2 * mixer.key_heads * mixer.key_dim + mixer.value_heads * mixer.value_dim
+            return matrix + channels * (mixer.kernel - 1), 3 * matrix  # read, correct by the delta, read out
+        case Lightning():
+            matrix = mixer.heads * mixer.head_dim * mixer.head_dim
+            return matrix, 2 * matrix
+        case SSM():
+            # Mamba-2 convolves what its state is written and read by too.
+            channels = mixer.inner + (0 if mixer.step_rank or not mixer.heads else 2 * mixer.groups * mixer.state)
+            matrix = mixer.inner * mixer.state
+            return matrix + channels * (mixer.kernel - 1), 2 * matrix
+        case LRU():
+            return mixer.width * mixer.kernel, mixer.width
+        case RWKV():
+            # Two sums and the largest exponent among them; the inputs before, of the mixer and of the network.
+            return 3 * mixer.width + 2 * hidden, 4 * mixer.width
+        case MLSTM():
+            matrix = mixer.key_dim * mixer.value_dim // mixer.heads
+            return matrix + mixer.key_dim + mixer.heads, 2 * (matrix + mixer.key_dim)
+        case ShortConv():
+            return hidden * (mixer.kernel - 1), 0
+    return 0, 0
+
+
+def _of(
+    name: str, per_token: int, state: int = 0, top_k: int | None = None, per_position: int = 0, per_step: int = 0
+) -> MixerCost:
+    most = None if top_k is None else int(top_k)
+    return MixerCost(
+        name, 1, int(per_token), int(state), top_k=most, per_position=int(per_position), per_step=int(per_step)
+    )
+
+
+def _merged(parts: Iterator[MixerCost]) -> list[MixerCost]:
+    layers: dict[MixerCost, int] = {}
+    for part in parts:
+        one = part._replace(layers=1)
+        layers[one] = layers.get(one, 0) + part.layers
+    return [one._replace(layers=count) for one, count in layers.items()]
+
+
+def _multiplied(blueprint: Blueprint) -> Iterator[int]:
+    """Elements of the matrices that a token is multiplied with, so not of lookup tables and vectors."""
+    for leaf in blueprint.leaves:
+        if leaf.component == "lm_head" and leaf.tied_to and _is_matrix(leaf):
+            yield leaf.elements
+        elif leaf.counted and leaf.component not in _ASIDE and _is_matrix(leaf) and not _is_table(leaf):
+            yield leaf.active_elements * leaf.repeats
+
+
+_ASIDE = ("vision", "audio", "projector")
+"""Components that text tokens skip."""
+
+
+def _is_matrix(leaf: Leaf) -> bool:
+    if leaf.linear or str(leaf.segments[-1]).endswith("bias"):  # experts' biases are stacked to look like a matrix
+        return leaf.linear
+    return sum(extent > 1 for extent in leaf.shape) > 1 or (leaf.component == "router" and len(leaf.shape) == 2)
+
+
+def _is_table(leaf: Leaf) -> bool:
+    """Whether it is a lookup table: an embedding that is neither a linear map nor a convolution of patches."""
+    return leaf.component == "embedding" and not leaf.linear and sum(extent > 1 for extent in leaf.shape) == 2

@@ -1,0 +1,125 @@
+"""Memory and compute that serving a model takes, in bytes and multiply-adds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hfcount.figures import CachePart, Compute, Memory, Storage
+from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement
+from hfcount.serving.cost import Cost, Workload, cache_width, cost
+from hfcount.serving.fitting import Cache, fit
+from hfcount.storage.dtypes import BITS, code, width
+from hfcount.text import printable
+
+
+def costs(
+    blueprint: Blueprint,
+    load: Workload,
+    announced: Sequence[Announcement] = (),
+    *,
+    dtypes: Mapping[str, int] | None = None,
+    total_size: int | None = None,
+    storage: Storage | None = None,
+) -> tuple[Memory, Compute]:
+    """Memory and compute that serving a model takes.
+
+    Args:
+        announced: what announces that weights are quantised.
+        dtypes: elements that are stored, by dtype, if headers were read.
+        total_size: bytes of the weights by the index, if there is one.
+        storage: how quantised weights are stored, if that is known.
+    """
+    found = cost(blueprint)
+    if dtypes is not None:
+        weights = _bytes(dtypes)
+    elif total_size:
+        weights = total_size, None, None
+    else:
+        weights = _by_config(blueprint, announced[0].name if announced else None, storage)
+    memory = _memory(blueprint, found, load, weights)
+    if load.ranks:
+        from hfcount.serving.ranks import per_rank  # rarely asked for
+        from hfcount.sharding.obstacles import Sharing
+
+        sharing = Sharing(blueprint, announced)
+        memory = replace(
+            memory,
+            tensor_parallel=None if sharing.why else sharing.working,
+            ranks=per_rank(sharing, memory.weights_bytes, found, cache_width(load.dtype or blueprint.spec.dtype), load),
+            ranks_why=sharing.why or None,
+        )
+    return memory, _compute(found, load.context)
+
+
+_Weights = tuple[int | None, dict[str, int] | None, str | None]
+"""Bytes of the weights, the same by dtype, and why they are unknown."""
+
+
+def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _Weights) -> Memory:
+    """Bytes of the weights as stored, and of the cache and states."""
+    dtype = load.dtype or blueprint.spec.dtype
+    cell = cache_width(dtype)
+    weights, by_dtype, why = found_weights
+    keeps = any(part.per_token or part.state for part in found.kept)
+
+    def size(elements: int) -> int | None:
+        """Bytes of cached elements; None if something is cached and its dtype is unknown."""
+        return None if found.unknown or (keeps and cell is None) else elements * (cell or 0)
+
+    no_dtype = None if cell or not keeps else "the config names no dtype for keys and values: give one with --kv-dtype"
+    return Memory(
+        weights_bytes=weights,
+        weights=by_dtype,
+        weights_why=why,
+        kv_dtype=printable(dtype) if dtype else None,
+        kv_bytes_per_token=size(sum(part.layers * part.per_token for part in found.kept)),
+        state_bytes=size(sum(part.layers * part.state for part in found.kept)),
+        context=load.context,
+        batch=load.batch,
+        available_bytes=load.memory,
+        **fit(weights, None if found.unknown else Cache(found.kept, cell), load),
+        parts=tuple(
+            CachePart(
+                kind=part.name,
+                layers=part.layers,
+                bytes_per_token=size(part.per_token),
+                state_bytes=size(part.state),
+                window=part.window,
+                picked=part.top_k,
+            )
+            for part in found.kept
+        ),
+        why=found.unknown or no_dtype,
+    )
+
+
+def _compute(found: Cost, context: int | None) -> Compute:
+    """Multiply-adds of one token's forward pass."""
+    if found.unknown:
+        return Compute(context=context)
+    at_context = None if context is None else found.matrices + sum(part.multiply_adds(context) for part in found.kept)
+    return Compute(
+        per_token=found.matrices + sum(part.layers * part.per_step for part in found.kept),
+        per_position=sum(part.layers * part.per_position for part in found.kept),
+        context=context,
+        at_context=at_context,
+    )
+
+
+def _bytes(dtypes: Mapping[str, int]) -> _Weights:
+    by_dtype = {name: elements * BITS[name] // 8 for name, elements in dtypes.items()}
+    return sum(by_dtype.values()), by_dtype, None
+
+
+def _by_config(blueprint: Blueprint, quant_method: str | None, storage: Storage | None) -> _Weights:
+    declared = code(blueprint.spec.dtype)
+    if storage:
+        return storage.bytes, {name: elements * BITS[name] // 8 for name, elements in storage.dtypes.items()}, None
+    if quant_method:
+        return None, None, f"they are quantised ({quant_method}), and only an index or headers tell their bytes"
+    if declared is None:
+        return None, None, "the config names no dtype"
+    if blueprint.asides:
+        return None, None, "not all parts are described"
+    size = sum(leaf.elements for leaf in blueprint.stored_leaves()) * width(declared)
+    return size, {declared: size}, None

@@ -1,0 +1,85 @@
+"""How quantised weights are stored: from the settings alone or from what was read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hfcount.figures import Storage
+from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement
+from hfcount.quantization.layout import Unmodelled
+from hfcount.quantization.schemes import described, rest_dtype
+from hfcount.quantization.stored.amounts import amount
+from hfcount.quantization.stored.cache import Heads, usual
+from hfcount.quantization.stored.expected import expected
+from hfcount.storage.dtypes import BITS, code
+from hfcount.tree.leaves import Leaf
+from hfcount.verifier.findings import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The leaves as they are stored; `modules` are packed, and have `logical` elements."""
+
+    tensors: list[Leaf]
+    modules: int
+    logical: int
+
+
+def storage(blueprint: Blueprint, announced: Sequence[Announcement], outcome: Outcome) -> Storage | None:
+    """How the weights are stored that are announced to be quantised; None if that is not described."""
+    dtype = code(blueprint.spec.dtype) or rest_dtype(announced[0].method)
+    found = _seen(outcome) or _said(blueprint, announced)
+    if found is None:
+        return None
+    whole = amount(found.tensors, dtype)
+    packed = amount((leaf for leaf in found.tensors if leaf.dtypes is not None), dtype)
+    evidence = outcome.dtypes
+    dtypes = whole.dtypes if evidence is None else evidence
+    size = _bytes(dtypes)
+    if blueprint.asides and evidence is None:  # the rest is of unknown size
+        return None
+    dense = amount((leaf for leaf in found.tensors if leaf.dtypes is None), dtype)
+    return Storage(
+        scheme=announced[0].name,
+        modules=found.modules,
+        tensors=whole.tensors,
+        dtypes=dtypes,
+        scalars=amount((leaf for leaf in found.tensors if not leaf.shape), dtype).dtypes,
+        bytes=size,
+        packed_bytes=packed.bytes,
+        packed_parameters=found.logical,
+        unpacked_bytes=dense.bytes + found.logical * BITS[dtype] // 8,
+    )
+
+
+def _bytes(dtypes: dict[str, int]) -> int:
+    return sum(elements * BITS[name] // 8 for name, elements in dtypes.items())
+
+
+def _seen(outcome: Outcome) -> _Stored | None:
+    """By the names of the checkpoint."""
+    packed = outcome.packed
+    if packed is None:
+        return None
+    stored = [replace(leaf, count=count) for leaf, count in packed.match.listed if count]
+    modules = packed.packed
+    return _Stored(stored, sum(int(one.leaf.count) for one in modules), sum(one.leaf.elements for one in modules))
+
+
+def _said(blueprint: Blueprint, announced: Sequence[Announcement]) -> _Stored | None:
+    """By the settings alone; prediction layers that are announced are counted."""
+    try:
+        scheme, _ = described(announced, blueprint.spec.dtype)
+    except Unmodelled:
+        return None
+    predicted = blueprint.spec.announces("mtp")
+    leaves = [
+        leaf
+        for leaf in blueprint.leaves
+        if leaf.written or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
+    ]
+    found = expected(leaves, scheme)
+    spec, caches = blueprint.spec, list[Leaf]()
+    if scheme.caches_stored and spec.causal:
+        caches = usual(leaves, Heads.of(spec, scheme.caches_heads))
+    return _Stored([*found.tensors, *caches], found.modules, found.logical)

@@ -1,0 +1,119 @@
+"""Parts of OUT: files of rows, each of which appears whole or not at all, and what is read of them.
+
+    OUT/data/part-000001.parquet        .jsonl where pyarrow is not installed
+    OUT/data/part-000002-2of5.parquet   by shard 2/5, so that the parts of several folders can be put into one
+
+Of two rows of one checkpoint the one in the later part counts, and in one part the first. There are two after a driver
+was killed while it replaced rows or joined parts, and where several versions of hfcount have looked at the checkpoint.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from hfcount.errors import SweepError
+from hfcount.sweeping import rows
+from hfcount.sweeping.keys import Keys
+from hfcount.text import printable
+
+PART = re.compile(r"part-(\d{6,})(?:-(\d+of\d+))?\.(parquet|jsonl)")
+"""The name of a part: its number, its shard, its kind."""
+
+_LOOKS = 100  # at a folder whose parts are being joined
+
+
+def parts(out: Path) -> list[Path]:
+    """The parts of a sweep, in order: the later the number, the later it was written."""
+    return sorted((path for path in (out / "data").glob("part-*") if PART.fullmatch(path.name)), key=_place)
+
+
+def number(path: Path) -> int:
+    """The number of a part."""
+    return _place(path)[0]
+
+
+def shard(path: Path) -> str:
+    """The label of the shard that wrote a part, empty if none did."""
+    return _place(path)[1]
+
+
+def kind_of(out: Path) -> str:
+    """What the parts are: what they have been, else Parquet if pyarrow is there.
+
+    Raises:
+        SweepError: they are Parquet, and pyarrow is not installed.
+    """
+    from importlib.util import find_spec
+
+    there, able = {path.suffix[1:] for path in parts(out)}, find_spec("pyarrow") is not None
+    if "parquet" in there and not able:
+        raise SweepError(f"{printable(str(out))} has Parquet files, which pyarrow reads: pip install pyarrow.")
+    return next(iter(there)) if there else "parquet" if able else "jsonl"
+
+
+def read(out: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Iterator[dict[str, Any]]:
+    """The latest row of each checkpoint by its commit, a few at a time, whatever becomes of the parts meanwhile.
+
+    Raises:
+        SweepError: a part cannot be read.
+    """
+    kind_of(out)
+    seen, wanted = Keys(), tuple(dict.fromkeys((*rows.CHECKPOINT, *columns)))
+    for look in range(_LOOKS):
+        try:
+            for path in reversed(parts(out)):
+                for row in read_part(path, wanted):
+                    if seen.add(*rows.checkpoint(row)):
+                        yield {name: row[name] for name in columns}
+        except FileNotFoundError:  # another sweep has joined it: its rows are in another one now
+            if look + 1 < _LOOKS:
+                continue
+            raise SweepError(f"the parts of {printable(str(out))} change all the time.") from None
+        return
+
+
+def read_part(path: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Iterator[dict[str, Any]]:
+    """The rows of a part.
+
+    Raises:
+        FileNotFoundError: there is none.
+        SweepError: it cannot be read.
+    """
+    try:
+        if path.suffix == ".parquet":
+            from hfcount.sweeping import parquet
+
+            yield from parquet.read(path, columns)
+        else:
+            with path.open(encoding="utf-8") as lines:
+                for one in lines:
+                    row = json.loads(one)
+                    yield {name: row[name] for name in columns}
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError) as error:
+        raise SweepError(f"{printable(str(path))} cannot be read: {printable(str(error))}.") from None
+
+
+def write(path: Path, lines: IO[bytes]) -> None:
+    """Writes a part that appears whole or not at all, in place of another one of that name."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    if path.suffix == ".parquet":
+        from hfcount.sweeping import parquet
+
+        parquet.write(temporary, lines)
+    else:
+        with temporary.open("wb") as file:
+            file.writelines(lines)
+    with temporary.open("rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def _place(path: Path) -> tuple[int, str]:
+    found = PART.fullmatch(path.name)
+    assert found, path
+    return int(found[1]), found[2] or ""

@@ -1,0 +1,50 @@
+"""A share of a sweep: shard i of n has the checkpoints whose names say so, in whatever order they are listed."""
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+
+MOST = 10_000
+"""Shards of a sweep."""
+
+_WRITTEN = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of `of` shares, which are disjoint and together all there is: `number` counts from 1."""
+
+    number: int
+    of: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of <= MOST:
+            raise ValueError(
+                f"there is no shard {self.number} of {self.of}: shards count from 1, such as 1/5 to 5/5 (at most"
+                f" {MOST:,})."
+            )
+
+    def has(self, model: str) -> bool:
+        """Whether the checkpoint of that name belongs to it: the name alone decides, so that every listing agrees."""
+        digest = blake2b(model.encode("utf-8", "replace"), digest_size=8).digest()
+        return int.from_bytes(digest) % self.of == self.number - 1
+
+    @property
+    def label(self) -> str:
+        """As it is written in names of files."""
+        return f"{self.number}of{self.of}"
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+def shard_of(text: str) -> Shard:
+    """The shard that is written `2/5`.
+
+    Raises:
+        ValueError: it is not written so, or there is none of that number.
+    """
+    found = _WRITTEN.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text[:40]!r} is no shard: write i/n, such as 2/5 for the second of five.")
+    return Shard(int(found[1]), int(found[2]))

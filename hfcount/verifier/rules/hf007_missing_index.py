@@ -1,0 +1,34 @@
+"""HF007: missing index."""
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree
+
+
+class MissingIndex(Finding):
+    """There are several weight files, and no index maps tensors to them.
+
+    Args:
+        files, many: the weight files, and how many they are.
+        complete: whether nothing but the index is missing.
+    """
+
+    code = "HF007"
+    name = "missing-index"
+    level = "error"
+    why = "The index was left out of the upload."
+    remedy = "Write the index from the files."
+
+    files: str
+    many: int
+    complete: bool
+
+    @property
+    def text(self) -> str:
+        text = (
+            f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), and"
+            " no model.safetensors.index.json says which tensor is where, so transformers finds no weights."
+        )
+        if self.complete:
+            text += f" Only the index is missing: the files hold every tensor that {printable(self.subject)} describes."
+        return text

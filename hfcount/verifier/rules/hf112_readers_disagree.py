@@ -1,0 +1,23 @@
+"""HF112: readers disagree."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hfcount.verifier.finding import Statement
+
+
+class ReadersDisagree(Statement):
+    """Versions of transformers, or vLLM, read a key of config.json differently and build different models.
+
+    Args:
+        writes: the keys that make all readers take the same, with their values.
+    """
+
+    code = "HF112"
+    name = "readers-disagree"
+    level = "note"
+    why = "The key is written at one level of the config, and transformers 5 looks for it at another."
+    remedy = "Write the key so that all of them read the same: hfcount fix --only HF112."
+    divides = True
+
+    writes: Mapping[str, Any]

@@ -1,0 +1,46 @@
+"""HF201: missing tensor."""
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import some
+
+
+class MissingTensor(Finding):
+    """The config describes a tensor that the checkpoint lacks.
+
+    Args:
+        untied: whether nothing is missing but a head that the embedding may share.
+        instead: heads of other classes that are stored.
+        begun: whether it is a layer of multi-token prediction that is not whole.
+    """
+
+    code = "HF201"
+    name = "missing-tensor"
+    level = "error"
+    why = (
+        "A partial upload (mostly whole layers are missing), a conversion that dropped the tensor, or a config of"
+        " another size."
+    )
+    remedy = "Add what is missing, or correct the config."
+    advises = False
+
+    expected: int
+    untied: bool = False
+    instead: tuple[str, ...] = ()
+    begun: bool = False
+
+    @property
+    def text(self) -> str:
+        subject = printable(self.subject)
+        of = f"of the {self.expected:,} that {subject} describes"
+        text = f"the checkpoint lacks {plural(self.count, 'tensor')} {of}: {some(self.names)}."
+        if self.untied:
+            text += " tie_word_embeddings was read as false; if the head shares the embedding, it should be true."
+        if self.instead:
+            text += (
+                f" {some(self.instead)} stands in its place: name the class of that head in architectures, or save from"
+                f" {subject}."
+            )
+        if self.begun:
+            text += " Loaders that predict with the layer fail, or take the rest at random."
+        return text

@@ -1,0 +1,38 @@
+"""HF206: duplicate tensor."""
+
+from collections.abc import Sequence
+
+from hfcount.fetcher.missing import named
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, short
+
+
+class DuplicateTensor(Finding):
+    """A tensor is stored in two shards.
+
+    Args:
+        first: the name of the first tensor; `observed` are the two files that have it.
+        meant: the file that the index names for it; None where it names another for any of the tensors.
+        left: the files whose tensors are left over, then.
+    """
+
+    code = "HF206"
+    name = "duplicate-tensor"
+    level = "error"
+    why = "Shards of two conversions in one repo."
+    remedy = "Delete the outdated files."
+
+    observed: tuple[str, str]
+    first: str
+    meant: str | None = None
+    left: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        one, other = map(printable, self.observed)
+        text = f"{plural(self.count, 'tensor')} in two files, such as {short(self.first)} in {one} and {other}."
+        if self.meant is not None:
+            holds = f"{printable(named(self.left))} {agree(len(self.left), 'holds', 'hold')}"
+            text += f" The index means the one in {printable(self.meant)}, and what {holds} of them is left over."
+        return f"{text} Loaders that read every file take either."

@@ -1,0 +1,26 @@
+"""HF207: auxiliary absent."""
+
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import some
+
+
+class AuxiliaryAbsent(Finding):
+    """The config announces multi-token-prediction layers, or a vision or audio tower, that are not stored.
+
+    Args:
+        announced: what the config announces.
+        without: what the model is without it, in a sentence.
+    """
+
+    code = "HF207"
+    name = "auxiliary-absent"
+    level = "note"
+    why = "transformers drops such layers when it loads and saves a model; mlx-lm converts only the language model."
+    remedy = "Remove the announcement, or copy the layers from the base model."
+
+    announced: str
+    without: str
+
+    @property
+    def text(self) -> str:
+        return f"the config announces {self.announced}, and none is stored: {some(self.names)}. {self.without}"

@@ -1,0 +1,54 @@
+"""HF211: wrapped names."""
+
+from collections.abc import Iterator
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, short
+
+
+class WrappedNames(Finding):
+    """Tensor names carry a prefix or suffix added by a training wrapper: torch.compile, DDP, FSDP, PEFT, TRL.
+
+    Args:
+        changed: how many names carry something; `observed` is the first, and `expected` the model's name for it.
+        title: what they carry.
+        added: tensors of the wrapper.
+        owner: the wrapper.
+        flat: whether that holds all parameters of a module in one row.
+        around: the larger model that names its language model so.
+        alone: whether nothing of the model itself is stored.
+    """
+
+    code = "HF211"
+    name = "wrapped-names"
+    level = "error"
+    why = "The wrapper's state_dict was saved instead of the model's."
+    remedy = "Save the inner model with the call that the finding names."
+
+    observed: str
+    changed: int
+    title: str
+    added: tuple[str, ...]
+    owner: str
+    flat: bool
+    around: str | None
+    alone: bool
+
+    @property
+    def text(self) -> str:
+        return "".join(self._sentences()) + f"Loaders look for the names of {printable(self.subject)}."
+
+    def _sentences(self) -> Iterator[str]:
+        if self.changed:
+            carry = f"{plural(self.changed, 'name')} {agree(self.changed, 'carries', 'carry')} {printable(self.title)}"
+            yield f"{carry}, such as {short(self.observed)} for {printable(str(self.expected))}. "
+        if self.added:
+            added = f"{self.owner} added {plural(len(self.added), 'tensor')}"
+            yield f"{added}, such as {short(self.added[0])}. "
+        if self.flat:
+            yield "It holds all parameters of a module in one row. "
+        if self.around is not None:
+            yield f"That is how {printable(self.around)} names its language model. "
+        if self.alone:
+            yield "Nothing of the model itself is stored: this is an adapter. "

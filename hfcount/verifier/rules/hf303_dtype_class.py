@@ -1,0 +1,35 @@
+"""HF303: dtype class."""
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, some
+
+
+class DtypeClass(Finding):
+    """A parameter is stored as integers or booleans without a quantisation scheme, or an index as something other than
+    integers.
+
+    Args:
+        dtypes: the dtypes that are stored.
+        wanted: what the model, or the scheme, has there.
+    """
+
+    code = "HF303"
+    name = "dtype-class"
+    level = "error"
+    why = "Quantised values whose scales and config were lost, or a conversion that rounded the weights."
+    remedy = "Convert them again from the original."
+
+    parameters: int
+    dtypes: str
+    wanted: str
+
+    @property
+    def text(self) -> str:
+        stored = (
+            f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'is', 'are')}"
+        )
+        return (
+            f"{stored} stored as {printable(self.dtypes)}, and {printable(self.subject)} has {printable(self.wanted)}"
+            f" there: {some(self.names)}. Loaders convert them one by one, and the model would compute garbage."
+        )

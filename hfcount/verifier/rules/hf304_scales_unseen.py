@@ -1,0 +1,37 @@
+"""HF304: scales unseen."""
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, some
+
+
+class ScalesUnseen(Finding):
+    """Weights are stored as 8-bit floats without scales, and the config declares no such dtype.
+
+    Args:
+        dtypes: the dtypes that are stored.
+    """
+
+    code = "HF304"
+    name = "scales-unseen"
+    level = "note"
+    why = (
+        "Weights that were cast directly, or quantised weights that lost their scales and config: headers do not"
+        " tell which."
+    )
+    remedy = "If they were quantised, restore the scales and quantization_config."
+    proof = "lost"
+
+    parameters: int
+    dtypes: str
+
+    @property
+    def text(self) -> str:
+        stored = (
+            f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'is', 'are')}"
+        )
+        return (
+            f"{stored} stored as {printable(self.dtypes)}, no scales are stored with them, and the config announces no"
+            f" quantisation: {some(self.names)}. Loaders use the numbers as they are, which is right only if nothing"
+            " was divided by a scale."
+        )

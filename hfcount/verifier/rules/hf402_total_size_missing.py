@@ -1,0 +1,21 @@
+"""HF402: total size missing."""
+
+from hfcount.verifier.finding import Finding
+
+
+class TotalSizeMissing(Finding):
+    """The index has no metadata.total_size, or it is 0."""
+
+    code = "HF402"
+    name = "total-size-missing"
+    level = "note"
+    why = "Some writers leave it out."
+    remedy = "Rebuild the index with total_size."
+    proof = "weakened"
+
+    observed: int | None
+
+    @property
+    def text(self) -> str:
+        gives = "no" if self.observed is None else "0 for"
+        return f"the index gives {gives} metadata.total_size, so it does not say how many bytes its tensors have."

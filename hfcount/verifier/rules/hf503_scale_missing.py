@@ -1,0 +1,51 @@
+"""HF503: scale missing."""
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, some
+
+
+class ScaleMissing(Finding):
+    """A packed tensor lacks a scale, zero point or index that its scheme needs."""
+
+    code = "HF503"
+    name = "scale-missing"
+    level = "error"
+    why = "A conversion, merge or name filter kept the weights and dropped the tensors that belong to them."
+    remedy = "Restore them from the original checkpoint: without them the weights cannot be read."
+
+
+class ModulesLackScales(ScaleMissing):
+    """Packed modules lack what belongs to them.
+
+    Args:
+        modules: how many they are.
+        layout: how they are packed.
+    """
+
+    modules: int
+    layout: str
+
+    @property
+    def text(self) -> str:
+        many = f"{plural(self.modules, 'module')} {agree(self.modules, 'is', 'are')} packed ({printable(self.layout)})"
+        lack = f"{agree(self.modules, 'lacks', 'lack')} what belongs to {agree(self.modules, 'it', 'them')}"
+        return f"{many} and {lack}: {some(self.names)}. A loader that goes on takes 1 for it, or what was in memory."
+
+
+class CacheLacksScales(ScaleMissing):
+    """Attention lacks scales of the 8-bit cache.
+
+    Args:
+        others: whether other layers have theirs.
+    """
+
+    others: bool
+
+    @property
+    def text(self) -> str:
+        missing = f"{agree(self.count, 'is', 'are')} missing{', and other layers have theirs' if self.others else ''}"
+        return (
+            f"{plural(self.count, 'scale')} of the 8-bit cache of keys and values {missing}: {some(self.names)}. A"
+            f" loader that goes on takes 1 for {agree(self.count, 'it', 'them')}, or what was in memory."
+        )

@@ -1,0 +1,28 @@
+"""HF601: not divisible."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class NotDivisible(Finding):
+    """With --tp N only: N ranks cannot share the heads, channels, groups or blocks of the model.
+
+    Args:
+        reasons: why they cannot share it.
+        engine: the one engine that this holds for; empty if it holds for all.
+    """
+
+    code = "HF601"
+    name = "not-divisible"
+    level = "error"
+    why = "Engines give each rank whole heads, channels, and groups or blocks of quantised weights."
+    remedy = "Choose a number of ranks that works."
+
+    observed: int
+    reasons: str
+    engine: str = ""
+
+    @property
+    def text(self) -> str:
+        where = f" in {printable(self.engine)}" if self.engine else ""
+        return f"{self.observed:,} ranks cannot share this model{where}: {printable(self.reasons, 4000)}."

@@ -1,0 +1,43 @@
+"""HF010: adapter beside."""
+
+from hfcount.fetcher.interface import ADAPTER
+from hfcount.fetcher.missing import named
+from hfcount.text import printable
+from hfcount.verifier.comparison import Comparison, Evidence
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.wording import agree
+
+
+class AdapterBeside(Finding):
+    """An adapter is stored in the same folder as the model.
+
+    Args:
+        files, many: the adapter's files, and how many they are.
+    """
+
+    code = "HF010"
+    name = "adapter-beside"
+    level = "note"
+    why = "Both were saved in one folder, on purpose or as a leftover of a merge."
+    remedy = "Move it elsewhere, unless it should be applied."
+
+    files: str
+    many: int
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{printable(self.files)} {agree(self.many, 'is', 'are')} in the folder of the model. Where PEFT is"
+            " installed, transformers applies the adapter to what it loads: to these weights from a folder, and from a"
+            " repo to the base model that adapter_config.json names. Only the model's own weights were compared."
+        )
+
+
+NEEDS: set[Evidence] = {"adapter"}
+
+
+def check(c: Comparison, outcome: Outcome) -> None:
+    """An adapter that transformers applies to what it loads."""
+    files = [ADAPTER, *sorted(name for name in c.weights.apart if name.startswith("adapter_"))]
+    outcome.report(AdapterBeside(file=ADAPTER, files=named(files), many=len(files)))
