@@ -58,7 +58,7 @@ class Window:
     def _grow(self, stop: int) -> None:
         have = self.start + len(self.bytes)
         if self.size is not None and stop > self.size:
-            raise self._cut(f"{self.where} ends within its header: {self.size:,} bytes are there, and it goes on.")
+            raise self._cut(self.size, stop)
         if self._fixed or stop > MAX_HEADER:
             raise DocumentError(
                 f"{self.where} has a header of more than {MAX_HEADER:,} bytes: one of its lengths reaches up to byte"
@@ -68,12 +68,13 @@ class Window:
         until = min(max(stop, have + self._step), MAX_HEADER, MAX_HEADER if self.size is None else self.size)
         more = self._read(have, until)
         if not more:
-            raise self._cut(f"{self.where} ends within its header: {have:,} bytes are there, and it goes on.")
+            raise self._cut(have, stop)
         self.bytes += more if len(more) <= until - have else more[: until - have]
         self._step *= 2
 
-    def _cut(self, text: str) -> DocumentError:
-        return DocumentError(text, "HF004", fix="Download it again.")
+    def _cut(self, have: int, stop: int) -> DocumentError:
+        text = f"{self.where} ends within its header: {have:,} bytes are there, and it goes on up to {stop:,} or more."
+        return DocumentError(text, "HF004", fix="Download it again.", expected=stop, observed=have)
 
     def bound(self, count: int, least: int, most: int, what: str) -> None:
         """Checks a count before anything is made of it: each entry takes at least `least` bytes.
