@@ -63,7 +63,6 @@ class Contained:
         opened: how many of them were read.
         tensors: how many it has.
         bytes: of all tensors, by type.
-        variants: its forms, where there are several.
     """
 
     container: str
@@ -71,7 +70,6 @@ class Contained:
     opened: int = 0
     tensors: int = 0
     bytes: Mapping[str, int] = field(default_factory=dict)
-    variants: tuple[WeightsFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +87,8 @@ class Evidence:
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
         contained: what was read of a container of another format; None for safetensors.
+        variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
+        beside: their files, where these lie beside safetensors.
     """
 
     index: Index | None = None
@@ -101,6 +101,8 @@ class Evidence:
     depth_reason: str | None = None
     unseen: Failure | None = None
     contained: Contained | None = None
+    variants: tuple[WeightsFile, ...] = ()
+    beside: frozenset[str] = frozenset()
 
     @property
     def fitting_index(self) -> Index | None:

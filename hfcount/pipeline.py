@@ -10,12 +10,11 @@ from typing import Any
 
 from hfcount.building import build
 from hfcount.choices import AskedDepth
-from hfcount.containers import container_of
+from hfcount.contained import contained, is_contained, look_beside
 from hfcount.errors import (
     BadSetting,
     ConfigError,
     DocumentError,
-    FetchError,
     HfcountError,
     UnknownArchitecture,
     UnknownClass,
@@ -55,42 +54,18 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
-    if (contained := _contained(documents, request, options)) is not None:
-        return report_of(contained)
-    if isinstance(documents, Place):
-        documents.reader.close()
-        raise documents.refusal
+    if isinstance(documents, Place) or is_contained(documents, request, options):
+        return report_of(contained(documents, request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
         inspection = examine(replace(documents, shards=reads), options, until=until)
         found = inspection.evidence.weights or found
+        inspection = look_beside(documents.place, request, inspection)
     finally:
         finish(request, documents, reads.headers, reads.samples)
         if options.save is not None:
             record(documents, reads.headers, reads.samples, recorded_sizes(documents, found), options.save)
     return report_of(inspection)
-
-
-def _contained(found: Documents | Place, request: Request, options: Options) -> Inspection | None:
-    """A model in a container of its own, inspected; None if it is a config with safetensors beside it, or nothing."""
-    place, close = (found, found.reader.close) if isinstance(found, Place) else (found.place, found.shards.close)
-    container = container_of(place) if place else None
-    try:
-        if place is None or container is None:
-            if request.base is not None:
-                raise FetchError(
-                    "BadName",
-                    f"--base names what an adapter or a GGUF file was made of; {printable(request.model)} is neither.",
-                )
-            return None
-        if options.save is not None:
-            raise FetchError(
-                "NotSaved", f"--save records safetensors, and {printable(place.label)} is {container.name}."
-            )
-        return container.inspect(place, request, options)
-    finally:
-        if container is not None or request.base is not None:
-            close()
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:

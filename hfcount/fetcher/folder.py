@@ -20,7 +20,7 @@ from hfcount.fetcher.interface import (
     companions,
     top_level,
 )
-from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.missing import no_config
 from hfcount.fetcher.place import FolderReader, Place
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
@@ -104,7 +104,7 @@ def read_folder(
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
-    refusal = FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{without_config(names)}.")
+    refusal = no_config(printable(str(folder)), sizes, file)
     place = Place(model, source, revision, sizes, FolderReader(folder, label), refusal, file)
     if config is None or file is not None:
         return place

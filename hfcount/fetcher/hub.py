@@ -29,7 +29,7 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
 from hfcount.fetcher.meter import Meter
-from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.missing import no_config
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.ranges import Headers
 from hfcount.fetcher.retry import Deadline
@@ -141,7 +141,9 @@ class _Repo:
 
     def _place(self) -> Place:
         sizes, file = self.sizes or {}, self.request.file
-        return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config(), file, local=False)
+        return Place(
+            self.path, "hub", self.commit, sizes, self.files, no_config(self.label, sizes, file), file, local=False
+        )
 
     def _kept(self) -> evidence.Kept | None:
         """What was kept of the commit, as far as its listing has it."""
@@ -236,7 +238,7 @@ class _Repo:
         """config.json where nothing is listed; its answer names the commit."""
         config = self.document(CONFIG)
         if config is None:
-            raise self._no_config()
+            raise no_config(self.label, self.sizes or (), None)
         if self.commit is None:
             raise FetchError(
                 "HubError",
@@ -291,9 +293,6 @@ class _Repo:
     def _learn(self, commit: str) -> None:
         if self.commit is None and COMMIT.fullmatch(commit):
             self.commit = commit
-
-    def _no_config(self) -> FetchError:
-        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(self.sizes or ())}.")
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""

@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from hfcount.errors import FetchError
 from hfcount.fetcher.interface import ADAPTER, CONFIG, INDEX, SINGLE, Documents, label
 from hfcount.fetcher.weights import Weights
 from hfcount.text import plural, printable
@@ -19,7 +20,20 @@ def without_config(files: Collection[str]) -> str:
     ):
         if name in files:
             return f", {what.format(name)}"
-    return ""
+    found = sorted(name for name in files if name.endswith(".gguf"))
+    return f", only GGUF files ({named(found)})" if found else ""
+
+
+def no_config(where: str, files: Collection[str], file: str | None) -> FetchError:
+    """Why a folder or repo with these files is no checkpoint of a config.
+
+    Args:
+        where: what messages call it; file: the weight file that was named, if one was.
+    """
+    if file is not None:
+        text = f"{printable(file)} of {where} was named, which has no {CONFIG} of its own. Name what it lies in."
+        return FetchError("NoConfig", text)
+    return FetchError("NoConfig", f"{where} has no {CONFIG}{without_config(files)}.")
 
 
 def config_alone(documents: Documents) -> str:

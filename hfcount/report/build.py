@@ -60,7 +60,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         evidence=_evidence(run),
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
-        variants=(evidence.contained.variants or None) if evidence.contained else None,
+        variants=evidence.variants or None,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -118,7 +118,7 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     weights, evidence = run.evidence.weights, run.evidence
     if weights is None:
         return ()
-    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ())}
+    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ()), *evidence.beside}
     names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)
     return tuple(
