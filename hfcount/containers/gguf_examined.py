@@ -26,7 +26,7 @@ _APART: Mapping[Role, str] = {
     "vocabulary": "it holds a vocabulary, and no tensors",
     "adapter": "it is an adapter, and its base has to be converted to be compared with it",
 }
-"""Why files that are no models are not verified."""
+"""Why files that are no models are not verified, where no model lies beside them."""
 
 
 @dataclass(slots=True)
@@ -96,6 +96,9 @@ def look(place: Place, request: Request, options: Options) -> Seen:
     _pair(looked)
     models = [one for one in looked if one.role == "model" and one.header]
     if not models:
+        for one in looked:
+            if one.role and one.role in _APART:
+                one.reasons.append(f"{printable(one.files.name)}: {_APART[one.role]}")
         return Seen(looked, next((one for one in looked if one.header), looked[0]), None, None)
     first = max(models, key=lambda one: (one.sound, one.size or 0))
     base = base_of(place, request, bases(first.header) if first.header else ())
@@ -119,8 +122,6 @@ def _examined(one: FileSet, read: Mapping[str, Read], place: Place) -> Looked:
         looked.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, one)}) for remark in remarks])
         if len(parts) == len(one.files) and not one.lost:
             looked.add(check(looked.header))
-    if looked.role and looked.role in _APART:
-        looked.reasons.append(f"{printable(one.name)}: {_APART[looked.role]}")
     return looked
 
 
@@ -152,7 +153,8 @@ def _against(base: Base, models: Sequence[Looked]) -> None:
         file = models[0].files.name
         models[0].findings.append(BaseNotCompared(file=file, base=base.label, reason=base.problem.message))
     for model in models:
-        if model.header and base.blueprint:
+        wrong = any(found.severity == "error" for found in model.findings)  # of which the base would say the same
+        if model.header and base.blueprint and (base.binding or not wrong):
             remarks = compare(model.header, base.blueprint, base.binding)
             known = {remark.kind for remark in check(model.header)}
             model.add(

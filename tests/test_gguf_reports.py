@@ -1,0 +1,240 @@
+"""GGUF files as the command and the library show them: from disk and from a Hub, alone, in sets, beside safetensors."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Run
+from defects import sharded
+from gguf_files import CONFIG, Source, laid_out, model, projector, source, split, whole
+from loopback import Hub
+
+import hfcount
+from hfcount.errors import FetchError
+from hfcount.reporters import html, markdown, table
+
+TOTAL, BYTES = 86_944, 347_776
+LONG = [f"token-{number}" for number in range(30_000)]
+Files = Mapping[str, bytes]
+
+
+def folder(path: Path, files: Files, config: Mapping[str, Any] | None = None) -> Path:
+    path.mkdir()
+    for name, raw in files.items():
+        (path / name).parent.mkdir(exist_ok=True, parents=True)
+        (path / name).write_bytes(raw)
+    if config is not None:
+        (path / "config.json").write_text(json.dumps(config))
+    return path
+
+
+def sound(types: str = "F32", **pairs: Any) -> bytes:
+    """A file whose matrices are of a type."""
+    own, shapes = model(width=256, **pairs)
+    kinds = {name: types for name, shape in shapes.items() if len(shape) == 2}
+    file: Source = source(own, laid_out(shapes, kinds))
+    return file(0, file.size)
+
+
+# One file
+
+
+def test_a_file_is_a_model(tmp_path: Path, run: Run) -> None:
+    path = folder(tmp_path / "m", {"m.gguf": whole(*model())}) / "m.gguf"
+    result = run(path)
+    report = result.report
+    assert (result.code, report["verdict"], report["container"]) == (0, "verified", "gguf")
+    assert report["parameters"] == dict.fromkeys(("total", "active", "stored"), TOTAL) | {
+        "active_without_embedding": TOTAL - 6_400
+    }
+    assert (report["family"], report["memory"]["weights"]) == ("qwen3", {"F32": BYTES})
+    assert [check["name"] for check in report["checks"]] == ["file_size", "metadata"]
+    assert "variants" not in report
+
+
+def test_its_figures_are_those_of_the_model(tmp_path: Path) -> None:
+    path = folder(tmp_path / "m", {"m.gguf": whole(*model())}) / "m.gguf"
+    report = hfcount.verify(path, context=10, memory="1MiB", formula=True, tensors=True)
+    assert report.memory and report.formula and report.tensors
+    assert report.memory.kv_bytes == 10 * 2 * 2 * 2 * 24 * 2
+    assert report.memory.fits and report.memory.total_bytes == BYTES + 3_840
+    assert report.formula.parts[-1].value == TOTAL
+    assert sum(row.elements for row in report.tensors) == TOTAL
+    for text in (table.render([report]), markdown.render([report]), html.render([report])):
+        assert "86,944 parameters in 347,776 bytes (32.00 bits each)" in " ".join(text.split())
+
+
+def test_what_nobody_describes_is_unverified(tmp_path: Path) -> None:
+    pairs, shapes = model()
+    other = {key.replace("qwen3", "nobodys"): value for key, value in pairs.items()} | {
+        "general.architecture": "nobodys"
+    }
+    report = hfcount.verify(folder(tmp_path / "m", {"m.gguf": whole(other, shapes)}))
+    assert (report.verdict, report.exit_code) == ("unverified", 3)
+    assert report.error and "architecture nobodys" in report.error.message
+    assert report.memory and report.memory.weights_bytes == BYTES
+
+
+def test_roles_are_told_apart(tmp_path: Path) -> None:
+    imatrix = whole({"general.type": "imatrix"}, {"blk.0.attn_q.weight.in_sum2": (4,)})
+    files = {"m.gguf": whole(*model()), "imatrix.gguf": imatrix, "mmproj.gguf": projector()}
+    report = hfcount.verify(folder(tmp_path / "m", files))
+    assert {one.file: (one.role, one.verdict) for one in report.variants or ()} == {
+        "m.gguf": ("model", "verified"),
+        "imatrix.gguf": ("imatrix", "verified"),
+        "mmproj.gguf": ("projector", "verified"),
+    }
+    assert report.verdict == "verified"
+    alone = hfcount.verify(tmp_path / "m" / "imatrix.gguf")
+    assert (alone.verdict, alone.error and "importance matrix" in alone.error.message) == ("unverified", True)
+
+
+def test_raw_cuts_are_to_be_joined(tmp_path: Path, run: Run) -> None:
+    raw = whole(*model())
+    path = folder(tmp_path / "m", {"m.gguf.part1of2": raw[:1_000], "m.gguf.part2of2": raw[1_000:]})
+    assert "cat m.gguf* > m.gguf" in run(path).report["error"]["message"]
+
+
+# Which file
+
+
+@pytest.mark.parametrize(
+    ("named", "file"),
+    [
+        pytest.param("", None, id="the folder"),
+        pytest.param("a-Q8_0.gguf", "a-Q8_0.gguf", id="a file"),
+        pytest.param("m-00002-of-00003.gguf", "m-00001-of-00003.gguf", id="a part of a set"),
+    ],
+)
+def test_what_a_path_means(tmp_path: Path, named: str, file: str | None) -> None:
+    path = folder(tmp_path / "m", {"a-Q8_0.gguf": sound("Q8_0"), "a-F16.gguf": sound("F16"), **split()})
+    report = hfcount.verify(path / named)
+    assert report.verdict == "verified"
+    assert (len(report.variants or ()) == 3) == (file is None)
+    assert report.evidence and report.evidence.files
+    assert report.evidence.files.opened == (5 if file is None else 3 if file.startswith("m-") else 1)
+
+
+@pytest.mark.parametrize("spelling", ["{}:Q8_0", "{}:q8_0", "hf.co/{}:Q8_0", "hf://{}/a-Q8_0.gguf", "{}:a-Q8_0.gguf"])
+def test_one_file_of_a_repo(hub: Hub, run: Run, tmp_path: Path, spelling: str) -> None:
+    files = {"a-Q8_0.gguf": sound("Q8_0"), "a-F16.gguf": sound("F16"), "IQ8_0.gguf": sound("Q8_0")}
+    hub.publish("org/m-GGUF", folder(tmp_path / "m", files))
+    report = run(spelling.format("org/m-GGUF")).report
+    assert (report["verdict"], list(report["memory"]["weights"])) == ("verified", ["Q8_0", "F32"])
+    assert [path for path in hub.paths() if "F16" in path] == []
+
+
+def test_a_file_that_is_not_there(hub: Hub, run: Run, tmp_path: Path) -> None:
+    hub.publish("org/m-GGUF", folder(tmp_path / "m", {"a-Q8_0.gguf": sound("Q8_0")}))
+    error = run("org/m-GGUF:Q4_K_M").report["error"]
+    assert (error["kind"], error["message"]) == (
+        "NoSuchFile",
+        "org/m-GGUF has no GGUF file Q4_K_M. It has a-Q8_0.gguf.",
+    )
+
+
+# Over the Hub
+
+
+def test_a_long_header_takes_few_requests(hub: Hub, run: Run, tmp_path: Path) -> None:
+    pairs = {"tokenizer.ggml.tokens": [f"{name}-{'x' * 120}" for name in LONG], "qwen3.vocab_size": 100}
+    shapes = model()[1] | {"token_embd.weight": (len(LONG), 64), "output.weight": (len(LONG), 64)}
+    raw = whole({**model()[0], **pairs}, shapes)
+    hub.publish("org/m-GGUF", folder(tmp_path / "m", {"m.gguf": raw}))
+    assert run("org/m-GGUF").report["verdict"] == "verified"
+    assert len([path for path in hub.paths() if path.endswith("/m.gguf")]) <= 4
+
+
+def test_each_further_form_takes_one_range(hub: Hub, run: Run, tmp_path: Path) -> None:
+    own, shapes = model()
+    own |= {"tokenizer.ggml.tokens": [*LONG, *LONG], "qwen3.embedding_length": 64}
+    held: dict[str, tuple[int, ...]] = {**shapes, "token_embd.weight": (60_000, 64), "output.weight": (60_000, 64)}
+    files = {}
+    for kind in ("F32", "F16", "Q8_0", "Q4_0"):
+        types = {name: kind for name, shape in held.items() if len(shape) == 2}
+        file = source(own, laid_out(held, types))
+        files[f"m-{kind}.gguf"] = file(0, file.size)
+    hub.publish("org/m-GGUF", folder(tmp_path / "m", files))
+    report = run("org/m-GGUF", "--memory", "24MiB").report
+    assert {one["file"]: one["fits"] for one in report["variants"]} == {
+        "m-F32.gguf": False,
+        "m-F16.gguf": True,
+        "m-Q8_0.gguf": True,
+        "m-Q4_0.gguf": True,
+    }
+    asked = [path.rpartition("/")[2] for path in hub.paths() if path.endswith(".gguf")]
+    assert [asked.count(name) for name in files].count(1) >= 3
+
+
+def test_the_base_that_a_repo_names_is_asked_for(hub: Hub, run: Run, tmp_path: Path) -> None:
+    hub.publish("org/base", folder(tmp_path / "base", {}, CONFIG))
+    base = {"general.base_model.count": 1, "general.base_model.0.repo_url": "https://huggingface.co/org/base"}
+    hub.publish("org/named", folder(tmp_path / "named", {"m.gguf": whole(model()[0] | base, model()[1])}))
+    card = b"---\nbase_model:\n- org/base\nlicense: mit\n---\n"
+    hub.publish("org/carded", folder(tmp_path / "carded", {"m.gguf": whole(*model()), "README.md": card}))
+    for name in ("org/named", "org/carded"):
+        report = run(name).report
+        assert (report["verdict"], report["checks"][-1]["text"]) == ("verified", "by org/base"), name
+    assert len([path for path in hub.paths() if "/org/base/" in path]) == 2
+
+
+def test_a_file_cannot_name_a_path_of_this_machine(tmp_path: Path, hub: Hub, run: Run) -> None:
+    for place in (str(tmp_path), "../base", "./base", "https://huggingface.co/../../base"):
+        base = {
+            "general.base_model.count": 1,
+            "general.base_model.0.repo_url": place,
+            "general.base_model.0.name": place,
+        }
+        path = folder(tmp_path / f"m{len(list(tmp_path.iterdir()))}", {"m.gguf": whole(model()[0] | base, model()[1])})
+        report = run(path).report
+        assert (report["verdict"], [one["code"] for one in report["findings"]]) == ("verified", []), place
+    assert hub.paths() == []
+
+
+# Against a base
+
+
+@pytest.mark.parametrize("how", ["a folder", "a config", "a repo"])
+def test_a_base_by_hand(hub: Hub, run: Run, tmp_path: Path, how: str) -> None:
+    base = folder(tmp_path / "base", {}, CONFIG)
+    hub.publish("org/base", base)
+    named: Path | str = {"a folder": base, "a config": base / "config.json"}.get(how, "org/base")
+    path = folder(tmp_path / "m", {"m.gguf": whole(*model())}) / "m.gguf"
+    report = run(path, "--base", named).report
+    assert (report["verdict"], report["checks"][-1]["name"]) == ("verified", "base")
+    (base / "config.json").write_text(json.dumps(CONFIG | {"num_hidden_layers": 3}))
+    hub.publish("org/base", base)
+    result = run(path, "--base", named)
+    assert (result.code, [one["code"] for one in result.report["findings"]]) == (1, ["HF713"])
+
+
+def test_a_base_that_cannot_be_read(hub: Hub, run: Run, tmp_path: Path) -> None:
+    path = folder(tmp_path / "m", {"m.gguf": whole(*model())}) / "m.gguf"
+    for named in ("org/absent", "./absent"):
+        result = run(path, "--base", named)
+        assert (result.code, result.report["verdict"]) == (3, "unverified")
+        assert "its base cannot be compared" in result.report["error"]["message"]
+
+
+def test_a_base_goes_with_what_was_made_of_one(tmp_path: Path) -> None:
+    with pytest.raises(FetchError, match="neither"):
+        hfcount.verify(sharded().write(tmp_path / "m"), base="org/base")
+
+
+# Beside safetensors
+
+
+def test_what_lies_beside_safetensors(tmp_path: Path, hub: Hub, run: Run) -> None:
+    checkpoint = sharded()
+    checkpoint.others = {"m.gguf": whole(*model())[:-9]}
+    path = checkpoint.write(tmp_path / "m")
+    hub.publish("org/m", path)
+    for named, options in ((path, []), ("org/m", ["--depth", "headers"])):
+        report = run(named, *options).report
+        assert (report["verdict"], [one["code"] for one in report["findings"]]) == ("explained", ["HF004"])
+        assert (report["variants"][0]["verdict"], report["not_looked_at"]) == ("mismatch", [])
+        assert "container" not in report
+    report = run("org/m").report
+    assert (report["verdict"], report["not_looked_at"][0]["kind"]) == ("verified", "GGUF")
