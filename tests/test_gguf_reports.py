@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from loopback import Hub
 import hfcount
 from hfcount.errors import FetchError
 from hfcount.reporters import html, markdown, table
+from hfcount.sweeping.parts import read
+from hfcount.sweeping.screen import screened
 
 TOTAL, BYTES = 86_944, 347_776
 LONG = [f"token-{number}" for number in range(30_000)]
@@ -21,7 +24,7 @@ Files = Mapping[str, bytes]
 
 
 def folder(path: Path, files: Files, config: Mapping[str, Any] | None = None) -> Path:
-    path.mkdir()
+    path.mkdir(parents=True)
     for name, raw in files.items():
         (path / name).parent.mkdir(exist_ok=True, parents=True)
         (path / name).write_bytes(raw)
@@ -191,6 +194,33 @@ def test_a_file_cannot_name_a_path_of_this_machine(tmp_path: Path, hub: Hub, run
         report = run(path).report
         assert (report["verdict"], [one["code"] for one in report["findings"]]) == ("verified", []), place
     assert hub.paths() == []
+
+
+# Many
+
+
+def test_a_sweep_has_rows_of_them(tmp_path: Path) -> None:
+    folder(tmp_path / "tree" / "a", {"m.gguf": whole(*model())})
+    folder(tmp_path / "tree" / "b", {"m.gguf": whole(*model())[:-9]}, CONFIG)
+    folder(tmp_path / "tree" / "c", {"notes.txt": b""})
+    with ThreadPoolExecutor(1) as threads:
+        hfcount.sweep(tmp_path / "tree", tmp_path / "out", executor=threads)
+    rows = {row["model"]: row for row in read(tmp_path / "out")}
+    assert {name: (row["verdict"], row["stored"], row["bytes"]) for name, row in rows.items()} == {
+        "a": ("verified", TOTAL, BYTES),
+        "b": ("mismatch", None, None),
+    }
+
+
+def test_a_listing_tells_them() -> None:
+    assert screened({}, ["README.md", "m-Q4_0.gguf"], signed=False) is None
+    assert screened({}, ["README.md", "m.pt"], signed=False) == ("NoConfig", "there is no config.json")
+    assert screened({"gated": "auto"}, ["m.gguf"], signed=False) is not None
+
+
+def test_a_tree_is_verified(tmp_path: Path, run: Run) -> None:
+    folder(tmp_path / "tree" / "a", {"m.gguf": whole(*model())})
+    assert [one["verdict"] for one in run("--recursive", tmp_path / "tree").reports] == ["verified"]
 
 
 # Against a base

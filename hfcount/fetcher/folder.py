@@ -59,7 +59,9 @@ def local_path(model: str) -> Path:
 
 
 def checkpoints_below(root: Path) -> list[str]:
-    """Every folder from `root` down that holds a config.json beside weights or an index, and each that cannot be read.
+    """Every folder from `root` down with a config.json beside weights or an index, or with GGUF files.
+
+    Folders that cannot be read are among them.
 
     Raises:
         FetchError: NoSuchFolder or NoConfig.
@@ -68,7 +70,8 @@ def checkpoints_below(root: Path) -> list[str]:
         raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --recursive.")
     found: list[str] = []
     for folder, _, names in os.walk(root, onerror=lambda error: found.append(str(error.filename))):
-        if CONFIG in names and any(name == INDEX or name.endswith((".safetensors", ".bin")) for name in names):
+        weights = CONFIG in names and any(name == INDEX or name.endswith((".safetensors", ".bin")) for name in names)
+        if weights or any(name.endswith(".gguf") for name in names):
             found.append(folder)
     if not found:
         raise FetchError(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from hfcount.containers import held_in
 from hfcount.errors import HfcountError, SweepError
 from hfcount.fetcher import Request, folder
 from hfcount.fetcher.interface import CONFIG, HEADERS
@@ -18,7 +19,9 @@ _SKIPPED = (".git", ".sweep")
 
 
 def tree(root: Path) -> Iterator[Task]:
-    """Every folder from `root` down that holds a config.json, in order, called by its path below `root`.
+    """Every folder from `root` down that holds a config.json or a model in a container, in order.
+
+    Each is called by its path below `root`.
 
     Raises:
         SweepError: it is no folder.
@@ -44,7 +47,7 @@ def models(names: Iterable[str | os.PathLike[str]]) -> Iterator[Task]:
             kind = error.kind if isinstance(error, HfcountError) else "BadName"
             yield Task(label(public(name)), None, None, verdict="unverified", reason=kind, message=str(error))
             continue
-        called = f"{request.model}/{request.subfolder}" if request.subfolder else request.model
+        called = "/".join(filter(None, (request.model, request.subfolder, request.file)))
         yield Task(label(called), request.revision, request)
 
 
@@ -70,7 +73,7 @@ class Online(Protocol):
 
 
 def _below(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[str]:
-    """Folders with a config, links followed unless they lead back."""
+    """Folders with a checkpoint, links followed unless they lead back."""
     try:
         facts = os.stat(path)
         with os.scandir(path) as found:
@@ -80,7 +83,8 @@ def _below(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[str]:
     place = (facts.st_dev, facts.st_ino)
     if place in above:
         return
-    if any(entry.name == CONFIG for entry in entries):
+    names = [entry.name for entry in entries]
+    if CONFIG in names or held_in(names):
         yield path
     for entry in entries:
         if entry.name not in _SKIPPED and entry.is_dir():
