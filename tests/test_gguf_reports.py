@@ -1,6 +1,7 @@
 """GGUF files as the command and the library show them: from disk and from a Hub, alone, in sets, beside safetensors."""
 
 import json
+import struct
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from conftest import Run
 from defects import sharded
 from gguf_files import CONFIG, Source, laid_out, model, projector, source, split, whole
-from loopback import Hub
+from loopback import Fault, Hub
 
 import hfcount
 from hfcount.errors import FetchError
@@ -268,3 +269,60 @@ def test_what_lies_beside_safetensors(tmp_path: Path, hub: Hub, run: Run) -> Non
         assert "container" not in report
     report = run("org/m").report
     assert (report["verdict"], report["not_looked_at"][0]["kind"]) == ("verified", "GGUF")
+
+
+# Files and servers that mean harm
+
+
+EXTREME = (
+    0,
+    1,
+    2**31 - 1,
+    (10, struct.pack("<Q", 2**64 - 1)),
+    (11, struct.pack("<q", -5)),
+    "x",
+    [2**31] * 2,
+    ["a"] * 9,
+)
+COUNTS = (
+    "block_count",
+    "embedding_length",
+    "attention.head_count",
+    "expert_count",
+    "nextn_predict_layers",
+    "vocab_size",
+)
+
+
+@pytest.mark.parametrize("key", COUNTS)
+def test_metadata_that_lies_is_told_in_lines(tmp_path: Path, key: str) -> None:
+    base = folder(tmp_path / "base", {}, CONFIG)
+    for place, value in enumerate(EXTREME):
+        for architecture in ("qwen3", "deepseek2", "clip", "nobodys\x1b[31m"):
+            own, shapes = model()
+            pairs = {name.replace("qwen3", architecture): one for name, one in own.items()}
+            pairs |= {"general.architecture": architecture, f"{architecture}.{key}": value}
+            path = folder(tmp_path / f"{place}{architecture[:5]}", {"m.gguf": whole(pairs, shapes)})
+            for report in (hfcount.verify(path, memory="1MiB"), hfcount.verify(path, base=base)):
+                messages = [*(one.message for one in report.findings), report.error.message if report.error else ""]
+                assert all(message.isprintable() and len(message) < 1_000 for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        pytest.param(Fault(whole=True), "HubError", id="the whole file in place of a range"),
+        pytest.param(Fault(status=500), "HubError", id="an error"),
+        pytest.param(Fault(status=404), "HubError", id="no such file, though it is listed"),
+        pytest.param(Fault(cut=0.5), "NoNetwork", id="half of the range"),
+        pytest.param(Fault(status=302, headers={"Location": "file:///etc/passwd"}), "HubError", id="a local file"),
+    ],
+)
+def test_a_server_that_does_not_answer_right(hub: Hub, run: Run, tmp_path: Path, fault: Fault, kind: str) -> None:
+    hub.publish("org/m-GGUF", folder(tmp_path / "m", {"m.gguf": whole(*model()) + bytes(4_000_000)}))
+    hub.faults["m.gguf"] = [fault]
+    hub.cdn.faults["m.gguf"] = [fault]
+    result = run("org/m-GGUF", "--timeout", "20")
+    assert (result.code, result.err) == (3, "")
+    assert result.report["error"]["kind"] == kind
+    assert "\n" not in result.report["error"]["message"]

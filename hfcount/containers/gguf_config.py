@@ -96,7 +96,7 @@ def _values(header: Header, name: str, keys: Mapping[str, tuple[str, ...]]) -> d
     for key, names in keys.items():
         value = header.number(f"{name}.{key}")
         if value is None and isinstance(values := header.metadata.get(f"{name}.{key}"), tuple):
-            value = int(values[0]) if len({*values}) == 1 else None
+            value = values[0] if len({*values}) == 1 and type(values[0]) is int else None
         if value is not None:
             found |= dict.fromkeys(names, value)
     further = header.number(f"{name}.nextn_predict_layers") or 0

@@ -104,7 +104,7 @@ def look(place: Place, request: Request, options: Options) -> Seen:
     base = base_of(place, request, bases(first.header) if first.header else ())
     if base is not None:
         _against(base, models)
-    return Seen(looked, first, base, blueprint_of(first.header, base) if first.header else None)
+    return Seen(looked, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
 
 
 def _examined(one: FileSet, read: Mapping[str, Read], place: Place) -> Looked:

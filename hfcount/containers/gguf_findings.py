@@ -5,7 +5,7 @@ from typing import Any
 
 from hfcount.containers.gguf import Remark
 from hfcount.errors import DocumentError
-from hfcount.text import plural
+from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
 from hfcount.verifier.folding import fold
@@ -46,7 +46,7 @@ def reason(remark: Remark) -> str:
     facts = remark.facts
     match remark.kind:
         case "architecture-unknown":
-            return f"what architecture {facts['architecture'] or '(none)'} holds is not known here"
+            return f"what architecture {printable(facts['architecture'], 60) or '(none)'} holds is not known here"
         case "type-of-a-fork":
             types = ", ".join(facts["types"])
             return f"{plural(len(facts['tensors']), 'tensor')} of {types}, which llama.cpp does not have: a fork's"
