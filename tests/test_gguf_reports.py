@@ -1,6 +1,7 @@
 """GGUF files as the command and the library show them: from disk and from a Hub, alone, in sets, beside safetensors."""
 
 import json
+import re
 import struct
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +37,7 @@ def folder(path: Path, files: Files, config: Mapping[str, Any] | None = None) ->
 
 def sound(types: str = "F32", **pairs: Any) -> bytes:
     """A file whose matrices are of a type."""
-    own, shapes = model(width=256, **pairs)
+    own, shapes = model(**pairs)
     kinds = {name: types for name, shape in shapes.items() if len(shape) == 2}
     file: Source = source(own, laid_out(shapes, kinds))
     return file(0, file.size)
@@ -271,12 +272,24 @@ def test_what_lies_beside_safetensors(tmp_path: Path, hub: Hub, run: Run) -> Non
     assert (report["verdict"], report["not_looked_at"][0]["kind"]) == ("verified", "GGUF")
 
 
+# The page
+
+
+def test_the_page_shows_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"model-{kind}.gguf": sound(kind) for kind in ("F16", "Q8_0", "Q4_0")}
+    monkeypatch.chdir(tmp_path)
+    path = folder(Path("my-gguf"), files)
+    report = hfcount.verify(f"./{path}", memory="1MiB")
+    page = (Path(hfcount.__file__).parent / "docs" / "gguf.md").read_text()
+    (shown,) = re.findall(r"```console\n\$ hfcount ./my-gguf --memory 1MiB\n(.*?)```", page, re.DOTALL)
+    assert shown == f"{table.render([report])}\n"
+
+
 # Files and servers that mean harm
 
 
 EXTREME = (
     0,
-    1,
     2**31 - 1,
     (10, struct.pack("<Q", 2**64 - 1)),
     (11, struct.pack("<q", -5)),
@@ -311,7 +324,6 @@ def test_metadata_that_lies_is_told_in_lines(tmp_path: Path, key: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
-        pytest.param(Fault(whole=True), "HubError", id="the whole file in place of a range"),
         pytest.param(Fault(status=500), "HubError", id="an error"),
         pytest.param(Fault(status=404), "HubError", id="no such file, though it is listed"),
         pytest.param(Fault(cut=0.5), "NoNetwork", id="half of the range"),
