@@ -1260,7 +1260,7 @@ CASES: dict[str, Case] = {
     "a GGUF file": Case("verified", make=lambda: gguf()),
     "a GGUF file in parts": Case("verified", make=lambda: gguf(files=split())),
     "a GGUF file that lacks a tensor": Case(
-        "mismatch", "HF710", ("blk.1.ffn_up.weight missing",), make=lambda: gguf(lost="blk.1.ffn_up.weight")
+        "mismatch", "HF710", ("missing: blk.1.ffn_up.weight;",), make=lambda: gguf(lost="blk.1.ffn_up.weight")
     ),
     "a GGUF file that lacks a layer": Case(
         "mismatch", "HF710", ("counts 3 layers, and 2 are stored",), make=lambda: gguf(pairs={"qwen3.block_count": 3})

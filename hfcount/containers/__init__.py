@@ -59,7 +59,7 @@ _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".index.json")
 
 
 def _is_gguf(name: str) -> bool:
-    return ".gguf" in name.lower() and not name.startswith(".") and "/." not in name
+    return name.count("/") <= 1 and ".gguf" in name.lower() and "/." not in f"/{name}"
 
 
 CONTAINERS = (Container("gguf", "gguf_look", _is_gguf),)

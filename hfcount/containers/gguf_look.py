@@ -103,7 +103,16 @@ def _rows(seen: Seen, load: Workload) -> tuple[WeightsFile, ...]:
     ordered = sorted(
         seen.looked, key=lambda one: (one.role != "model", not one.sound, -(one.size or 0), one.files.name)
     )
-    return tuple(_row(one, seen.blueprint if one.role == "model" else None, load) for one in ordered)
+    return tuple(_row(one, seen.blueprint if _alike(one, seen.first) else None, load) for one in ordered)
+
+
+def _alike(one: Looked, first: Looked) -> bool:
+    """Whether a file has the tensors of the first, in whatever types, so that its cache is the same."""
+    if one.header is None or first.header is None:
+        return False
+    return {name: tensor.shape for name, tensor in one.header.tensors.items()} == {
+        name: tensor.shape for name, tensor in first.header.tensors.items()
+    }
 
 
 def _row(one: Looked, blueprint: Blueprint | None, load: Workload) -> WeightsFile:

@@ -27,7 +27,7 @@ def understood(request: Request) -> Request:
     name goes before any other meaning.
 
     Raises:
-        FetchError: BadName, an address of something else than a model.
+        FetchError: BadName, an address of something else than a model; NoSuchFile.
         ValueError: a revision where there are none, or MODEL names another revision or subfolder than the arguments.
     """
     model, shown = request.model, public(request.model)
@@ -42,6 +42,8 @@ def understood(request: Request) -> Request:
             if _is_gguf(model):
                 return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
         return request
+    if _is_gguf(model) and not re.search(r"[/:]", model):
+        raise FetchError("NoSuchFile", f"there is no file {printable(model)} here. Check the path.")
     if tagged := _TAGGED.fullmatch(model):
         return replace(understood(replace(request, model=tagged[1])), file=tagged[2])
     repo, revision, subfolder = _taken_apart(model)
