@@ -31,7 +31,7 @@ def no_config(where: str, files: Collection[str], file: str | None) -> FetchErro
         where: what messages call it; file: the weight file that was named, if one was.
     """
     if file is not None:
-        text = f"{printable(file)} of {where} has no {CONFIG} of its own, which --set and --quantize need. Name a {CONFIG}."
+        text = f"{printable(file)} of {where} has no {CONFIG} of its own, which --set and --quantize need. Name one."
         return FetchError("NoConfig", text)
     return FetchError("NoConfig", f"{where} has no {CONFIG}{without_config(files)}.")
 
