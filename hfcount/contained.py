@@ -39,7 +39,7 @@ def contained(found: Documents | Place, request: Request, options: Options) -> I
 
 def _refusal(place: Place | None, request: Request) -> FetchError:
     if request.base is None and place is not None:
-        return place.refusal
+        return place.refusal()
     return FetchError(
         "BadName", f"--base names what an adapter or a GGUF file was made of; {printable(request.model)} is neither."
     )
@@ -61,5 +61,5 @@ def look_beside(place: Place | None, request: Request, inspection: Inspection) -
         except FetchError:  # then it is said that they were not looked at
             continue
         inspection.outcome.findings += findings
-        evidence = replace(evidence, variants=(*evidence.variants, *rows), beside=evidence.beside | files)
+        evidence = replace(evidence, variants=(*evidence.variants, *rows), beside={*evidence.beside, *files})
     return inspection._replace(evidence=evidence)

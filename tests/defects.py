@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import gguf_files
+import pickled as pickles
 from build import DEEPSEEK, Json, config
 from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
@@ -19,6 +20,7 @@ import hfcount
 INDEX, SINGLE, BIN_INDEX = "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json"
 FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in (1, 2, 3))
 
+BIN = "pytorch_model.bin"
 EMBED, HEAD, NORM = "model.embed_tokens.weight", "lm_head.weight", "model.norm.weight"
 LAYER = "model.layers.1."
 
@@ -197,7 +199,7 @@ def large() -> Checkpoint:
 
 
 def pickled(second: int, **metadata: Any) -> Checkpoint:
-    """The same as .bin files, of which the second has so many bytes."""
+    """The same as .bin files of zeros, of which the second has so many bytes."""
     checkpoint = large()
     names = {name: f"pytorch_model-0000{number}-of-00003.bin" for number, name in enumerate((FIRST, SECOND, THIRD), 1)}
     weight_map = {name: names[file] for file, held in checkpoint.shards.items() for name in held}
@@ -206,6 +208,52 @@ def pickled(second: int, **metadata: Any) -> Checkpoint:
         names[SECOND]: bytes(second)
     }
     return Checkpoint(checkpoint.config, weight_map={}, others=files | {BIN_INDEX: json.dumps(index).encode()})
+
+
+def saved(made: Callable[[Tensors], bytes], beside: bool = False) -> Checkpoint:
+    """A model in one file of torch.save, as `made` writes its tensors; or with that beside the same in safetensors."""
+    checkpoint = single()
+    checkpoint.others = {BIN: made(dict(checkpoint.tensors))}
+    if not beside:
+        checkpoint.shards = {}
+    return checkpoint
+
+
+def boxed(tensors: Tensors, **options: Any) -> bytes:
+    """What torch.save writes of tensors; `options` of `pickles.items`."""
+    return pickles.archive(pickles.state(**pickles.items(tensors, **options)), pickles.zeros(tensors))
+
+
+def nested(tensors: Tensors) -> bytes:
+    inner = b"}(" + b"".join(pickles.text(name) + made for name, made in pickles.items(tensors).items()) + b"u"
+    return pickles.archive(pickles.pickle(b"}" + pickles.text("state_dict") + inner + b"s"), pickles.zeros(tensors))
+
+
+def without_values(tensors: Tensors) -> bytes:
+    """The norm of the last layer as a tensor of the meta device."""
+    shape = tensors[NORM][1]
+    made = pickles.called(
+        "torch._utils._rebuild_meta_tensor_no_storage",
+        pickles.function("torch.bfloat16"),
+        pickles.numbers(shape),
+        pickles.numbers([1]),
+        b"\x89",
+    )
+    return boxed(tensors, more={NORM: made})
+
+
+def misplaced() -> Checkpoint:
+    """Two files of torch.save, of which an index puts one tensor in the wrong one."""
+    checkpoint = single()
+    files = [f"pytorch_model-0000{number}-of-00002.bin" for number in (1, 2)]
+    tensors = [*checkpoint.tensors.items()]
+    parts = [dict(tensors[:4]), dict(tensors[4:])]
+    places = {name: file for part, file in zip(parts, files, strict=True) for name in part}
+    places[tensors[0][0]] = files[1]
+    index = {"metadata": {"total_size": checkpoint.data}, "weight_map": places}
+    checkpoint.others = {file: boxed(part) for part, file in zip(parts, files, strict=True)}
+    checkpoint.others[BIN_INDEX], checkpoint.shards = json.dumps(index).encode(), {}
+    return checkpoint
 
 
 def data_of(checkpoint: Checkpoint, file: str = SECOND) -> int:
@@ -600,13 +648,59 @@ CASES: dict[str, Case] = {
     "truncated to its header": Case(
         "mismatch", "HF004", (SECOND,), spoil=file(lambda content: content[: 8 + int.from_bytes(content[:8], "little")])
     ),
-    "half of its data": Case(
-        "unverified",
-        "HF004",
-        ("pytorch_model-00002-of-00003.bin", "1/2 of their data", "another dtype"),
-        make=lambda: pickled(data_of(large()) // 2 + 900),
-        reason="NoHeaders",
+    "pickled files of zeros": Case("mismatch", "HF003", ("zeros", "3 broken"), make=lambda: pickled(2_000)),
+    "a pickled file that is cut off": Case(
+        "mismatch", "HF004", (BIN, "is cut off", "at least"), make=lambda: saved(lambda tensors: boxed(tensors)[:-50])
     ),
+    "a pickled file that calls": Case(
+        "mismatch",
+        "HF701",
+        (BIN, "os.system", "Nothing of it was run"),
+        make=lambda: saved(lambda some: boxed(some, more={"x": pickles.called("os.system", pickles.text("exit"))})),
+    ),
+    "a pickled file that calls beside": Case(
+        "explained",
+        "HF701",
+        ("os.system",),
+        make=lambda: saved(
+            lambda some: boxed(some, more={"x": pickles.called("os.system", pickles.text("exit"))}), True
+        ),
+    ),
+    "a state dict under a key": Case(
+        "mismatch", "HF702", ('["state_dict"], all that LlamaForCausalLM needs',), make=lambda: saved(nested)
+    ),
+    "a storage of two tensors": Case(
+        "verified",
+        "HF703",
+        (EMBED, HEAD, "one tensor"),
+        make=lambda: saved(lambda tensors: boxed(tensors, ties={HEAD: EMBED})),
+    ),
+    "another model beside": Case(
+        "explained",
+        "HF704",
+        ("pytorch_model.bin beside the safetensors files holds another model", "it lacks 1 tensor, such as lm_head"),
+        make=lambda: saved(lambda tensors: boxed({k: v for k, v in tensors.items() if k != HEAD}), True),
+    ),
+    "a protocol that is refused": Case(
+        "mismatch",
+        "HF705 HF707",
+        ("MEMOIZE",),
+        make=lambda: saved(lambda tensors: boxed(tensors, more={"x": b"K\1\x94"})),
+    ),
+    "a tensor without values": Case("mismatch", "HF706", (NORM, "meta"), make=lambda: saved(without_values)),
+    "a value in a state dict": Case(
+        "explained",
+        "HF707",
+        ("1 value in its state dict is no tensor: epoch",),
+        make=lambda: saved(lambda tensors: boxed(tensors, more={"epoch": pickles.number(3)})),
+    ),
+    "bytes behind a pickled file": Case(
+        "verified",
+        "HF708",
+        ("100 bytes follow",),
+        make=lambda: saved(lambda tensors: boxed(tensors) + bytes(100)),
+    ),
+    "an index of pickled files that errs": Case("mismatch", "HF205", (EMBED, "in the wrong file"), make=misplaced),
     "padded": Case("mismatch", "HF004", (SECOND, "512 too many"), spoil=file(lambda content: content + bytes(512))),
     "a shard is missing": Case("mismatch", "HF005", (SECOND,), spoil=file(None)),
     "all shards but one are missing": Case("mismatch", "HF005", (SECOND, THIRD), spoil=file(None, SECOND, THIRD)),

@@ -122,7 +122,7 @@ def test_what_a_path_means(tmp_path: Path, named: str, file: str | None) -> None
     assert report.evidence.files.opened == (5 if file is None else 3 if file.startswith("m-") else 1)
 
 
-@pytest.mark.parametrize("spelling", ["{}:Q8_0", "{}:q8_0", "hf.co/{}:Q8_0", "hf://{}/a-Q8_0.gguf", "{}:a-Q8_0.gguf"])
+@pytest.mark.parametrize("spelling", ["{}:Q8_0", "{}:q8_0", "hf.co/{}:Q8_0", "hf://{}/a-Q8_0.gguf"])
 def test_one_file_of_a_repo(hub: Hub, run: Run, tmp_path: Path, spelling: str) -> None:
     files = {"a-Q8_0.gguf": sound("Q8_0"), "a-F16.gguf": sound("F16"), "IQ8_0.gguf": sound("Q8_0")}
     hub.publish("org/m-GGUF", folder(tmp_path / "m", files))

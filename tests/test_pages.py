@@ -12,6 +12,7 @@ from typing import Any
 import gguf_files
 import pytest
 import yaml
+from address import OWNED
 from blocks import ROOT
 from build import TINY, save_tiny
 from forking import Forks
@@ -21,6 +22,7 @@ from readme import PAGES
 import hfcount
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
+from hfcount.project import REPOSITORY
 
 BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 """Commands that need the network, another tool or another repository begin so."""
@@ -73,7 +75,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
     hub, here, hosted = Hub(), tmp_path_factory.mktemp("desk"), tmp_path_factory.mktemp("hosted")
     for server in (hub, hub.cdn):
         server.start()
-    save_tiny(here / "my-checkpoint")
+    for name in ("my-checkpoint", "my-model"):
+        save_tiny(here / name)
     save_tiny(here / "checkpoints" / "one")
     (here / "models.txt").write_text("./my-checkpoint  # a folder\n")
     for name in MODELS:
@@ -178,8 +181,9 @@ def _each(value: Any, key: str) -> Iterator[dict[str, Any]]:
 
 def test_the_action_is_used_as_it_is() -> None:
     action = yaml.safe_load((ROOT / ".github" / "actions" / "hfcount" / "action.yml").read_text())
-    used = [step for text in _yaml() for step in _each(text, "uses") if step["uses"].endswith("/actions/hfcount")]
+    used = [step for text in _yaml() for step in _each(text, "uses") if "/actions/hfcount" in step["uses"]]
     assert len(used) >= 2
+    assert {step["uses"] for step in used} == {f"{OWNED}/.github/actions/hfcount@v{hfcount.__version__}"}
     for step in used:
         assert step["with"].keys() <= action["inputs"].keys()
         assert {name for name, one in action["inputs"].items() if one.get("required")} <= step["with"].keys()
@@ -189,7 +193,11 @@ def test_the_action_is_used_as_it_is() -> None:
 
 def test_the_hook_is_used_as_it_is() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    used = [one for text in _yaml() for repo in _each(text, "hooks") for one in repo["hooks"]]
-    assert [one["id"] for one in used] == [hook["id"]]
-    assert [one["files"] for one in used] == [hook["files"]]
-    assert used[0]["entry"].split() == [hook["entry"], *hook["args"]]
+    repos = [repo for text in _yaml() for repo in _each(text, "hooks")]
+    assert {repo["repo"]: repo.get("rev") for repo in repos} == {REPOSITORY: f"v{hfcount.__version__}", "local": None}
+    used = [one for repo in repos for one in repo["hooks"]]
+    assert {one["id"] for one in used} == {hook["id"]}
+    (local,) = (one for one in used if "entry" in one)
+    assert {key: hook[key] for key in ("entry", "files", "require_serial")} == {
+        key: local[key] for key in ("entry", "files", "require_serial")
+    }

@@ -84,13 +84,12 @@ def _evidence(seen: Seen, variants: tuple[WeightsFile, ...]) -> Evidence:
     elif base and base.binding and base.problem:
         unseen = Failure(kind=base.problem.kind, message=f"its base cannot be compared: {base.problem.message}")
     contained = Contained(
-        container="gguf",
         files=sum(len(one.files.files) + len(one.files.lost) for one in seen.looked),
         opened=sum(len(one.files.files) for one in seen.looked),
         tensors=len(first.header.tensors) if first.header else 0,
         bytes=_sizes(first),
     )
-    return Evidence(depth="headers", unseen=unseen, contained=contained, variants=variants)
+    return Evidence(depth="headers", unseen=unseen, container="gguf", contained=contained, variants=variants)
 
 
 def _sizes(one: Looked) -> dict[str, int]:

@@ -15,6 +15,7 @@ from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
 from hfcount.fetcher.hub_refusals import refusal
 from hfcount.fetcher.hub_shards import HubShards, begun
 from hfcount.fetcher.interface import (
+    ADAPTER,
     CAPS,
     CONFIG,
     INDEX,
@@ -29,7 +30,7 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
 from hfcount.fetcher.meter import Meter
-from hfcount.fetcher.missing import no_config
+from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.ranges import Headers
 from hfcount.fetcher.retry import Deadline
@@ -127,23 +128,15 @@ class _Repo:
             shards = kept.shards(shards, more=bool(missing) or not kept.whole)
         first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
         return Documents(
-            self.path,
-            "hub",
-            self.commit,
-            first,
-            index,
-            shards,
-            names,
+            *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
             companions=found,
-            place=None if self.sizes is None else self._place(),
+            place=self._place(),
         )
 
     def _place(self) -> Place:
         sizes, file = self.sizes or {}, self.request.file
-        return Place(
-            self.path, "hub", self.commit, sizes, self.files, no_config(self.label, sizes, file), file, local=False
-        )
+        return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config, file, local=False)
 
     def _kept(self) -> evidence.Kept | None:
         """What was kept of the commit, as far as its listing has it."""
@@ -238,7 +231,7 @@ class _Repo:
         """config.json where nothing is listed; its answer names the commit."""
         config = self.document(CONFIG)
         if config is None:
-            raise no_config(self.label, self.sizes or (), None)
+            raise self._no_config()
         if self.commit is None:
             raise FetchError(
                 "HubError",
@@ -293,6 +286,11 @@ class _Repo:
     def _learn(self, commit: str) -> None:
         if self.commit is None and COMMIT.fullmatch(commit):
             self.commit = commit
+
+    def _no_config(self) -> FetchError:
+        names = self.sizes or ()
+        adapter = self.document(ADAPTER) if ADAPTER in names else None
+        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(names, adapter)}.")
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""

@@ -66,7 +66,7 @@ def found(folder: Path) -> State:
     """A folder as it is; raises as `planned` does."""
     documents = read_folder(folder, str(folder), "folder")
     if not isinstance(documents, Documents):
-        raise documents.refusal
+        raise documents.refusal()
     return State(Draft(folder, documents))
 
 

@@ -24,6 +24,7 @@ from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.files import write
 from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, companions, top_level
 from hfcount.fetcher.listing import COMMIT, next_page
+from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.quota import Gate, Quota
@@ -242,12 +243,16 @@ def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:
     return times == sorted(times, reverse=True) and "" not in times
 
 
+_RANGES = 8  # requests for a pickled file: up to four ranges, each of which may be redirected
+
+
 def _cost(files: Mapping[str, int | None] | None) -> int:
     """Requests that these files take at most: each of them may be redirected within the Hub."""
     shards = sum(name.endswith(".safetensors") for name in top_level(files or ()))
     documents = sum(name in (files or ()) for name in (CONFIG, INDEX)) + len(companions(files or {}))
     contained = sum(any(one.holds(name) for one in CONTAINERS) for name in files or ())
-    return 2 * documents + 2 * shards + 2 + 2 * _RANGES * contained + (_BASE if contained else 0)
+    further = _RANGES * len(pickled_names(files or {})) + 2 * _OF_CONTAINERS * contained + (_BASE if contained else 0)
+    return 2 * documents + 2 * shards + further + 2
 
 
-_RANGES, _BASE = 5, 4  # of a file in another container; of the card that names its base, and of that one's config
+_OF_CONTAINERS, _BASE = 5, 4  # ranges of a file in another container; of the card that names its base, and its config
