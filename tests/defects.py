@@ -1,14 +1,18 @@
 """Small checkpoints with one defect each, and the findings that they must have."""
 
 import json
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import gguf_files
 import pickled as pickles
 from build import DEEPSEEK, Json, config
+from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
 
 import hfcount
@@ -19,6 +23,8 @@ FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in
 BIN = "pytorch_model.bin"
 EMBED, HEAD, NORM = "model.embed_tokens.weight", "lm_head.weight", "model.norm.weight"
 LAYER = "model.layers.1."
+
+NO_FILES: Mapping[str, Any] = MappingProxyType({})
 
 Tensors = dict[str, tuple[str, tuple[int, ...]]]
 """dtype and shape by name."""
@@ -584,6 +590,29 @@ TOTAL = 2 * 50 * 12 + 3 * (2 * 24 * 12 + 2 * 12 * 12 + 3 * 20 * 12 + 2 * 12) + 1
 """Parameters of the tiny llama, counted by hand."""
 
 VECTORS = 7 * 12
+
+
+def gguf(
+    files: Mapping[str, bytes] = NO_FILES,
+    config: Mapping[str, Any] = NO_FILES,
+    pairs: Mapping[str, Any] = NO_FILES,
+    more: Mapping[str, tuple[int, ...]] = NO_FILES,
+    lost: str = "",
+    cut: int = 0,
+) -> Checkpoint:
+    """A config beside such GGUF files, or beside one of it.
+
+    Args:
+        config, pairs: changes to the config and to the file's metadata.
+        more, lost: shapes of further tensors, and a tensor that is left out.
+        cut: bytes that are left off at its end; below 0, those that follow it.
+    """
+    own, shapes = model()
+    held = {name: shape for name, shape in {**shapes, **more}.items() if name != lost}
+    raw = whole({**own, **pairs}, held)
+    one = {"m.gguf": (raw + bytes(100))[: len(raw) - cut]}
+    return Checkpoint({**gguf_files.CONFIG, **config}, weight_map={}, others=dict(files or one))
+
 
 CASES: dict[str, Case] = {
     # Nothing is wrong
@@ -1320,6 +1349,45 @@ CASES: dict[str, Case] = {
     ),
     "a stale sum, and norms in float32": Case(
         "mismatch", "HF302 HF401", spoil=both(into("F32", "norm.weight"), claims(total_size=2 * TOTAL - 10))
+    ),
+    # GGUF files
+    "a GGUF file": Case("verified", make=lambda: gguf()),
+    "a GGUF file in parts": Case("verified", make=lambda: gguf(files=split())),
+    "a GGUF file that lacks a tensor": Case(
+        "mismatch", "HF710", ("missing: blk.1.ffn_up.weight;",), make=lambda: gguf(lost="blk.1.ffn_up.weight")
+    ),
+    "a GGUF file that lacks a layer": Case(
+        "mismatch", "HF710", ("counts 3 layers, and 2 are stored",), make=lambda: gguf(pairs={"qwen3.block_count": 3})
+    ),
+    "a split GGUF file of which a part is missing": Case(
+        "mismatch",
+        "HF711",
+        ("m-00002-of-00003.gguf missing",),
+        make=lambda: gguf(files={name: raw for name, raw in split().items() if "-00002-" not in name}),
+    ),
+    "a GGUF projector of another model": Case(
+        "mismatch", "HF712", ("80", "64"), make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector(80)})
+    ),
+    "a GGUF projector of its model": Case(
+        "verified", make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector()})
+    ),
+    "a GGUF file of another base": Case(
+        "explained", "HF713", ("3 layers expected, 2 stored",), make=lambda: gguf(config={"num_hidden_layers": 3})
+    ),
+    "a GGUF file with rotary factors": Case(
+        "verified", "HF714", ("rope_freqs.weight",), make=lambda: gguf(more={"rope_freqs.weight": (12,)})
+    ),
+    "a GGUF file that goes on": Case("explained", "HF715", make=lambda: gguf(cut=-100)),
+    "a GGUF file whose base cannot be built": Case(
+        "verified", "HF716", ("hidden_size",), make=lambda: gguf(config={"hidden_size": "wide"})
+    ),
+    "a GGUF file that is cut": Case("mismatch", "HF004", ("are missing",), make=lambda: gguf(cut=1_000)),
+    "a GGUF file that ends within its header": Case("mismatch", "HF004", ("header",), make=lambda: gguf(cut=349_000)),
+    "a GGUF file for big-endian machines": Case(
+        "mismatch",
+        "HF003",
+        ("big-endian",),
+        make=lambda: gguf(files={"m.gguf": struct.pack(">4sIQQ", b"GGUF", 3, 0, 0)}),
     ),
 }
 

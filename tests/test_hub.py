@@ -257,7 +257,6 @@ def test_says_why_it_could_not_look(
     [
         pytest.param({}, "safetensors", id="no weights at all"),
         pytest.param({"flax_model__msgpack": "x"}, "neither", id="Flax"),
-        pytest.param({"tiny-Q4_0__gguf": "GGUF"}, "GGUF", id="GGUF"),
     ],
 )
 def test_a_repo_without_an_index_is_counted_and_unverified(

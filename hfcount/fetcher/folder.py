@@ -27,6 +27,7 @@ from hfcount.fetcher.interface import (
     top_level,
 )
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.place import FolderReader, Place
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
@@ -56,11 +57,12 @@ def _is_inner(path: Path) -> bool:
     return len(path.parts) > 2 or _STEP.fullmatch(path.name) is not None
 
 
-def read(request: Request) -> Documents:
+def read(request: Request) -> Documents | Place:
     """The documents of a folder; or a config by its own file, whatever it is called, and nothing else."""
     path = local_path(request.model)
     if path.suffix != ".json" or os.path.isdir(path):
-        return read_folder(path / request.subfolder if request.subfolder else path, request.model, "folder")
+        folder = path / request.subfolder if request.subfolder else path
+        return read_folder(folder, request.model, "folder", file=request.file)
     config = files.read(path)
     if config is None:
         from hfcount.fetcher.instead import no_folder
@@ -75,15 +77,21 @@ def local_path(model: str) -> Path:
 
 
 def read_folder(
-    folder: Path, model: str, source: SourceName, revision: str | None = None, label: str | None = None
-) -> Documents:
-    """The documents of one folder.
+    folder: Path,
+    model: str,
+    source: SourceName,
+    revision: str | None = None,
+    label: str | None = None,
+    file: str | None = None,
+) -> Documents | Place:
+    """The documents of one folder; the place alone if it has no config, or a file is named.
 
     Args:
         label: what messages call the documents; their paths when None.
+        file: the weight file that is named.
 
     Raises:
-        FetchError: NoSuchFolder, NoConfig or UnreadableFile.
+        FetchError: NoSuchFolder or UnreadableFile.
     """
     if not os.path.isdir(folder):
         from hfcount.fetcher.instead import no_folder
@@ -95,8 +103,10 @@ def read_folder(
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
-    if config is None:
-        raise _no_config(folder, sizes, source)
+    refuse = partial(_no_config, folder, sizes, source)
+    place = Place(model, source, revision, sizes, FolderReader(folder, label), refuse, file)
+    if config is None or file is not None:
+        return place
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
         weights.append(SINGLE)
@@ -115,6 +125,7 @@ def read_folder(
         names if whole else list(sizes),
         sizes=sizes if whole else None,
         companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
+        place=place,
     )
 
 
