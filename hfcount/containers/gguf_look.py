@@ -1,6 +1,7 @@
 """GGUF files as a checkpoint: what was found in them, as reports show it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from hfcount.containers.gguf import summary
@@ -27,6 +28,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     """
     seen = look(place, request, options)
     rows = _rows(seen, options.load) if len(seen.looked) > 1 else ()
+    seen = _fitting(seen, rows)
     return Inspection(
         documents=_documents(place),
         options=options,
@@ -36,6 +38,13 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
         evidence=_evidence(seen, rows),
         outcome=_outcome(seen),
     )
+
+
+def _fitting(seen: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
+    """The same with the largest file that fits as the first, where it was asked what does and the largest does not."""
+    fit = {row.file for row in rows if row.fits and row.verdict == "verified"}
+    found = [one for one in seen.looked if printable(one.files.name) in fit]
+    return replace(seen, first=max(found, key=lambda one: one.size or 0)) if found else seen
 
 
 def beside(place: Place, request: Request, options: Options) -> tuple[list[Finding], tuple[WeightsFile, ...]]:
