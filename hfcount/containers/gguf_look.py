@@ -12,6 +12,7 @@ from hfcount.fetcher.place import Place
 from hfcount.figures import Failure, WeightsFile
 from hfcount.formats.json import Document
 from hfcount.inspection import Contained, Evidence, Inspection, Options
+from hfcount.mapper.lengths import Length
 from hfcount.plan import Blueprint
 from hfcount.serving.cost import Workload
 from hfcount.serving.memory import costs
@@ -37,7 +38,15 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
         announced=(),
         evidence=_evidence(seen, rows),
         outcome=_outcome(seen),
+        limit=_limit(seen.first),
     )
+
+
+def _limit(first: Looked) -> Length | None:
+    """The tokens of a sequence that the metadata allows."""
+    key = f"{first.header.text('general.architecture')}.context_length" if first.header else ""
+    tokens = first.header.number(key) if first.header else None
+    return Length(tokens, printable(key)) if tokens is not None and tokens > 0 else None
 
 
 def _fitting(seen: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
