@@ -112,14 +112,14 @@ def _out_of_order(chosen: Mapping[str, str], names: Collection[str], all_wanted:
         stem, number = _numbered(wanted)
         if stem in stems:
             groups.setdefault(stem, []).append((name, number, len(name) - len(wanted)))
-    mixed = [
-        [name for name, _, _ in group]
-        for group in groups.values()
-        if len({more for _, _, more in group}) > 1
-        and [number for name, number, _ in sorted(group, key=lambda one: _natural(one[0]))]
-        != sorted(number for _, number, _ in group)
-    ]
-    return [name for group in mixed for name in group if name in chosen]
+    mixed = [group for group in groups.values() if _is_mixed(group)]
+    return [name for group in mixed for name, _, _ in group if name in chosen]
+
+
+def _is_mixed(group: Sequence[tuple[str, int, int]]) -> bool:
+    """Whether experts, by stored name, number and letters added, are stored in another order than their numbers'."""
+    stored = [number for name, number, _ in sorted(group, key=lambda expert: _natural(expert[0]))]
+    return len({added for _, _, added in group}) > 1 and stored != sorted(stored)
 
 
 def _numbered(name: str) -> tuple[str, int]:
