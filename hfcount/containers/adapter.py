@@ -10,8 +10,9 @@ from hfcount.containers.adapter_methods import METHODS, PROMPTS, Shape, prompt_s
 from hfcount.containers.adapter_modules import Era, modules
 from hfcount.containers.adapter_names import Named, read_names
 from hfcount.containers.adapter_reports import Differences, report
+from hfcount.containers.adapter_rewrite import REWRITES
 from hfcount.containers.adapter_settings import Settings
-from hfcount.containers.adapter_targets import REWRITES, Refused, Unread
+from hfcount.containers.adapter_targets import Refused, Unread
 from hfcount.errors import ConfigError
 from hfcount.families import tree
 from hfcount.plan import Blueprint

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from hfcount.containers.adapter_methods import METHODS, VARIANTS, Adapted, Method, Shape
 from hfcount.containers.adapter_modules import Module, containers
+from hfcount.containers.adapter_rewrite import Rewrite, rewritten
 from hfcount.containers.adapter_settings import Settings
 from hfcount.containers.adapter_targets import (
     ALL_LINEAR,
@@ -12,7 +13,6 @@ from hfcount.containers.adapter_targets import (
     Parameter,
     Patterns,
     Refused,
-    Rewrite,
     Target,
     Unread,
     choose,
@@ -68,8 +68,10 @@ def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | Non
     if settings.targets is None and not settings.parameters:
         raise Unread(f"{settings.where} names no target_modules, and PEFT's own choice for the type is not known here")
     everything = [*modules, *containers(modules)]
-    chosen = choose(settings, everything, rewrite, patterns)
-    work = _Work(chosen.settings, method, modules, everything, patterns)
+    if rewrite is not None:
+        settings = rewritten(settings, rewrite, everything, patterns)
+    chosen = choose(settings, everything, patterns)
+    work = _Work(settings, method, modules, everything, patterns)
     work.adapt(chosen)
     work.save()
     work.tokens(vocab)
@@ -151,25 +153,37 @@ class _Work:
             self.found.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
 
     def save(self) -> None:
-        """Modules that are stored whole."""
+        """Modules that are stored whole, and all that are inside them."""
         heads = _HEADS.get(self.settings.task or "", ())
         missing = []
         for name in dict.fromkeys((*self.settings.saved, *heads)):
-            roots = [module for module in self.everything if module.first.endswith(name)]
+            roots = {path for path in self._paths(name) if path.endswith(name)}
             if not roots and name not in heads:
                 missing.append(name)
-            for root in roots:
-                self._save(root, name in heads)
+            if roots:
+                self._save(roots, name in heads)
         self.found.unmatched = tuple(missing)
 
-    def _save(self, root: Module, head: bool) -> None:
-        depth = len(root.segments)
+    def _paths(self, name: str) -> Iterator[str]:
+        """The paths of all modules that may end with a name."""
+        numbered = any(segment.isdecimal() for segment in name.split("."))
+        for module in self.everything:
+            if numbered or module.first.endswith(name):
+                self._check_many(module.count)
+                yield from module.paths()
+
+    def _save(self, roots: set[str], head: bool) -> None:
         for module in self.modules:
-            if module.segments[:depth] == root.segments:
-                for path in module.paths():
+            self._check_many(module.count)
+            for path in module.paths():
+                if not roots.isdisjoint(beginnings(path)):
                     names = {f"{path}.{name}": shape for name, shape in module.tensors.items()}
                     self.found.tensors.update(names)
                     self.found.heads.update(names if head else ())
+
+    def _check_many(self, count: int) -> None:
+        if count > _MANY:
+            raise Unread(f"modules_to_save is looked for in more than {_MANY:,} modules")
 
     def tokens(self, vocab: int) -> None:
         """Rows of embeddings that are trained beside LoRA."""
@@ -207,6 +221,8 @@ class _Work:
             if "bias" in module.tensors:
                 for path in module.paths():
                     yield path, module.tensors["bias"]
+            elif module.tied and module.kind == "linear":  # some have the bias of the module around them twice
+                self.found.optional[f"{module.first}.bias"] = (module.outputs,)
 
     def embeddings(self, chosen: Chosen, vocab: int) -> None:
         """Embeddings that are stored beside what adapts them, and those of a vocabulary that may have grown."""
@@ -235,6 +251,15 @@ def embedding(modules: Sequence[Module], vocab: int) -> Module | None:
 def output(modules: Sequence[Module]) -> Module | None:
     """The output embedding."""
     return next((module for module in modules if module.head and len(module.weight) == 2), None)
+
+
+def beginnings(path: str) -> list[str]:
+    """The path, and what stands before each of its dots."""
+    found, place = [path], path.rfind(".")
+    while place >= 0:
+        found.append(path[:place])
+        place = path.rfind(".", 0, place)
+    return found
 
 
 def _unsupported(target: Target) -> str:

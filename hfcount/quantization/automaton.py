@@ -1,7 +1,8 @@
 """Regular expressions from a config, matched in linear time: a backtracking engine could be kept busy for ever.
 
 The grammar is what such lists hold: literals, `.`, classes, `\\d \\w \\s`, groups, `|`, `* + ? {}` and anchors. A
-pattern becomes a nondeterministic automaton (Thompson's construction), whose sets of states are computed as names need them.
+pattern becomes a nondeterministic automaton (Thompson's construction), whose sets of states are computed as names need
+them.
 """
 
 import re

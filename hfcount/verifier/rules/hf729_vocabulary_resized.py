@@ -19,8 +19,8 @@ class VocabularyResized(Finding):
 
     @property
     def text(self) -> str:
+        many, are = plural(self.count, "tensor"), agree(self.count, "is", "are")
         return (
-            f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'is', 'are')} for a vocabulary of"
-            f" another size than the base's, such as {some(self.names[:1])}: the base gives {sides(self.expected)}, stored is"
-            f" {sides(self.observed)}."
+            f"{many} of the adapter {are} for a vocabulary of another size than the base's, such as"
+            f" {some(self.names[:1])}: the base gives {sides(self.expected)}, stored is {sides(self.observed)}."
         )
