@@ -198,6 +198,27 @@ class Compute(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightsFile(Part):
+    """One of several forms of a model in the same repo, such as a GGUF file in one mixture of types.
+
+    `file` is its path, of a set in several files the first; `files` is how many these are. `bytes` are those of its
+    tensors by type, `parameters` elements, `bits_per_weight` the same in bits. `verdict` is of this file alone. With
+    --memory, `fits` is whether it fits with its cache (one token, if no context was asked for), and `largest_context`
+    the most tokens; null for any number where it fits, or where it is unknown.
+    """
+
+    file: str
+    files: int
+    role: str
+    parameters: int | None
+    bytes: dict[str, int]
+    bits_per_weight: float | None
+    verdict: str
+    fits: bool | None = None
+    largest_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(Part):
     """Why a run could not look."""
 

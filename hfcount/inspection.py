@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import Failure
+from hfcount.figures import Failure, WeightsFile
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -54,6 +54,27 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Contained:
+    """What was read of a model in another container than safetensors.
+
+    Args:
+        container: `gguf`, `adapter` ...
+        files: how many files of it there are.
+        opened: how many of them were read.
+        tensors: how many it has.
+        bytes: of all tensors, by type.
+        variants: its forms, where there are several.
+    """
+
+    container: str
+    files: int = 0
+    opened: int = 0
+    tensors: int = 0
+    bytes: Mapping[str, int] = field(default_factory=dict)
+    variants: tuple[WeightsFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What was read of a checkpoint beside its config.
 
@@ -67,6 +88,7 @@ class Evidence:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
+        contained: what was read of a container of another format; None for safetensors.
     """
 
     index: Index | None = None
@@ -78,6 +100,7 @@ class Evidence:
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+    contained: Contained | None = None
 
     @property
     def fitting_index(self) -> Index | None:

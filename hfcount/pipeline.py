@@ -10,17 +10,20 @@ from typing import Any
 
 from hfcount.building import build
 from hfcount.choices import AskedDepth
+from hfcount.containers import container_of
 from hfcount.errors import (
     BadSetting,
     ConfigError,
     DocumentError,
+    FetchError,
     HfcountError,
     UnknownArchitecture,
     UnknownClass,
 )
-from hfcount.fetcher import Request, fetch, finish
+from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Reads
+from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure, Figures
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
@@ -51,7 +54,12 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         UnknownArchitecture: no family describes the config.
     """
     options, until = options or Options(), monotonic() + request.timeout
-    documents = fetch(request)
+    documents = opened(request)
+    if (contained := _contained(documents, request, options)) is not None:
+        return report_of(contained)
+    if isinstance(documents, Place):
+        documents.reader.close()
+        raise documents.refusal
     reads, found = Reads(documents.shards), Weights()
     try:
         inspection = examine(replace(documents, shards=reads), options, until=until)
@@ -61,6 +69,28 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if options.save is not None:
             record(documents, reads.headers, reads.samples, recorded_sizes(documents, found), options.save)
     return report_of(inspection)
+
+
+def _contained(found: Documents | Place, request: Request, options: Options) -> Inspection | None:
+    """A model in a container of its own, inspected; None if it is a config with safetensors beside it, or nothing."""
+    place, close = (found, found.reader.close) if isinstance(found, Place) else (found.place, found.shards.close)
+    container = container_of(place) if place else None
+    try:
+        if place is None or container is None:
+            if request.base is not None:
+                raise FetchError(
+                    "BadName",
+                    f"--base names what an adapter or a GGUF file was made of; {printable(request.model)} is neither.",
+                )
+            return None
+        if options.save is not None:
+            raise FetchError(
+                "NotSaved", f"--save records safetensors, and {printable(place.label)} is {container.name}."
+            )
+        return container.inspect(place, request, options)
+    finally:
+        if container is not None or request.base is not None:
+            close()
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -227,7 +257,10 @@ def _figures(inspection: Inspection, blueprint: Blueprint) -> Figures:
         stored = storage(blueprint, announced, outcome)
     total_size = evidence.index.total_size if evidence.index else None
     load = inspection.options.load
-    memory, compute = costs(blueprint, load, announced, dtypes=outcome.dtypes, total_size=total_size, storage=stored)
+    held = evidence.contained.bytes if evidence.contained else None
+    memory, compute = costs(
+        blueprint, load, announced, dtypes=outcome.dtypes, held=held, total_size=total_size, storage=stored
+    )
     extras = inspection.options.extras
     if blueprint.derived_with or not {"formula", "layers"}.intersection(extras):
         return Figures(memory=memory, compute=compute, storage=stored)

@@ -51,6 +51,12 @@ if TYPE_CHECKING:
     callback=read.listed,
     help="Models from a file, one per line; - is standard input.",
 )
+@click.option(
+    "--base",
+    metavar="MODEL",
+    shell_complete=read.some_file,
+    help="What an adapter or a GGUF file was made of: a folder, a config.json or a repo.",
+)
 @click.option("--offline", is_flag=True, help="Use the Hugging Face cache only.")
 @click.option(
     "--timeout",
@@ -176,6 +182,7 @@ def main(
     everything: bool,
     recursive: Path | None,
     listed: list[str],
+    base: str | None,
     offline: bool,
     timeout: float,
     no_cache: bool,
@@ -220,7 +227,7 @@ def main(
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
-    requests = asked.requests(models, lambda model: Request(model, *where, headers=ahead))
+    requests = asked.requests(models, lambda model: Request(model, *where, headers=ahead, base=base))
     # All this is imported while the Hub is waited for.
     from hfcount.inspection import Options
     from hfcount.report.model import worst

@@ -9,7 +9,6 @@ from stat import S_ISREG
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, tokens
 from hfcount.fetcher.interface import (
-    ADAPTER,
     CONFIG,
     INDEX,
     SINGLE,
@@ -22,6 +21,7 @@ from hfcount.fetcher.interface import (
     top_level,
 )
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.place import FolderReader, Place
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
@@ -41,11 +41,12 @@ def takes(request: Request) -> bool:
     )
 
 
-def read(request: Request) -> Documents:
+def read(request: Request) -> Documents | Place:
     """The documents of a folder; or a config by its own file, whatever it is called, and nothing else."""
     path = local_path(request.model)
     if path.suffix != ".json" or os.path.isdir(path):
-        return read_folder(path / request.subfolder if request.subfolder else path, request.model, "folder")
+        folder = path / request.subfolder if request.subfolder else path
+        return read_folder(folder, request.model, "folder", file=request.file)
     config = files.read(path)
     if config is None:
         raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
@@ -77,15 +78,21 @@ def checkpoints_below(root: Path) -> list[str]:
 
 
 def read_folder(
-    folder: Path, model: str, source: SourceName, revision: str | None = None, label: str | None = None
-) -> Documents:
-    """The documents of one folder.
+    folder: Path,
+    model: str,
+    source: SourceName,
+    revision: str | None = None,
+    label: str | None = None,
+    file: str | None = None,
+) -> Documents | Place:
+    """The documents of one folder; the place alone if it has no config, or a file is named.
 
     Args:
         label: what messages call the documents; their paths when None.
+        file: the weight file that is named.
 
     Raises:
-        FetchError: NoSuchFolder, NoConfig or UnreadableFile.
+        FetchError: NoSuchFolder or UnreadableFile.
     """
     if not os.path.isdir(folder):
         raise FetchError(
@@ -97,9 +104,10 @@ def read_folder(
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
-    if config is None:
-        instead = without_config(names, files.read(folder / ADAPTER))
-        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
+    refusal = FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{without_config(names)}.")
+    place = Place(model, source, revision, sizes, FolderReader(folder, label), refusal, file)
+    if config is None or file is not None:
+        return place
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
         weights.append(SINGLE)
@@ -118,6 +126,7 @@ def read_folder(
         names if whole else list(sizes),
         sizes=sizes if whole else None,
         companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
+        place=place,
     )
 
 

@@ -5,39 +5,21 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import ADAPTER, CONFIG, INDEX, SINGLE, Documents, label
 from hfcount.fetcher.weights import Weights
-from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable
 
 
-def without_config(files: Collection[str], adapter: Document | None = None) -> str:
-    """What a folder with these files has in place of a config.json, as the end of a sentence; empty if unknown.
-
-    Args:
-        adapter: the adapter's own config, where there is one.
-    """
-    if adapter is not None:
-        return (
-            f", only an adapter ({ADAPTER}) of {_base(adapter)}: whether the modules that it adapts exist, the base"
-            " model's config says. Verify that model"
-        )
+def without_config(files: Collection[str]) -> str:
+    """What a folder with these files has in place of a config.json, as the end of a sentence; empty if unknown."""
     for name, what in (
         ("model_index.json", "but a pipeline of several models ({}): name one with --subfolder"),
+        (ADAPTER, "only an adapter ({}): verify the base model that it names"),
         ("params.json", "but weights in their author's own layout ({})"),
     ):
         if name in files:
             return f", {what.format(name)}"
     return ""
-
-
-def _base(adapter: Document) -> str:
-    try:
-        name = parse_object(adapter).get("base_model_name_or_path")
-    except DocumentError:
-        name = None
-    return printable(name) if isinstance(name, str) and name else "a base model that it does not name"
 
 
 def config_alone(documents: Documents) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher.folder import read_folder
+from hfcount.fetcher.interface import Documents
 from hfcount.mapper.whatif import Changes
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.draft import Draft
@@ -63,7 +64,10 @@ class Plan:
 
 def found(folder: Path) -> State:
     """A folder as it is; raises as `planned` does."""
-    return State(Draft(folder, read_folder(folder, str(folder), "folder")))
+    documents = read_folder(folder, str(folder), "folder")
+    if not isinstance(documents, Documents):
+        raise documents.refusal
+    return State(Draft(folder, documents))
 
 
 def planned(folder: Path, only: Collection[str] = (), chosen: Changes = MappingProxyType({})) -> Plan:

@@ -20,6 +20,7 @@ from hfcount.figures import (
     Part,
     Storage,
     TensorRow,
+    WeightsFile,
 )
 from hfcount.mapper.whatif import written
 from hfcount.report.renderings import RENDERINGS
@@ -143,13 +144,16 @@ class Report(Part):
     adapters or its other forms, of which the verdict says nothing. `asides` are the parts of the model that are not
     described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which
     are notes among the findings. `overrides` are the config keys that were set to other values. `derived_with` is what
-    gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
+    gave names and shapes of a type that no family describes, such as `transformers 5.23.0`. `container` is the form
+    that the weights are in, where that is not safetensors, such as `gguf`; `variants` are the files of a repo that has
+    several, and counts and sizes are then of the largest.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
     model: str
     revision: str | None = None
     source: SourceName | None = None
+    container: str | None = None
     family: str | None = None
     architecture: str | None = None
     dtype: str | None = None
@@ -166,6 +170,7 @@ class Report(Part):
     allowed: tuple[Allowed, ...] = ()
     storage: Storage | None = None
     memory: Memory | None = None
+    variants: tuple[WeightsFile, ...] | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None
     asides: dict[str, str] | None = None
@@ -255,7 +260,7 @@ class Report(Part):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
 
 
-_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
+_RARE = ("container", "variants", "overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
 
 
 def _fields(part: Any) -> dict[str, Any]:

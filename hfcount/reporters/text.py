@@ -136,7 +136,8 @@ def origin(report: Report) -> str:
     parts = (
         report.family,
         report.architecture if report.architecture else None,
-        report.dtype or ("no dtype" if report.family else None),
+        report.dtype or ("no dtype" if report.family and not report.container else None),
+        report.container and report.container.upper(),
         report.source,
         f"commit {report.revision[:12]}" if report.revision else None,
     )

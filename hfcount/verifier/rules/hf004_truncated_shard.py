@@ -11,6 +11,7 @@ class TruncatedShard(Finding):
     Args:
         header, data: bytes of the header and of the data, by the header; None if only the index tells.
         pointer: whether it is as small as a Git LFS pointer.
+        statement: what is said of a file that is no safetensors file.
         narrower: the share of the bytes of its data that it has, where another dtype would explain it.
     """
 
@@ -27,9 +28,12 @@ class TruncatedShard(Finding):
     data: int = 0
     pointer: bool = False
     narrower: str | None = None
+    statement: str = ""
 
     @property
     def text(self) -> str:
+        if self.statement:
+            return self.statement
         if self.header is not None:
             needed = f"should have {self.expected:,} (8 + {self.header:,} of header + {self.data:,} of data)"
             past, lie = plural(self.count, "tensor"), agree(self.count, "lies", "lie")
