@@ -219,6 +219,23 @@ class WeightsFile(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdapterFigures(Part):
+    """What an adapter adds to its base.
+
+    `method` is PEFT's name of its kind, `base` the model that it is for, and `modules` how many modules and parameters
+    of it are adapted. `parameters` are its own and `base_parameters` those of the base, in elements; `bytes` are what
+    it takes beside the base. Unknown values are null.
+    """
+
+    method: str
+    base: str | None
+    modules: int | None
+    parameters: int | None
+    base_parameters: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(Part):
     """Why a run could not look."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import Failure, WeightsFile
+from hfcount.figures import AdapterFigures, Failure, WeightsFile
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -64,6 +64,7 @@ class Contained:
         tensors: how many it has.
         bytes: of all tensors, by type.
         variants: its forms, where there are several.
+        adapter: what it adds to its base, if it is an adapter.
     """
 
     container: str
@@ -72,6 +73,7 @@ class Contained:
     tensors: int = 0
     bytes: Mapping[str, int] = field(default_factory=dict)
     variants: tuple[WeightsFile, ...] = ()
+    adapter: AdapterFigures | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from hfcount.fetcher.interface import CONFIG, top_level
+from hfcount.fetcher.interface import ADAPTER, CONFIG, top_level
 from hfcount.fetcher.place import Place
 
 if TYPE_CHECKING:
@@ -46,7 +46,12 @@ def _is_gguf(names: Collection[str]) -> bool:
     return not others and any(".gguf" in name.lower() for name in names)
 
 
-CONTAINERS = (Container("gguf", "gguf_look", _is_gguf),)
+def _is_adapter(names: Collection[str]) -> bool:
+    weights = [name for name in top_level(names) if name.endswith(_WEIGHTS)]
+    return ADAPTER in names and not any(name for name in weights if not name.startswith("adapter_"))
+
+
+CONTAINERS = (Container("adapter", "adapter_look", _is_adapter), Container("gguf", "gguf_look", _is_gguf))
 """In order of precedence."""
 
 

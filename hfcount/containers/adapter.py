@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import get_args
 
 from hfcount.containers.adapter_expected import Expected, expect
@@ -38,20 +37,20 @@ class Result:
     Args:
         findings: what differs.
         unread: why it was not compared, or not whole; empty if it was.
-        parameters: elements that the adapter stores.
+        kind: that in one word.
         base_parameters: elements of the base.
         adapted: how many modules and parameters of the base it adapts.
         expected: how many tensors the settings demand.
-        stored: how many tensors there are.
+        matched: how many of those are stored.
     """
 
     findings: Sequence[Finding]
     unread: str
-    parameters: int
+    kind: str
     base_parameters: int
     adapted: int
     expected: int
-    stored: int
+    matched: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +69,27 @@ def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) ->
     """
     try:
         if settings.method not in METHODS and settings.method not in PROMPTS:
-            raise Unread(f"the method {printable(settings.method)} is not described here")
+            raise Unread(f"the method {printable(settings.method)} of PEFT is not described here", "MethodUnknown")
         if settings.method in PROMPTS:
-            return _result(base, stored, _compare_prompt(settings, stored, base))
-        return _result(base, stored, _compare_modules(settings, stored, base))
+            return _result(base, _compare_prompt(settings, stored, base))
+        return _result(base, _compare_modules(settings, stored, base))
     except Unread as error:
-        differences = Differences(settings, read_names(stored), stored, Expected())
-        findings = [one for one in report(differences) if one.code in ("HF720", "HF722")]
-        return _result(base, stored, (findings, str(error), Expected()))
+        return _result(base, (report_alone(settings, stored), str(error), Expected()), error.kind)
 
 
-def _result(base: Blueprint, stored: Mapping[str, Shape], found: tuple[list[Finding], str, Expected]) -> Result:
+def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Finding]:
+    """What can be said of an adapter without its base."""
+    if stored and settings.method in PROMPTS:
+        return []
+    found = report(Differences(settings, read_names(stored), stored, Expected()))
+    return [one for one in found if one.code in ("HF720", "HF722", "HF728")]
+
+
+def _result(base: Blueprint, found: tuple[list[Finding], str, Expected], kind: str = "NotCompared") -> Result:
     findings, unread, expected = found
-    elements = sum(map(prod, stored.values()))
     count = len(expected.tensors) + len(expected.shared)
-    return Result(findings, unread, elements, base.total, expected.adapted, count, len(stored))
+    lost = sum(one.count for one in findings if one.code == "HF724")
+    return Result(findings, unread, kind, base.total, expected.adapted, count, count - lost)
 
 
 def _compare_modules(

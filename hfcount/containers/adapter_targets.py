@@ -19,7 +19,16 @@ _PLAIN = re.compile(r"[\w.-]*")
 
 
 class Unread(Exception):
-    """Settings that are beyond what is read; the argument says which, and why."""
+    """Settings that are beyond what is read.
+
+    Args:
+        reason: which, and why.
+        kind: that in one word.
+    """
+
+    def __init__(self, reason: str, kind: str = "PatternUnread") -> None:
+        super().__init__(reason)
+        self.kind = kind
 
 
 class Refused(Exception):

@@ -61,6 +61,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
         variants=(evidence.contained.variants or None) if evidence.contained else None,
+        adapter=evidence.contained.adapter if evidence.contained else None,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -96,8 +97,9 @@ def _held(run: Inspection) -> dict[str, Any]:
     contained = run.evidence.contained
     if contained is None or not contained.bytes:
         return {}
+    stored, total = run.outcome.stored, contained.adapter.parameters if contained.adapter else None
     return {
-        "parameters": Parameters(total=None, active=None, active_without_embedding=None, stored=run.outcome.stored),
+        "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
         "memory": Memory(weights_bytes=sum(contained.bytes.values()), weights=dict(contained.bytes)),
     }
 

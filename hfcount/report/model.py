@@ -10,6 +10,7 @@ from hfcount.choices import Depth
 from hfcount.errors import NotVerified, Value, Variant
 from hfcount.fetcher.interface import SourceName
 from hfcount.figures import (
+    AdapterFigures,
     ClosedForm,
     ComponentCount,
     Compute,
@@ -146,7 +147,7 @@ class Report(Part):
     are notes among the findings. `overrides` are the config keys that were set to other values. `derived_with` is what
     gave names and shapes of a type that no family describes, such as `transformers 5.23.0`. `container` is the form
     that the weights are in, where that is not safetensors, such as `gguf`; `variants` are the files of a repo that has
-    several, and counts and sizes are then of the largest.
+    several, and counts and sizes are then of the largest. `adapter` is what an adapter adds to its base.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -171,6 +172,7 @@ class Report(Part):
     storage: Storage | None = None
     memory: Memory | None = None
     variants: tuple[WeightsFile, ...] | None = None
+    adapter: AdapterFigures | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None
     asides: dict[str, str] | None = None
@@ -260,7 +262,18 @@ class Report(Part):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
 
 
-_RARE = ("container", "variants", "overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
+_RARE = (
+    "container",
+    "variants",
+    "adapter",
+    "overrides",
+    "asides",
+    "tensors",
+    "formula",
+    "layers",
+    "error",
+    "derived_with",
+)
 
 
 def _fields(part: Any) -> dict[str, Any]:

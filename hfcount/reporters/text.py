@@ -7,7 +7,7 @@ from typing import get_args
 
 from hfcount.fetcher.beside import TRAINING
 from hfcount.fetcher.missing import named
-from hfcount.figures import ClosedForm, Compute, FormulaPart, Memory, Storage
+from hfcount.figures import AdapterFigures, ClosedForm, Compute, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, Verdict
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import fitting
@@ -37,7 +37,8 @@ _Row = tuple[str, str, str]
 def serving(report: Report) -> list[_Row]:
     """Rows on what serving a model takes: a name, a number, and its unit and origin."""
     memory, compute, counted = report.memory, report.compute, bool(report.components)
-    rows = [*_weights(memory, counted)] if memory else []
+    rows = [_adapter(report.adapter)] if report.adapter else []
+    rows += _weights(memory, counted) if memory else []
     if report.storage and report.storage.packed_parameters:
         rows.append(_quantised(report.storage))
     if memory:
@@ -45,6 +46,19 @@ def serving(report: Report) -> list[_Row]:
     if compute:
         rows += _multiplied(compute, memory, counted)
     return rows + (fitting(memory) if memory and counted else [])
+
+
+def _adapter(adapter: AdapterFigures) -> _Row:
+    """What an adapter is, and how large beside its base."""
+    parts = [adapter.method]
+    if adapter.modules:
+        parts.append(plural(adapter.modules, "module"))
+    if adapter.base_parameters and adapter.parameters is not None:
+        part = share(adapter.parameters, adapter.base_parameters)
+        parts.append(f"{part} of the {adapter.base_parameters:,} of {adapter.base}")
+    elif adapter.base:
+        parts.append(f"for {adapter.base}")
+    return "adapter", number(adapter.parameters), f"parameters: {', '.join(parts)}"
 
 
 def _weights(memory: Memory, counted: bool) -> Iterator[_Row]:

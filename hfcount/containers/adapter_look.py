@@ -1,0 +1,197 @@
+"""An adapter of PEFT as a checkpoint: its settings and its file, held against its base."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+
+from hfcount.containers.adapter import Result, compare, report_alone
+from hfcount.containers.adapter_settings import ADAPTER_CONFIG, Settings, read_settings
+from hfcount.containers.bases import Base, base_of, is_repo
+from hfcount.errors import DocumentError
+from hfcount.fetcher.folder import FolderShards
+from hfcount.fetcher.interface import Documents, Request
+from hfcount.fetcher.place import Place
+from hfcount.figures import AdapterFigures, Failure
+from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Header, header_end, read_shard
+from hfcount.inspection import Contained, Evidence, Inspection, Options
+from hfcount.text import printable
+from hfcount.verifier.findings import Check, Outcome, finding_of
+from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+
+SAFETENSORS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
+_FIRST = 65_536  # bytes that are read at once: the headers of most adapters
+
+
+@dataclass(slots=True)
+class Looked:
+    """An adapter, as it was looked at.
+
+    Args:
+        settings: None if they could not be read; findings say why.
+        header: that of its file; None likewise.
+        reason: why something about it cannot be told; empty if all can.
+        result: what comes of comparing it with its base.
+    """
+
+    settings: Settings | None = None
+    header: Header | None = None
+    reason: str = ""
+    kind: str = ""
+    result: Result | None = None
+    base: Base | None = None
+    outcome: Outcome = field(default_factory=Outcome)
+
+    def doubt(self, kind: str, reason: str) -> None:
+        """Says why something cannot be told; the first reason stays."""
+        self.kind, self.reason = self.kind or kind, self.reason or reason
+
+
+def inspect(place: Place, request: Request, options: Options) -> Inspection:
+    """What was found of the adapter at a place."""
+    done = options.progress(1)
+    looked = Looked()
+    document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
+    try:
+        looked.settings = read_settings(document)
+        _read(place, looked)
+    except DocumentError as error:
+        looked.outcome.report(finding_of(error, ADAPTER_CONFIG if looked.settings is None else SAFETENSORS))
+    done()
+    if looked.settings and looked.header:
+        _against(place, request, looked, looked.settings, looked.header)
+    return Inspection(
+        documents=_documents(place, document),
+        options=options,
+        changes={},
+        blueprint=None,
+        announced=(),
+        evidence=_evidence(looked),
+        outcome=_settled(looked),
+    )
+
+
+def _read(place: Place, looked: Looked) -> None:
+    """Reads the header of its file."""
+    if SAFETENSORS not in place.sizes:
+        if PICKLED in place.sizes:
+            looked.doubt(
+                "Pickled", f"{PICKLED} is pickled, and is not read. Save it as {SAFETENSORS} to have it compared"
+            )
+        else:
+            looked.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
+        return
+    size = place.sizes[SAFETENSORS]
+    first = place.reader.range(SAFETENSORS, 0, _FIRST)
+    end = header_end(first, size) if len(first) >= 8 else len(first)
+    if end > len(first):
+        first += place.reader.range(SAFETENSORS, len(first), end)
+    shard = read_shard(SAFETENSORS, size, first)
+    if shard.header is None:
+        raise DocumentError(shard.problem or f"{SAFETENSORS} cannot be read.", "HF003", fix=shard.fix)
+    looked.header = shard.header
+    expected, observed = shard.header.file_bytes, size
+    if observed is not None:
+        looked.outcome.checks.append(Check("file_size", expected, observed, "8 + header + data"))
+        if observed != expected:
+            looked.outcome.report(
+                TruncatedShard(
+                    file=SAFETENSORS,
+                    expected=expected,
+                    observed=observed,
+                    header=shard.header.length,
+                    data=shard.header.data,
+                )
+            )
+
+
+def _against(place: Place, request: Request, looked: Looked, settings: Settings, header: Header) -> None:
+    """Holds it against its base."""
+    shapes = {name: entry.shape for name, entry in header.tensors.items()}
+    looked.base = base_of(place, request, (settings.base,) if settings.base else ())
+    base = looked.base
+    if base is None or base.blueprint is None:
+        looked.doubt(*_no_base(settings, base))
+        for found in report_alone(settings, shapes):
+            looked.outcome.report(found)
+        return
+    try:
+        looked.result = compare(settings, shapes, base.blueprint)
+    except DocumentError as error:
+        looked.outcome.report(finding_of(error, ADAPTER_CONFIG))
+        return
+    for found in looked.result.findings:
+        looked.outcome.report(found)
+    if looked.result.unread:
+        looked.doubt(looked.result.kind, looked.result.unread)
+    elif looked.result.expected:
+        text = f"as {ADAPTER_CONFIG} demands of {base.label}"
+        looked.outcome.checks.append(Check("tensors", looked.result.expected, looked.result.matched, text))
+
+
+def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
+    """Why there is no base to compare it with."""
+    ask = "--base MODEL compares them"
+    if base is None and settings.base and not is_repo(settings.base):
+        return "BaseUnknown", f"its base, {printable(settings.base)}, is a path that is not followed; {ask}"
+    if base is None:
+        return "BaseUnknown", f"neither {ADAPTER_CONFIG} nor the card names its base; {ask}"
+    problem = base.problem.message if base.problem else "its config cannot be read"
+    return base.problem.kind if base.problem else "BaseUnknown", f"its base cannot be compared: {problem}"
+
+
+def _settled(looked: Looked) -> Outcome:
+    outcome = looked.outcome
+    outcome.findings.sort(key=lambda found: found.severity != "error")
+    if looked.header:
+        entries = looked.header.tensors.values()
+        outcome.stored = sum(prod(entry.shape) for entry in entries)
+        dtypes: Counter[str] = Counter()
+        for entry in entries:
+            dtypes[entry.dtype] += prod(entry.shape)
+        outcome.dtypes = dict(dtypes)
+    outcome.proven = looked.result is not None and not looked.reason
+    return outcome
+
+
+def _evidence(looked: Looked) -> Evidence:
+    unseen = Failure(kind=looked.kind, message=looked.reason) if looked.reason else None
+    contained = Contained(
+        container="adapter",
+        files=1,
+        opened=int(looked.header is not None),
+        tensors=len(looked.header.tensors) if looked.header else 0,
+        bytes=_bytes(looked.header) if looked.header else {},
+        adapter=_figures(looked),
+    )
+    return Evidence(depth="headers", unseen=unseen, contained=contained)
+
+
+def _bytes(header: Header) -> Mapping[str, int]:
+    sizes: Counter[str] = Counter()
+    for entry in header.tensors.values():
+        sizes[entry.dtype] += entry.end - entry.begin
+    return dict(sizes)
+
+
+def _figures(looked: Looked) -> AdapterFigures | None:
+    if looked.settings is None:
+        return None
+    result, header = looked.result, looked.header
+    parameters = sum(prod(entry.shape) for entry in header.tensors.values()) if header else None
+    return AdapterFigures(
+        method=printable(looked.settings.method, 40),
+        base=looked.base.label if looked.base else printable(looked.settings.base) if looked.settings.base else None,
+        modules=result.adapted if result else None,
+        parameters=parameters,
+        base_parameters=result.base_parameters if result else None,
+        bytes=header.data if header else None,
+    )
+
+
+def _documents(place: Place, document: Document) -> Documents:
+    return Documents(
+        place.label, place.source, place.revision, document, None, FolderShards(Path(), ()), list(place.sizes)
+    )
