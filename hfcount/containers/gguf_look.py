@@ -1,6 +1,6 @@
 """GGUF files as a checkpoint: each against its own metadata, its set, the model beside it and its base."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,13 +16,17 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place
-from hfcount.figures import Failure
+from hfcount.figures import Failure, WeightsFile
 from hfcount.formats.gguf import Header
 from hfcount.formats.json import Document
 from hfcount.inspection import Contained, Evidence, Inspection, Options
+from hfcount.plan import Blueprint
+from hfcount.serving.cost import Workload
+from hfcount.serving.memory import costs
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.rules.hf716_base_not_compared import BaseNotCompared
 
 _APART: Mapping[Role, str] = {
     "imatrix": "it holds an importance matrix, and no model",
@@ -78,19 +82,23 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     looked = [examined(one, read, place) for one in sets]
     models = [one for one in looked if one.role == "model" and one.header]
     _pair(looked)
-    first = max(models, key=lambda one: one.size or 0, default=next((one for one in looked if one.header), looked[0]))
+    first = max(
+        models,
+        key=lambda one: (one.sound, one.size or 0),
+        default=next((one for one in looked if one.header), looked[0]),
+    )
     base = base_of(place, request, bases(first.header) if first.header else ()) if models else None
     if base is not None:
         _against(base, models)
-    outcome = _outcome(looked, first)
+    outcome = _outcome(looked, first, base)
     blueprint = blueprint_of(first.header, base) if first.header and first.role == "model" else None
     return Inspection(
-        documents=_documents(place, request),
+        documents=_documents(place),
         options=options,
         changes={},
         blueprint=blueprint,
         announced=(),
-        evidence=_evidence(place, looked, first, base, options, read),
+        evidence=_evidence(looked, first, base, len(read), _variants(looked, blueprint, options.load)),
         outcome=outcome,
     )
 
@@ -138,7 +146,10 @@ def _pair(looked: Sequence[Looked]) -> None:
 
 
 def _against(base: Base, models: Sequence[Looked]) -> None:
-    """Holds models against the base."""
+    """Holds models against the base; where that cannot be read, the first of them says so."""
+    if base.problem and not base.binding:
+        file = models[0].files.name
+        models[0].findings.append(BaseNotCompared(file=file, base=base.label, reason=base.problem.message))
     for model in models:
         if model.header and base.blueprint:
             remarks = compare(model.header, base.blueprint, base.binding)
@@ -152,7 +163,7 @@ def _against(base: Base, models: Sequence[Looked]) -> None:
             )
 
 
-def _outcome(looked: Sequence[Looked], first: Looked) -> Outcome:
+def _outcome(looked: Sequence[Looked], first: Looked, base: Base | None) -> Outcome:
     outcome = Outcome()
     for one in looked:
         for found in one.findings:
@@ -165,12 +176,25 @@ def _outcome(looked: Sequence[Looked], first: Looked) -> Outcome:
         if first.size is not None and len(first.files.files) == 1:
             end = min(first.size, first.header.end + -first.header.end % first.header.alignment)
             outcome.checks.append(Check("file_size", end, first.size, "header and tensors by their types"))
+        outcome.checks += _agreeing(first, len(first.header.tensors), base)
     outcome.proven = all(one.sound for one in looked)
     return outcome
 
 
+def _agreeing(first: Looked, count: int, base: Base | None) -> Iterator[Check]:
+    """What the tensors agree with; what they do not agree with is a finding."""
+    if first.sound:
+        yield Check("metadata", count, count, "by its own metadata")
+        if base and base.blueprint and not any(found.code == "HF713" for found in first.findings):
+            yield Check("base", count, count, f"by {base.label}")
+
+
 def _evidence(
-    place: Place, looked: Sequence[Looked], first: Looked, base: Base | None, options: Options, read: Mapping[str, Read]
+    looked: Sequence[Looked],
+    first: Looked,
+    base: Base | None,
+    opened: int,
+    variants: tuple[WeightsFile, ...],
 ) -> Evidence:
     unseen = None
     reasons = [reason for one in looked for reason in one.reasons]
@@ -182,14 +206,41 @@ def _evidence(
     contained = Contained(
         container="gguf",
         files=sum(len(one.files.files) + len(one.files.lost) for one in looked),
-        opened=len(read),
+        opened=opened,
         tensors=len(first.header.tensors) if first.header else 0,
         bytes={kind: size for kind, (_, _, size) in held.types.items()} if held else {},
+        variants=variants,
     )
     return Evidence(depth="headers", unseen=unseen, contained=contained)
 
 
-def _documents(place: Place, request: Request) -> Documents:
+def _variants(looked: Sequence[Looked], blueprint: Blueprint | None, load: Workload) -> tuple[WeightsFile, ...]:
+    """A row for each file or set, where there are several; the largest first."""
+    if len(looked) == 1:
+        return ()
+    ordered = sorted(looked, key=lambda one: (one.role != "model", not one.sound, -(one.size or 0), one.files.name))
+    return tuple(_variant(one, blueprint if one.role == "model" else None, load) for one in ordered)
+
+
+def _variant(one: Looked, blueprint: Blueprint | None, load: Workload) -> WeightsFile:
+    held = summary(one.header) if one.header else None
+    sizes = {kind: size for kind, (_, _, size) in held.types.items()} if held else {}
+    memory = costs(blueprint, load, held=sizes)[0] if blueprint and sizes else None
+    wrong = any(found.severity == "error" for found in one.findings)
+    return WeightsFile(
+        file=printable(one.files.name),
+        files=len(one.files.files),
+        role=one.role or "unknown",
+        parameters=held.elements if held else None,
+        bytes=sizes,
+        bits_per_weight=round(held.bits, 2) if held else None,
+        verdict="mismatch" if wrong else "verified" if one.sound else "unverified",
+        fits=memory.fits if memory else None,
+        largest_context=memory.largest_context if memory else None,
+    )
+
+
+def _documents(place: Place) -> Documents:
     return Documents(
         place.label,
         place.source,

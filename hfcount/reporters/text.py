@@ -11,6 +11,7 @@ from hfcount.figures import AdapterFigures, ClosedForm, Compute, FormulaPart, Me
 from hfcount.report.model import Report, Verdict
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import fitting
+from hfcount.reporters.variants import variants
 from hfcount.text import plural
 
 _COUNTED = "counted from the config alone, as asked"
@@ -45,7 +46,8 @@ def serving(report: Report) -> list[_Row]:
         rows += _cache(memory, counted)
     if compute:
         rows += _multiplied(compute, memory, counted)
-    return rows + (fitting(memory) if memory and counted else [])
+    rows += fitting(memory) if memory and counted else []
+    return rows + variants(report) if report.variants else rows
 
 
 def _adapter(adapter: AdapterFigures) -> _Row:
@@ -164,9 +166,9 @@ def looked(report: Report) -> str:
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
-    seen = ["names"] if "tensors" in checked else []
+    seen = ["names"] if "tensors" in checked or report.container else []
     if report.depth == "headers":
-        seen += ["shapes", "dtypes"] if seen else ["layout"]
+        seen += ["shapes", "types"] if report.container else ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []
     if report.depth == "headers":
         some = files.found and files.opened < files.named  # else all, or others that are there in their place
@@ -233,6 +235,8 @@ def _because(report: Report) -> str:
         return _unproven(report)
     if report.verdict == "allowed":
         return _allowed(report)
+    if report.container:
+        return _contained(report)
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
     if report.verdict == "verified":
@@ -241,6 +245,19 @@ def _because(report: Report) -> str:
             return f"{counted} = {size:,} bytes / {size // total}"
         return f"{counted}, and every byte is accounted for"
     return f"{counted}; {_explained(report)}"
+
+
+def _contained(report: Report) -> str:
+    """What is held in a container of another format, and what it was held against."""
+    stored = report.parameters.stored if report.parameters else None
+    size = report.memory.weights_bytes if report.memory else None
+    bits = f" ({8 * size / stored:.2f} bits each)" if size and stored else ""
+    counted = f"{number(stored)} parameters in {number(size)} bytes{bits}"
+    if report.verdict == "verified":
+        by = [check.text.removeprefix("by ") for check in report.checks if check.name in ("metadata", "base")]
+        return f"{counted}, names and shapes by {_listed(by)}"
+    notes = [finding for finding in report.findings if not finding.rule.informational]
+    return f"{counted}, sound in itself; see {', '.join(f'{note.code} {note.name}' for note in notes)}"
 
 
 def _explained(report: Report) -> str:
