@@ -63,6 +63,7 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     reads, found = Reads(documents.shards), Weights()
     try:
         inspection = examine(replace(documents, shards=reads), options, until=until)
+        _look_beside(documents, inspection)
         found = inspection.evidence.weights or found
     finally:
         finish(request, documents, reads.headers, reads.samples)
@@ -91,6 +92,14 @@ def _contained(found: Documents | Place, request: Request, options: Options) -> 
     finally:
         if container is not None or request.base is not None:
             close()
+
+
+def _look_beside(documents: Documents, inspection: Inspection) -> None:
+    """Looks into an adapter that is in the folder of a model."""
+    if documents.place is not None and inspection.blueprint and inspection.outcome.has("HF010"):
+        from hfcount.containers.adapter_look import look_beside  # few models have one
+
+        look_beside(documents.place, inspection.blueprint, inspection.outcome)
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:

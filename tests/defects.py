@@ -297,6 +297,14 @@ def setting(**changes: Any) -> Callable[[Checkpoint], None]:
     return spoil
 
 
+def beside_it(checkpoint: Checkpoint, **settings: Any) -> None:
+    """Puts an adapter beside the model."""
+    made = adapter(base_model_name_or_path=None)
+    checkpoint.shards.update(made.shards)
+    checkpoint.others.update(made.others)
+    setting(**settings)(checkpoint)
+
+
 def adding(**tensors: tuple[int, ...]) -> Callable[[Checkpoint], None]:
     """Further tensors of an adapter; two underscores stand for a dot."""
     more = {f"base_model.model.{name.replace('__', '.')}": ("F32", shape) for name, shape in tensors.items()}
@@ -1330,6 +1338,16 @@ CASES: dict[str, Case] = {
     ),
     "an adapter with a pattern that is not simulated": Case(
         "unverified", make=adapter, spoil=setting(target_modules=r"(?!x).*q_proj"), reason="PatternUnread"
+    ),
+    "an adapter beside its base": Case(
+        "explained", "HF010", ("It fits these weights.",), make=single, spoil=lambda checkpoint: beside_it(checkpoint)
+    ),
+    "an adapter of another rank beside its base": Case(
+        "mismatch",
+        "HF010 HF723",
+        ("It does not fit these weights.",),
+        make=single,
+        spoil=lambda checkpoint: beside_it(checkpoint, r=4),
     ),
     # Several at once
     "truncated, and a layer is missing": Case(

@@ -9,7 +9,7 @@ from pathlib import Path
 from hfcount.containers.adapter import Result, compare, report_alone
 from hfcount.containers.adapter_settings import ADAPTER_CONFIG, Settings, read_settings
 from hfcount.containers.bases import Base, base_of, is_repo
-from hfcount.errors import DocumentError
+from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place
@@ -17,9 +17,11 @@ from hfcount.figures import AdapterFigures, Failure
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Header, header_end, read_shard
 from hfcount.inspection import Contained, Evidence, Inspection, Options
+from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.findings import Check, Outcome, finding_of
 from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+from hfcount.verifier.rules.standalone.hf010_adapter_beside import AdapterBeside
 
 SAFETENSORS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
 _FIRST = 65_536  # bytes that are read at once: the headers of most adapters
@@ -129,6 +131,32 @@ def _against(place: Place, request: Request, looked: Looked, settings: Settings,
     elif looked.result.expected:
         text = f"as {ADAPTER_CONFIG} demands of {base.label}"
         looked.outcome.checks.append(Check("tensors", looked.result.expected, looked.result.matched, text))
+
+
+def look_beside(place: Place, blueprint: Blueprint, outcome: Outcome) -> None:
+    """Holds the adapter in a model's folder against that model, which transformers applies it to; adds what differs.
+
+    Nothing is added where it cannot be read, or is for another model.
+    """
+    looked = Looked()
+    try:
+        settings = read_settings(place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b""))
+        _read(place, looked)
+        if looked.header is None or not (place.local or settings.base in (None, place.model)):
+            return
+        shapes = {name: entry.shape for name, entry in looked.header.tensors.items()}
+        result = compare(settings, shapes, blueprint)
+    except (DocumentError, FetchError):
+        return
+    if result.unread:
+        return
+    fits = not any(found.severity == "error" for found in result.findings)
+    outcome.findings = [
+        found.replace(fits=fits) if isinstance(found, AdapterBeside) else found for found in outcome.findings
+    ]
+    for found in result.findings:
+        outcome.report(found)
+    outcome.findings.sort(key=lambda found: found.severity != "error")
 
 
 def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
