@@ -65,7 +65,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     if looked.settings and looked.header:
         _against(place, request, looked, looked.settings, looked.header)
     return Inspection(
-        documents=_documents(place, document),
+        documents=documents_of(place),
         options=options,
         changes={},
         blueprint=None,
@@ -219,7 +219,11 @@ def _figures(looked: Looked) -> AdapterFigures | None:
     )
 
 
-def _documents(place: Place, document: Document) -> Documents:
+def documents_of(place: Place, folder: Path | None = None) -> Documents:
+    """What was read of an adapter, as documents; with its weight file if it is in a folder."""
+    document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
+    there = [SAFETENSORS] if folder and SAFETENSORS in place.sizes else []
+    shards = FolderShards(folder or Path(), there, entries=there)
     return Documents(
-        place.label, place.source, place.revision, document, None, FolderShards(Path(), ()), list(place.sizes)
+        place.label, place.source, place.revision, document, None, shards, list(place.sizes), sizes=place.sizes
     )
