@@ -129,8 +129,8 @@ def _against(place: Place, request: Request, looked: Looked, settings: Settings,
     if looked.result.unread:
         looked.doubt(looked.result.kind, looked.result.unread)
     elif looked.result.expected:
-        text = f"as {ADAPTER_CONFIG} demands of {base.label}"
-        looked.outcome.checks.append(Check("tensors", looked.result.expected, looked.result.matched, text))
+        text = f"by {ADAPTER_CONFIG} and the config of {base.label}"
+        looked.outcome.checks.append(Check("base", looked.result.expected, looked.result.matched, text))
 
 
 def look_beside(place: Place, blueprint: Blueprint, outcome: Outcome) -> None:

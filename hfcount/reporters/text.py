@@ -257,7 +257,8 @@ def _contained(report: Report) -> str:
         by = [check.text.removeprefix("by ") for check in report.checks if check.name in ("metadata", "base")]
         return f"{counted}, names and shapes by {_listed(by)}"
     notes = [finding for finding in report.findings if not finding.rule.informational]
-    return f"{counted}, sound in itself; see {', '.join(f'{note.code} {note.name}' for note in notes)}"
+    sound = "for its base" if report.adapter else "sound in itself"
+    return f"{counted}, {sound}; see {', '.join(f'{note.code} {note.name}' for note in notes)}"
 
 
 def _explained(report: Report) -> str:
