@@ -124,7 +124,7 @@ class _Work:
             return self.settings.number(key, default)
         if not default:
             return self.settings.number(key, default, least=0)
-        return rank_of(self.settings, path, self.settings.number(key, default), self.patterns)
+        return self.ranks.of(path, self.settings.number(key, default))
 
     def _add(self, path: str, shapes: Mapping[str, Shape], rank: int) -> None:
         self.found.adapted += 1

@@ -5,11 +5,14 @@ Source: peft 0.21, tuners/*/layer.py and tuners/*/model.py. Shapes are in elemen
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from math import prod
+from functools import lru_cache
+from math import isqrt, prod
 
 from hfcount.containers.adapter_modules import Kind, Module
 from hfcount.containers.adapter_settings import Settings
 from hfcount.containers.adapter_targets import Patterns, Refused, Unread
+
+_WIDEST = 2**36  # that is split into factors
 
 Shape = tuple[int, ...]
 Shapes = Mapping[str, Shape]
@@ -118,11 +121,18 @@ def factors(number: int, factor: int) -> tuple[int, int]:
     """Two factors of a number, the first as near to `factor` as can be and not above; to its root if that is -1."""
     if factor > 0 and number % factor == 0:
         return factor, number // factor
-    if number > 2**31:
-        raise Unread(f"a width of {number:,} is not split into factors")
     limit = number if factor == -1 else factor
-    first = next((one for one in range(min(int(number**0.5), limit), 1, -1) if number % one == 0), 1)
+    first = max(one for one in _divisors(number) if one <= limit and one * one <= number)
     return first, number // first
+
+
+@lru_cache(64)
+def _divisors(number: int) -> list[int]:
+    """The numbers that divide a width, in their order."""
+    if not 0 < number <= _WIDEST:
+        raise Unread(f"a width of {number:,} is not split into factors")
+    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
+    return [*small, *(number // one for one in reversed(small))]
 
 
 def _vera(adapted: Adapted) -> Shapes:
@@ -156,10 +166,9 @@ def _nearest(size: int, wanted: int) -> int:
     """The divisor of a width that is nearest to what is wanted; of two, the smaller."""
     if wanted >= size:
         return size
-    if size > 2**31:
-        raise Unread(f"a width of {size:,} is not split into blocks")
-    higher = next((one for one in range(wanted, size + 1) if size % one == 0), size)
-    lower = next((one for one in range(min(wanted, size), 0, -1) if size % one == 0), 1)
+    known = _divisors(size)
+    higher = min(one for one in known if one >= wanted)
+    lower = max((one for one in known if one <= wanted), default=1)
     return lower if wanted - lower <= higher - wanted else higher
 
 

@@ -13,8 +13,9 @@ from hfcount.quantization.automaton import Automaton, Unreadable
 from hfcount.text import printable
 
 ALL_LINEAR = "all-linear"
-_PATHS = 300_000  # modules that are looked at one by one
-_WORK = 20_000_000  # states of patterns
+_PATHS = 150_000  # modules that are looked at one by one
+_WORK = 10_000_000  # characters and states of patterns
+_PATTERNS = 300
 _PLAIN = re.compile(r"[\w.-]*")
 
 
@@ -81,8 +82,8 @@ class Patterns:
                 ) from None
         before = automaton.work
         hit = automaton.matches(path)
-        self._work += automaton.work - before + 1
-        if self._work > _WORK:
+        self._work += automaton.work - before + len(path)
+        if self._work > _WORK or len(self._known) > _PATTERNS:
             raise Unread(f"{key} takes too long to match")
         return hit
 
@@ -226,11 +227,21 @@ def _within(name: str, path: str, patterns: Patterns) -> bool:
     return patterns.matches(rf"(^|.*\.){name}($|\..*)", path, "modules_to_save")
 
 
-def rank_of(settings: Settings, path: str, default: int, patterns: Patterns) -> int:
-    """The rank of the module or parameter at a path: that of the first key of `rank_pattern` that matches it."""
-    for key, rank in settings.ranks.items():
-        plain = _PLAIN.fullmatch(key) is not None
-        hit = key in ends(path) if plain else patterns.matches(rf"(.*\.)?({key})", path, "rank_pattern")
-        if hit:
-            return rank if isinstance(rank, int) and not isinstance(rank, bool) else default
-    return default
+class Ranks:
+    """The rank of each module: that of the first key of `rank_pattern` that matches its path."""
+
+    def __init__(self, settings: Settings, patterns: Patterns) -> None:
+        self._ranks, self._patterns = settings.ranks, patterns
+        self._plain = {key: place for place, key in enumerate(settings.ranks) if _PLAIN.fullmatch(key)}
+        self._others = [(place, key) for place, key in enumerate(settings.ranks) if key not in self._plain]
+
+    def of(self, path: str, default: int) -> int:
+        """The rank of the module or parameter at a path."""
+        hits = [(self._plain[end], end) for end in ends(path) if end in self._plain]
+        before = min(hits)[0] if hits else len(self._ranks)
+        for place, key in self._others:
+            if place < before and self._patterns.matches(rf"(.*\.)?({key})", path, "rank_pattern"):
+                hits.append((place, key))
+                break
+        rank = self._ranks[min(hits)[1]] if hits else default
+        return rank if isinstance(rank, int) and not isinstance(rank, bool) else default
