@@ -12,11 +12,11 @@ from hfcount.containers.adapter_targets import (
     Chosen,
     Parameter,
     Patterns,
+    Ranks,
     Refused,
     Target,
     Unread,
     choose,
-    rank_of,
 )
 from hfcount.text import printable
 
@@ -71,7 +71,7 @@ def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | Non
     if rewrite is not None:
         settings = rewritten(settings, rewrite, everything, patterns)
     chosen = choose(settings, everything, patterns)
-    work = _Work(settings, method, modules, everything, patterns)
+    work = _Work(settings, method, modules, everything, patterns, Ranks(settings, patterns))
     work.adapt(chosen)
     work.save()
     work.tokens(vocab)
@@ -95,6 +95,7 @@ class _Work:
     modules: Sequence[Module]
     everything: Sequence[Module]
     patterns: Patterns
+    ranks: Ranks
     found: Expected = field(default_factory=Expected)
 
     def adapt(self, chosen: Chosen) -> None:
@@ -140,7 +141,7 @@ class _Work:
                 f"target_parameters names {printable(parameter.path)}.{printable(parameter.name)}, which has"
                 f" {len(shape)} dimensions, and PEFT adapts 2 or 3"
             )
-        rank = rank_of(self.settings, f"{parameter.path}.{parameter.name}", self.settings.number("r", 8), self.patterns)
+        rank = self.ranks.of(f"{parameter.path}.{parameter.name}", self.settings.number("r", 8))
         experts = shape[0] if len(shape) == 3 else 1
         ways = [
             {"lora_A.weight": (rank * experts, inputs), "lora_B.weight": (outputs, rank * experts)}
