@@ -1,4 +1,4 @@
-"""The page about adapters: every command prints what it shows; `python tests/test_adapters_page.py` writes that anew."""
+"""The page about adapters: each command prints what is shown; `python tests/test_adapters_page.py` writes that anew."""
 
 import re
 import tempfile
