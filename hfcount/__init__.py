@@ -93,7 +93,8 @@ def _rendering(way: Way) -> Callable[[Report], str]:
 
 
 RENDERINGS.update(
-    verdict=_rendering("verdict"),
+    text=_rendering("text"),
+    reasons=_rendering("reasons"),
     markdown=_rendering("markdown"),
     html=_rendering("html"),
     notebook=_rendering("notebook"),

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, get_args
 
-from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, Extra, bytes_in
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, Extra, devices_in, ranks_on
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.fetcher.names import understood
@@ -75,7 +75,9 @@ def verify(
         kv_dtype: what keys and values are cached in; the config's dtype if None.
         tp: numbers of ranks of tensor parallelism, such as `[2, 8]`: whether they can share the model (HF601 if
             not), and what each holds.
-        memory: of each rank, in bytes or as `80GiB`: whether weights and cache fit, and the largest context that does.
+        memory: of each rank, in bytes or as `80GiB`, `H100` or `2xH100`, which is `H100` with two ranks: whether
+            weights and cache fit (HF602 if not), and the largest context that does. The answers are the report's
+            `serving`; they do not change its verdict.
         formula: whether the report has the closed form of the counts.
         tensors: whether it lists every tensor that the config describes, folded into rows.
         derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
@@ -169,9 +171,9 @@ def verify_tensors(
     >>> verify_tensors(config, tensors).ok
     True
     >>> tensors["model.embed_tokens.weight"] = (52, 8), "BF16"
-    >>> verify_tensors(config, tensors).raise_for_verdict()
+    >>> verify_tensors(config, tensors).raise_for_verdict()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hfcount.errors.NotVerified: tensors in memory: mismatch: 1 error (HF301 shape-differs)
+    hfcount.errors.NotVerified: tensors in memory: mismatch: 1 error (HF301 shape-differs): ... Set vocab_size to 52.
 
     Args:
         config: what config.json is to hold.
@@ -261,16 +263,16 @@ def _policy(allow: Collection[str], strict: bool) -> Policy:
 def _workload(
     context: int | None, batch: int, kv_dtype: str | None, tp: Collection[int], memory: int | str | None
 ) -> Workload:
-    size = bytes_in(memory) if isinstance(memory, str) else memory
+    devices, size = (devices_in(memory) or (1, None)) if isinstance(memory, str) else (1, memory)
     if memory is not None and size is None:
-        wanted = "a number of bytes, an amount with a unit such as '80GiB', or a device such as 'H100'"
+        wanted = "a number of bytes, an amount with a unit such as '80GiB', or devices such as 'H100' or '2xH100'"
         raise ValueError(f"memory is {memory!r}, and must be {wanted}.")
     for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
         if one is not None and (type(one) is not int or one < 1):
             raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
     kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
     _check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
-    return Workload(context, batch, kv_dtype, tuple(tp), size)
+    return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size)
 
 
 def _check_choice(name: str, value: object, choices: Iterable[object]) -> None:

@@ -47,3 +47,24 @@ def bytes_in(text: str) -> int | None:
     from hfcount.devices import memory_of  # mostly an amount is given
 
     return memory_of(text)
+
+
+def devices_in(text: str) -> tuple[int, int] | None:
+    """The number of devices and the bytes of each, of `2xH100`, `4 x 80GiB` or of one; None if it is none of these."""
+    several = re.fullmatch(r" *([1-9]\d{0,4}) ?[x×*] ?(.+)", text, re.IGNORECASE)
+    size = bytes_in(several[2] if several else text)
+    return None if size is None else (int(several[1]) if several else 1, size)
+
+
+def ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of ranks that are asked for, where the memory is that of so many devices.
+
+    Raises:
+        ValueError: other numbers are asked for, too.
+    """
+    if devices > 1 and ranks not in ((), (devices,)):
+        said = ", ".join(map(str, ranks))
+        raise ValueError(
+            f"the memory is that of {devices} devices, and ranks are {said}: give the memory of one device"
+        )
+    return (devices,) if devices > 1 else ranks

@@ -6,6 +6,7 @@ Gaudi, Google's of Cloud TPU (per chip).
 """
 
 import re
+from difflib import get_close_matches
 
 _GB = {
     "A10": 24, "A10G": 24, "A16": 16, "A30": 24, "A40": 48, "A100": 80, "A100-40GB": 40, "A100-80GB": 80,
@@ -22,16 +23,27 @@ _GB = {
 """GB of 10^9 bytes; of a name that was sold with several sizes the usual one, and the others by suffix."""
 
 _PLAIN = re.compile(r"[\s_-]+")
+_FORM = re.compile(r"(SXM\d?|PCIE)$")
 
 
 def memory_of(name: str) -> int | None:
     """Bytes of memory of a device, such as H100, `RTX 4090` or A100-40GB; None if it is not listed."""
-    size = {_plain(known): size for known, size in _GB.items()}.get(_plain(name))
+    sizes, bare = {_plain(known): size for known, size in _GB.items()}, _plain(name)
+    if bare not in sizes and (sized := re.fullmatch(r"(.+?)[\s_-]+(\d+)GB", name.strip(), re.IGNORECASE)):
+        bare = _plain(sized[1])  # the name with its memory, such as `H100 80GB`
+        return int(sized[2]) * 10**9 if sizes.get(bare) == int(sized[2]) else None
+    size = sizes.get(bare)
     return None if size is None else size * 10**9
 
 
 def _plain(name: str) -> str:
     bare = _PLAIN.sub("", name).upper()
-    for maker in ("NVIDIA", "AMD"):
+    for maker in ("NVIDIA", "AMD", "INTEL", "GOOGLE", "GEFORCE"):
         bare = bare.removeprefix(maker)
-    return bare.removesuffix("SXM").removesuffix("PCIE")
+    return _FORM.sub("", bare)
+
+
+def like(name: str) -> list[str]:
+    """The listed names that are most like one that is not."""
+    names = {_plain(known): known for known in _GB}
+    return [names[one] for one in get_close_matches(_plain(name), names, 3, 0.6)]

@@ -13,6 +13,7 @@ from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
+from hfcount.mapper.lengths import Length
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
@@ -28,8 +29,7 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How far to look, how severe findings are, and what else to do.
 
     Args:
@@ -43,10 +43,10 @@ class Options:
     """
 
     depth: AskedDepth = "auto"
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = Policy()
     save: Path | None = None
     extras: Collection[Extra] = ()
-    load: Workload = field(default_factory=Workload)
+    load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
@@ -58,21 +58,17 @@ class Contained:
     """What was read of a model in another container than safetensors.
 
     Args:
-        container: `gguf`, `adapter` ...
         files: how many files of it there are.
         opened: how many of them were read.
         tensors: how many it has.
         bytes: of all tensors, by type.
-        variants: its forms, where there are several.
         adapter: what it adds to its base, if it is an adapter.
     """
 
-    container: str
     files: int = 0
     opened: int = 0
     tensors: int = 0
     bytes: Mapping[str, int] = field(default_factory=dict)
-    variants: tuple[WeightsFile, ...] = ()
     adapter: AdapterFigures | None = None
 
 
@@ -90,7 +86,10 @@ class Evidence:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
-        contained: what was read of a container of another format; None for safetensors.
+        contained: what was read of a container whose tensors have names and types of their own.
+        variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
+        container: what holds the weights; None for files of safetensors.
+        beside: weight files of another container that were compared with these.
     """
 
     index: Index | None = None
@@ -103,6 +102,9 @@ class Evidence:
     depth_reason: str | None = None
     unseen: Failure | None = None
     contained: Contained | None = None
+    variants: tuple[WeightsFile, ...] = ()
+    container: str | None = None
+    beside: Collection[str] = ()
 
     @property
     def fitting_index(self) -> Index | None:
@@ -119,6 +121,7 @@ class Inspection(NamedTuple):
         announced: what announces a quantisation, the config's first.
         evidence: what was read.
         outcome: what was found.
+        limit: the tokens of a sequence that the config allows; None if it has no limit, or nothing of serving is asked.
     """
 
     documents: Documents
@@ -128,3 +131,4 @@ class Inspection(NamedTuple):
     announced: Sequence[Announcement]
     evidence: Evidence
     outcome: Outcome
+    limit: Length | None = None

@@ -6,16 +6,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.building import build
 from hfcount.choices import AskedDepth
-from hfcount.containers import container_of
+from hfcount.contained import contained, is_contained, look_beside
 from hfcount.errors import (
     BadSetting,
     ConfigError,
     DocumentError,
-    FetchError,
     HfcountError,
     UnknownArchitecture,
     UnknownClass,
@@ -40,6 +39,9 @@ from hfcount.text import printable
 from hfcount.verifier import explain, verify
 from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
 
+if TYPE_CHECKING:
+    from hfcount.sharding.obstacles import Sharing
+
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "report_of", "what_ifs"]
 
 
@@ -55,51 +57,19 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
-    if (contained := _contained(documents, request, options)) is not None:
-        return report_of(contained)
-    if isinstance(documents, Place):
-        documents.reader.close()
-        raise documents.refusal
+    if isinstance(documents, Place) or is_contained(documents, request, options):
+        return report_of(contained(documents, request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
         inspection = examine(replace(documents, shards=reads), options, until=until)
-        _look_beside(documents, inspection)
         found = inspection.evidence.weights or found
+        inspection = look_beside(documents.place, request, inspection)
     finally:
-        finish(request, documents, reads.headers, reads.samples)
+        finish(request, documents, reads.headers, reads.samples, reads.pickled)
         if options.save is not None:
-            record(documents, reads.headers, reads.samples, recorded_sizes(documents, found), options.save)
+            sizes = recorded_sizes(documents, found)
+            record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
     return report_of(inspection)
-
-
-def _contained(found: Documents | Place, request: Request, options: Options) -> Inspection | None:
-    """A model in a container of its own, inspected; None if it is a config with safetensors beside it, or nothing."""
-    place, close = (found, found.reader.close) if isinstance(found, Place) else (found.place, found.shards.close)
-    container = container_of(place) if place else None
-    try:
-        if place is None or container is None:
-            if request.base is not None:
-                raise FetchError(
-                    "BadName",
-                    f"--base names what an adapter or a GGUF file was made of; {printable(request.model)} is neither.",
-                )
-            return None
-        if options.save is not None:
-            raise FetchError(
-                "NotSaved", f"--save records safetensors, and {printable(place.label)} is {container.name}."
-            )
-        return container.inspect(place, request, options)
-    finally:
-        if container is not None or request.base is not None:
-            close()
-
-
-def _look_beside(documents: Documents, inspection: Inspection) -> None:
-    """Looks into an adapter that is in the folder of a model."""
-    if documents.place is not None and inspection.blueprint and inspection.outcome.has("HF010"):
-        from hfcount.containers.adapter_look import look_beside  # few models have one
-
-        look_beside(documents.place, inspection.blueprint, inspection.outcome)
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -110,7 +80,7 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         UnknownArchitecture: no family describes the config.
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
-    documents, options = fetch(request), replace(options, depth="config")
+    documents, options = fetch(request), options._replace(depth="config")
     published = examine(documents, options)
     changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)
@@ -142,7 +112,14 @@ def report_of(inspection: Inspection) -> Report:
     if blueprint and apart:  # it is counted as it is loaded
         blueprint = replace(blueprint, apart=apart)
         inspection = inspection._replace(blueprint=blueprint)
-    return compose(inspection, _figures(inspection, blueprint) if blueprint else None)
+    if blueprint is None:
+        return compose(inspection, None)
+    if not inspection.options.load.asked:
+        return compose(inspection, _figures(inspection, blueprint, None))
+    from hfcount.sharding.obstacles import Sharing  # rarely asked for
+
+    sharing = Sharing(blueprint, inspection.announced)
+    return compose(*_served(inspection, _figures(inspection, blueprint, sharing), sharing))
 
 
 def examine(
@@ -160,7 +137,7 @@ def examine(
     """
     document, changes, until = documents.config, changes or {}, until or monotonic() + _SEARCH
     announced: Sequence[Announcement] = ()
-    blueprint, evidence, outcome = None, Evidence(), Outcome()
+    blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = changed(published, changes)
@@ -177,8 +154,10 @@ def examine(
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
-        if options.load.ranks:
-            _check_ranks(blueprint, announced, options, outcome)
+        if options.load.asked:
+            from hfcount.serving.limits import limit_of  # rarely asked for
+
+            limit = limit_of(blueprint, values)
         outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
     except (DocumentError, ConfigError, UnknownClass) as error:
         if blueprint and isinstance(error, DocumentError):  # of the index: what the config alone says stays
@@ -194,6 +173,7 @@ def examine(
         announced=announced,
         evidence=evidence,
         outcome=outcome,
+        limit=limit,
     )
 
 
@@ -229,14 +209,6 @@ def _check_endless(document: Document, values: Mapping[str, Any], outcome: Outco
         outcome.report(NumberNotJson(key=endless[0], observed=endless[1], file=CONFIG))
 
 
-def _check_ranks(blueprint: Blueprint, announced: Sequence[Announcement], options: Options, outcome: Outcome) -> None:
-    """Looks at whether the ranks that are asked for can share the model."""
-    from hfcount.sharding.obstacles import Sharing  # rarely asked for
-    from hfcount.verifier.divisible import check_ranks
-
-    check_ranks(Sharing(blueprint, announced), options.load.ranks, outcome)
-
-
 def _unseen(error: DocumentError | ConfigError | UnknownClass) -> Failure | None:
     """Why a config of which a model may be built cannot be judged."""
     if isinstance(error, UnknownClass):
@@ -256,7 +228,17 @@ def _beside(documents: Documents) -> dict[str, dict[str, Any]]:
     return objects
 
 
-def _figures(inspection: Inspection, blueprint: Blueprint) -> Figures:
+def _served(inspection: Inspection, figures: Figures, sharing: "Sharing") -> tuple[Inspection, Figures]:
+    """The same with the answers to what was asked about serving, and the findings that say why not."""
+    from hfcount.serving.answers import answers
+
+    options, outcome = inspection.options, inspection.outcome
+    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit)
+    findings = sorted([*outcome.findings, *refusals], key=lambda one: one.severity != "error")
+    return inspection._replace(outcome=replace(outcome, findings=findings)), figures._replace(serving=serving)
+
+
+def _figures(inspection: Inspection, blueprint: Blueprint, sharing: "Sharing | None") -> Figures:
     """Bytes, costs and, where they are asked for, formulas."""
     announced, evidence, outcome = inspection.announced, inspection.evidence, inspection.outcome
     stored = None
@@ -268,7 +250,14 @@ def _figures(inspection: Inspection, blueprint: Blueprint) -> Figures:
     load = inspection.options.load
     held = evidence.contained.bytes if evidence.contained else None
     memory, compute = costs(
-        blueprint, load, announced, dtypes=outcome.dtypes, held=held, total_size=total_size, storage=stored
+        blueprint,
+        load,
+        announced,
+        dtypes=outcome.dtypes,
+        held=held,
+        total_size=total_size,
+        storage=stored,
+        sharing=sharing,
     )
     extras = inspection.options.extras
     if blueprint.derived_with or not {"formula", "layers"}.intersection(extras):

@@ -1,9 +1,10 @@
-"""Values as text for people: names that are safe on a terminal, numbers with separators."""
+"""Values as text for people: names that are safe on a terminal, numbers with separators, bytes in a unit."""
 
 import re
 from typing import Any
 
 _SHOWN = 200  # characters of foreign text that a message repeats
+_PLAIN = {"×": "x", "·": "*", "…": "...", "²": "^2", "≥": ">=", "ᵀ": "^T", "π": "pi"}
 
 
 def printable(text: str, limit: int | None = _SHOWN) -> str:
@@ -12,6 +13,12 @@ def printable(text: str, limit: int | None = _SHOWN) -> str:
         # Bidirectional marks can reorder a line, and control characters can overwrite it.
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
+
+
+def writable(text: str, encoding: str) -> str:
+    """`text` in characters that the encoding has: signs of formulas as ASCII, any other as a question mark."""
+    lacking = {char for char in set(text) if not char.isascii() and not char.encode(encoding, "ignore")}
+    return text.translate({ord(char): _PLAIN.get(char, "?") for char in lacking}) if lacking else text
 
 
 def address(url: str, limit: int | None = 100) -> str:
@@ -43,3 +50,23 @@ def typed(value: Any) -> str:
     """A wrong argument as an error repeats it: `3 (int)`, `of type list`."""
     name = type(value).__name__
     return f"{shown(value)} ({name})" if isinstance(value, str | int | float) else f"of type {name}"
+
+
+def binary(size: int) -> str:
+    """Bytes in the largest binary unit of which there is at least one: `61.02 GiB`."""
+    amount, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{size:,} B" if unit == "B" else f"{amount:,.2f} {unit}"
+
+
+def rounded(size: int) -> str:
+    """The same without a fraction that is zero: `80 GiB`."""
+    return binary(size).replace(".00 ", " ")
+
+
+def capacity(size: int) -> str:
+    """The memory of a device as it is sold: `80 GiB`, `80 GB (74.51 GiB)`."""
+    return f"{size // 10**9:,} GB ({binary(size)})" if size % 10**9 == 0 and size % 2**20 else rounded(size)

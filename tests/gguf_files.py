@@ -12,6 +12,20 @@ from hfcount.formats.gguf_types import TYPES
 
 NUMBERS = {kind.name: number for number, kind in TYPES.items()}
 
+CONFIG: dict[str, Any] = {
+    "model_type": "qwen3",
+    "architectures": ["Qwen3ForCausalLM"],
+    "vocab_size": 100,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 24,
+    "tie_word_embeddings": False,
+}
+"""The config of the model that `model` gives."""
+
 Pairs = Mapping[str, Any]
 Row = tuple[str, tuple[int, ...], int, int]
 """Name, shape with the slowest extent first, number of the type, offset."""
@@ -35,14 +49,14 @@ class Source:
 
 
 def text(value: str | bytes) -> bytes:
-    raw = value.encode() if isinstance(value, str) else value
+    raw: bytes = value.encode() if isinstance(value, str) else value
     return struct.pack("<Q", len(raw)) + raw
 
 
 def value(item: Any) -> bytes:
     """A value of metadata with its type; a tuple (type, bytes) is written as it is."""
     if isinstance(item, tuple):
-        return struct.pack("<I", item[0]) + item[1]
+        return struct.pack("<I", item[0]) + bytes(item[1])
     if isinstance(item, bool):
         return struct.pack("<I?", 7, item)
     if isinstance(item, int):
@@ -103,7 +117,7 @@ def model(layers: int = 2, **changed: Any) -> tuple[dict[str, Any], dict[str, tu
         "qwen3.attention.value_length": 24,
         "tokenizer.ggml.tokens": [f"t{number}" for number in range(100)],
     }
-    shapes = {"token_embd.weight": (100, 64)}
+    shapes: dict[str, tuple[int, ...]] = {"token_embd.weight": (100, 64)}
     for layer in range(layers):
         shapes |= {
             f"blk.{layer}.{name}.weight": shape
@@ -122,3 +136,34 @@ def model(layers: int = 2, **changed: Any) -> tuple[dict[str, Any], dict[str, tu
             )
         }
     return pairs | changed, shapes | {"output_norm.weight": (64,), "output.weight": (100, 64)}
+
+
+def whole(pairs: Pairs, shapes: Mapping[str, tuple[int, ...]], **changed: Any) -> bytes:
+    """All bytes of a file of these pairs and tensors; the data is zeros."""
+    file = source(pairs, laid_out(shapes), **changed)
+    return file(0, file.size)
+
+
+def split(count: int = 3) -> dict[str, bytes]:
+    """The files of a split set."""
+    pairs, shapes = model()
+    names, files = list(shapes), {}
+    step = -(-len(names) // count)
+    for number in range(count):
+        own = {name: shapes[name] for name in names[number * step : (number + 1) * step]}
+        facts = {"split.no": number, "split.count": count, "split.tensors.count": len(names)}
+        first = {**pairs, **facts} if number == 0 else facts
+        files[f"m-{number + 1:05}-of-{count:05}.gguf"] = whole(first, own)
+    return files
+
+
+def projector(width: int = 64) -> bytes:
+    """A projector whose rows have that width."""
+    pairs = {
+        "general.architecture": "clip",
+        "general.type": "mmproj",
+        "clip.has_vision_encoder": True,
+        "clip.projector_type": "mlp",
+        "clip.vision.projection_dim": width,
+    }
+    return whole(pairs, {"mm.0.weight": (width, 8)})

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-RECORDED = Path(__file__).with_name("schema.json")
+RECORDED = Path(__file__).parents[1] / "hfcount" / "docs" / "report.schema.json"
 """What `hfcount --schema` prints."""
 
 _TYPES = {
@@ -19,6 +19,7 @@ _TYPES = {
 _WORDS = {
     "type",
     "$schema",
+    "$id",
     "$defs",
     "title",
     "description",

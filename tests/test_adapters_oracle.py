@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,11 @@ def test_what_peft_saves_agrees_and_what_it_minds_does_not(tmp_path: Path, name:
     assert (report.verdict, [finding.message for finding in report.findings]) == ("verified", [])
     safetensors = pytest.importorskip("safetensors.torch")
     tensors = safetensors.load_file(folder / "adapter_model.safetensors")
+    pickled = tmp_path / "pickled"
+    shutil.copytree(folder, pickled)
+    (pickled / "adapter_model.safetensors").unlink()
+    torch.save(tensors, pickled / "adapter_model.bin")
+    assert hfcount.verify(pickled).verdict == "verified"
     own = next(one for one in sorted(tensors) if re.search("lora_|hada_|lokr_|oft_|vera_lambda|trainable", one))
     safetensors.save_file(
         {key: one for key, one in tensors.items() if key != own}, folder / "adapter_model.safetensors"

@@ -92,7 +92,7 @@ def test_wrong_usage(command: Command, args: list[str], said: str) -> None:
         (["--fixtures", "nowhere", "--all"], "nowhere is not a folder"),
         (["--fixtures", "empty", "--all"], "no config.json anywhere below empty"),
         (["--fixtures", "nowhere", "org/verified"], "nowhere is not a folder"),
-        (["./nowhere"], "nowhere is not a folder"),
+        (["./nowhere"], "there is no folder or file nowhere"),
         (["./empty"], "empty has no config.json"),
         (["--offline", "org/name"], "not in the cache"),
         (["--offline", "no repo id"], "not a valid repo id"),
@@ -124,19 +124,40 @@ def test_json_is_one_line_for_each_model_whatever_comes_of_it(command: Command) 
     assert result.code == 1
 
 
-@pytest.mark.parametrize("style", ["table", "markdown"])
-def test_several_models_are_summed_up_and_those_that_fail_are_shown_in_full(command: Command, style: str) -> None:
-    result = command(*FIXTURES, "org/verified", "org/mismatch", "--format", style)
-    tally = "2 models: 1 verified, 1 mismatch"
-    assert tally in result.out
-    if style == "table":  # the last screen sums up
-        rest, _, head = result.out.removesuffix(f"\n\n{tally}\n").rpartition("\n\n")
-    else:
-        head, _, rest = result.out.partition("\n\n")
+def test_several_models_are_summed_up_and_those_that_fail_are_shown_in_full(command: Command) -> None:
+    result = command(*FIXTURES, "org/verified", "org/mismatch", "--format", "markdown")
+    assert "2 models: 1 verified, 1 mismatch" in result.out
+    head, _, rest = result.out.partition("\n\n")
     details, weights, comparison = rest.rpartition("weights")
     assert [name in head for name in ("org/verified", "org/mismatch", weights)] == [True, True, False]
     assert [name in details for name in ("HF201", "org/mismatch", "org/verified")] == [True, True, False]
     assert [name in comparison for name in ("org/verified", "org/mismatch")] == [True, True]
+
+
+def test_several_models_have_one_table_then_their_findings_and_a_last_line_for_all(command: Command) -> None:
+    models = "org/verified", "org/mismatch", "org/explained", "org/nowhere"
+    result = command(*FIXTURES, *models)
+    head, notes, bad, unread, last = result.out.rstrip("\n").replace("\n\nerror", "\nerror").split("\n\n")
+    assert [line.split()[:2] for line in head.splitlines()[1:]] == [
+        ["org/verified", "verified"],
+        ["org/mismatch", "mismatch"],
+        ["org/explained", "explained"],
+        ["org/nowhere", "unverified"],
+    ]
+    assert head.splitlines()[0].split() == ["model", "verdict", "parameters", "weights", "findings"]
+    assert notes.startswith("org/explained: explained: ")
+    assert bad.startswith("org/mismatch\nmismatch: 1 error (HF201 missing-tensor)\nerror HF201 missing-tensor\n")
+    assert unread.startswith("org/nowhere\nunverified: ")
+    assert last == "4 models: 1 verified, 1 explained, 1 mismatch, 1 unverified"
+    whole = command(*FIXTURES, *models, "--details").out
+    assert [whole.count(f"\n{model}\n") for model in models] == [1, 1, 1, 1]
+    assert whole.endswith(f"{last}\n")
+
+
+@pytest.mark.parametrize("args", [("-q", "--details"), ("--details", "--format", "json"), ("-q", "--format", "json")])
+def test_only_one_way_of_showing_is_asked_for(command: Command, args: tuple[str, ...]) -> None:
+    result = command(*FIXTURES, "org/verified", *args)
+    assert (result.code, result.out, "give one of them" in result.err) == (2, "", True)
 
 
 @pytest.mark.parametrize(
@@ -396,7 +417,8 @@ def test_what_ifs_stand_beside_the_model(command: Command, alone: str) -> None:
 @pytest.mark.parametrize("style", ["table", "markdown"])
 def test_a_comparison_is_all_that_counting_prints(command: Command, alone: str, style: str) -> None:
     text = command(alone, "--set", "num_key_value_heads=4", "--format", style).out
-    assert [text.count(said) for said in ("4,740", "5,172", "unverified")] == [2, 2, 0]
+    each = 1 if style == "table" else 2  # which has the active parameters only where they are fewer
+    assert [text.count(said) for said in ("4,740", "5,172", "unverified")] == [each, each, 0]
 
 
 @pytest.mark.parametrize(
@@ -504,7 +526,7 @@ def test_weights_that_are_quantised_are_not_guessed(command: Command, tmp_path: 
         (["./fix"], "file,./fix"),
         (["--output", "json:a"], "file,json:a"),
         (["--list", "mod"], "file,mod"),
-        (["--allow", "HF60"], "plain,HF601"),
+        (["--allow", "HF601"], "plain,HF601"),
         (["--allow", "not-div"], "plain,not-divisible"),
         (["--rules", "hf601"], "plain,HF601"),
         (["--families", "qwen3_ne"], "plain,qwen3_next"),

@@ -283,7 +283,6 @@ def test_recursive_says_where_there_is_none(
         (["--recursive", "models", "--revision", "v1"], "--recursive goes without"),
         (["--recursive", "models", "--subfolder", "x"], "--recursive goes without"),
         (["--recursive", "models", "--fixtures", "x"], "--recursive goes without"),
-        (["--recursive", "models", "models/a"], "--recursive goes without"),
         (["models/a", "--revision", "v1"], "models/a is a local folder, which has no revisions"),
         (["models/a/config.json", "--revision", "v1"], "is a local file, which has no revisions"),
         (["--fixtures", "models", "a", "--revision", "v1"], "--fixtures is a local folder"),

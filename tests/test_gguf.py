@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gguf_files import laid_out, model, source
+from gguf_files import CONFIG, laid_out, model, source
 
 from hfcount.building import blueprint
 from hfcount.containers.gguf import Remark, bases, role, summary
@@ -19,20 +19,6 @@ from hfcount.formats.gguf import Header
 from hfcount.plan import Blueprint
 
 Shapes = Mapping[str, tuple[int, ...]]
-
-CONFIG = {
-    "model_type": "qwen3",
-    "architectures": ["Qwen3ForCausalLM"],
-    "vocab_size": 100,
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 24,
-    "tie_word_embeddings": False,
-}
-
 
 NONE: Mapping[str, Any] = {}
 

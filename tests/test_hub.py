@@ -258,8 +258,7 @@ def test_says_why_it_could_not_look(
     ("files", "says"),
     [
         pytest.param({}, "safetensors", id="no weights at all"),
-        pytest.param({"pytorch_model__bin": "PK"}, ".bin", id="pickled weights"),
-        pytest.param({"tiny-Q4_0__gguf": "GGUF"}, "GGUF", id="GGUF"),
+        pytest.param({"flax_model__msgpack": "x"}, "neither", id="Flax"),
     ],
 )
 def test_a_repo_without_an_index_is_counted_and_unverified(
@@ -283,7 +282,7 @@ def test_a_token_that_was_sent_is_not_asked_for(hub: Hub, run: Run, tiny: Path, 
 
 
 NAMES = {
-    "a/b/c": "BadName",
+    "a/b/c:d": "BadName",
     "foo--bar": "BadName",
     "foo..bar/baz": "BadName",
     "org/tiny?download=true": "BadName",

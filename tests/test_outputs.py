@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,8 +18,10 @@ from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.reporters import OUTPUTS, brief, github, junit, sarif
+from hfcount.project import PAGES, REPOSITORY
+from hfcount.reporters import OUTPUTS, brief, concise, csv_long, github, junit, sarif
 from hfcount.reporters import csv as csv_report
+from hfcount.serving.cost import Workload
 
 GONE = failed("org/gone", FetchError("NoSuchRepo", "no org/gone"))
 
@@ -41,13 +44,29 @@ def test_junit_has_a_case_for_each_check_and_finding(reports: list[Report]) -> N
     whole = ElementTree.fromstring(junit.render(reports))
     suites = {one.get("name"): one for one in whole}
     assert [suites["verified"].get(name) for name in ("failures", "errors", "skipped")] == ["0"] * 3
-    (failure,) = suites["mismatch"].iter("failure")
+    failure, last = suites["mismatch"].iter("failure")
     assert (failure.get("type"), "model.layers.3" in str(failure.text)) == ("HF201", True)
+    assert (last.get("type"), str(last.get("message"))[:8]) == ("mismatch", "mismatch")
+    assert suites["mismatch"].find("testcase[@name='verdict']/failure") is last
     assert [one.get("type") for one in suites["org/gone"].iter("error")] == ["NoSuchRepo"]
     assert len(list(suites["noted"].iter("skipped"))) <= 1
     for suite in suites.values():
         assert suite.get("tests") == str(len(suite))
     assert whole.get("tests") == str(sum(1 for _ in whole.iter("testcase")))
+
+
+def test_junit_keeps_answers_about_serving_apart(tmp_path: Path) -> None:
+    save(tmp_path / "verified", TINY["llama"], index(TINY["llama"]))
+    load = Workload(ranks=(1, 7), memory=1)
+    report = inspect(Request("verified", fixtures=tmp_path), Options(load=load))
+    cases = {case.get("name"): case for case in ElementTree.fromstring(junit.render([report])).iter("testcase")}
+    assert report.verdict == "verified"
+    assert [
+        name for name, case in cases.items() if case.find("failure") is not None and not str(name).startswith("HF")
+    ] == [
+        "tp, 7 ranks",
+        "memory, 1 rank",
+    ]
 
 
 JUNIT = {
@@ -86,6 +105,52 @@ def test_sarif_is_what_its_schema_says(reports: list[Report]) -> None:
     assert "no org/gone" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
 
 
+def test_sarif_has_what_code_scanning_asks_for(reports: list[Report]) -> None:
+    (run,) = json.loads(sarif.render(reports))["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["informationUri"] == REPOSITORY
+    for rule in driver["rules"]:
+        assert rule["helpUri"] == f"{PAGES}/findings.md#{rule['id'].lower()}"
+        assert all(rule[part]["text"] for part in ("shortDescription", "fullDescription", "help"))
+        assert max(len(rule[part]["text"]) for part in ("shortDescription", "fullDescription")) <= 1024
+        assert rule["helpUri"] in rule["help"]["markdown"]
+    lines = [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in run["results"]]
+    assert min(lines) >= 1
+    marks = [one["partialFingerprints"]["primaryLocationLineHash"] for one in run["results"]]
+    assert len({*marks}) == len({(one["ruleId"], one["message"]["text"]) for one in run["results"]})
+    again = json.loads(sarif.render(reports[::-1]))["runs"][0]["results"]
+    assert {*marks} == {one["partialFingerprints"]["primaryLocationLineHash"] for one in again}
+
+
+@pytest.mark.parametrize("below", [True, False], ids=["below the working directory", "elsewhere"])
+def test_paths_are_relative_to_where_hfcount_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: bool
+) -> None:
+    folder = tmp_path / "a model"
+    save(folder, config("llama", num_towers=3), index(TINY["llama"]))
+    (here := tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path if below else here)
+    (folder / "config.json").write_text(json.dumps(config("llama", num_towers=3), indent=1))
+    report = inspect(Request(str(folder)), Options("index"))
+    results = json.loads(sarif.render([report]))["runs"][0]["results"]
+    (result,) = (one for one in results if one["ruleId"] == "HF102")
+    place = result["locations"][0]["physicalLocation"]
+    whole = (folder / "config.json").as_uri()
+    assert place["artifactLocation"]["uri"] == ("a%20model/config.json" if below else whole)
+    text = (folder / "config.json").read_text().splitlines()
+    assert "num_towers" in text[place["region"]["startLine"] - 1]
+    file = "a model/config.json" if below else folder / "config.json"
+    assert f"\n{file}:{place['region']['startLine']}: note HF102 unread-key: " in concise.render([report])
+
+
+def test_a_line_each_for_models_and_findings(reports: list[Report]) -> None:
+    lines = concise.render(reports).splitlines()
+    assert len(lines) == len(reports) + sum(len(report.findings) for report in reports) + 1
+    assert lines[:2] == brief.render(reports).splitlines()[:2]
+    assert lines[2].startswith("mismatch: error HF201 missing-tensor: ")
+    assert lines[2].endswith(f"See {PAGES}/findings.md#hf201")
+
+
 def test_a_sheet_has_a_row_for_each_model_and_no_formula(reports: list[Report]) -> None:
     rows = list(csv.DictReader(StringIO(csv_report.render([*reports, Report(model="=1+1", verdict="unverified")]))))
     assert [row["verdict"] for row in rows] == ["verified", "mismatch", "verified", "unverified"] + ["unverified"] * 2
@@ -93,10 +158,24 @@ def test_a_sheet_has_a_row_for_each_model_and_no_formula(reports: list[Report]) 
     assert rows[5]["model"] == "'=1+1"
 
 
+def test_a_long_sheet_has_a_row_for_each_component(reports: list[Report]) -> None:
+    rows = list(csv.DictReader(StringIO(csv_long.render(reports))))
+    first = [row for row in rows if row["model"] == "verified"]
+    assert [row["component"] for row in first] == [part.name for part in reports[0].components]
+    assert sum(int(row["parameters"]) for row in first) == 4740
+    assert sum(float(row["share"]) for row in first) == pytest.approx(1)
+    assert {(row["dtype"], int(row["bytes"]) / int(row["parameters"])) for row in first} == {("BF16", 2.0)}
+    assert {row["model"] for row in rows} == {report.label for report in reports if report.components}
+    mixed = next(report for report in reports if report.components)
+    assert mixed.memory
+    mixed = replace(mixed, memory=replace(mixed.memory, weights={"BF16": 9000, "F32": 480}))
+    assert {row["bytes"] for row in csv.DictReader(StringIO(csv_long.render([mixed])))} == {""}
+
+
 def test_annotations_name_the_file_and_the_rule(tmp_path: Path) -> None:
     save(tmp_path, config("llama", num_towers=3), index(TINY["llama"]))
     text = github.render([inspect(Request(str(tmp_path)), Options("index"))])
-    file = f"file={tmp_path}/config.json,title=HF102 unread-key"
+    file = f"file={tmp_path}/config.json,line=1,title=HF102 unread-key"
     assert f"::notice {file}::{tmp_path}: llama does not read num_towers" in text
 
 
@@ -109,7 +188,7 @@ def test_no_name_issues_a_command_or_leaves_its_own(tmp_path: Path) -> None:
     for line in commands:
         settings = line[2:].partition("::")[0]
         assert settings.partition(" ")[0] in ("error", "notice", "warning")
-        assert {one.partition("=")[0] for one in settings.partition(" ")[2].split(",")} <= {"file", "title"}
+        assert {one.partition("=")[0] for one in settings.partition(" ")[2].split(",")} <= {"file", "line", "title"}
     assert [line for line in lines if "##[" in line] == []
     assert len(lines) == len(commands) + len(reports) + 1
     assert COMMANDS[0] not in lines

@@ -261,7 +261,7 @@ def test_bytes_of_a_rank_are_between_a_share_and_all(path: Path) -> None:
     """A vocabulary that is filled up may make all of it a little more."""
     values = json.loads(path.read_text(encoding="utf-8"))["config"]
     load = Workload(1000, 2, "bfloat16", (1, 2, 3, 4, 8), 80 << 30)
-    memory, _ = costs(blueprint(values), load)
+    memory, _ = costs(blueprint(values), load, sharing=sharing(values))
     whole = memory.ranks[0]
     for one in memory.ranks[1:]:
         if one.works and whole.weights_bytes is not None and one.weights_bytes is not None:

@@ -1,39 +1,76 @@
 """What a command line asks for: the models, the request for each, and the what-ifs."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from hfcount.cli.options import listed
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
-from hfcount.fetcher.folder import checkpoints_below
+from hfcount.fetcher.folder import local_path
 from hfcount.fetcher.names import understood
 
 if TYPE_CHECKING:
     from hfcount.mapper.whatif import Changes
 
 
-def models(
-    named: tuple[str, ...], recursive: Path | None, fixtures: Path | None, everything: bool, of_a_repo: bool
-) -> tuple[str, ...]:
-    """The models that are named, or those in a folder.
+class Missing(NamedTuple):
+    """A MODEL that is not looked at, and why."""
+
+    model: str
+    why: HfcountError
+
+
+def spelled_out(models: Sequence[str], recorded: bool = False) -> list[str]:
+    """The MODELs of a command line, with those that standard input lists in the place of `-`.
 
     Args:
+        recorded: whether these are paths below --fixtures.
+
+    Raises:
+        click.UsageError: one is a word that is meant as a command.
+    """
+    if not recorded and not all("/" in model for model in models):
+        from hfcount.cli.words import check
+
+        check(models)
+    return [name for model in models for name in (listed(None, None, [model]) if model == "-" else [model])]
+
+
+def models(
+    named: Sequence[str], below: Sequence[str], fixtures: Path | None, everything: bool, of_a_repo: bool
+) -> Sequence[str | Missing]:
+    """The models that are named, or those in folders, with the folders that have none.
+
+    Args:
+        below: what --recursive is given: folders to look through besides those that are named, "" for none.
         of_a_repo: whether an option is given that only repos have.
 
     Raises:
-        HfcountError: the folder cannot be read.
+        HfcountError: the folder of recordings cannot be read, or has none.
     """
-    if recursive and (named or fixtures or everything or of_a_repo):
-        raise click.UsageError("--recursive goes without MODEL, --fixtures, --all, --revision and --subfolder.")
+    if below and (fixtures or everything or of_a_repo):
+        raise click.UsageError("--recursive goes without --fixtures, --all, --revision and --subfolder.")
     if everything and (fixtures is None or named):
         raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
-    if recursive:
-        return tuple(checkpoints_below(recursive))
-    return tuple(all_fixtures(fixtures)) if everything and fixtures else named
+    if below:
+        roots = [*named, *filter(None, below)] or ["."]
+        return list(dict.fromkeys(model for root in roots for model in _below(root)))
+    return all_fixtures(fixtures) if everything and fixtures else named
+
+
+def _below(root: str) -> Sequence[str | Missing]:
+    """The checkpoints in a folder; a file stands for itself."""
+    from hfcount.fetcher.walk import checkpoints_below
+
+    try:
+        return [root] if os.path.isfile(local_path(root)) else checkpoints_below(local_path(root))
+    except HfcountError as error:
+        return [Missing(root, error)]
 
 
 def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compared: bool) -> "Sequence[Changes]":
@@ -47,10 +84,10 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
     return settings
 
 
-def requests(models: Sequence[str], make: Callable[[str], Request]) -> list[Request | HfcountError]:
+def requests(models: Sequence[str | Missing], make: Callable[[str], Request]) -> list[Request | Missing]:
     """What is asked for each model, or why that is nothing; the first is begun."""
     try:
-        found = [_request(make(model)) for model in models]
+        found = [model if isinstance(model, Missing) else _request(make(model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if isinstance(found[0], Request):
@@ -58,9 +95,9 @@ def requests(models: Sequence[str], make: Callable[[str], Request]) -> list[Requ
     return found
 
 
-def _request(request: Request) -> Request | HfcountError:
+def _request(request: Request) -> Request | Missing:
     """What MODEL and the options ask for, or why that is nothing."""
     try:
         return understood(request)
     except HfcountError as error:
-        return error
+        return Missing(request.model, error)

@@ -1,24 +1,40 @@
-"""The commands beside `hfcount MODEL`: a first argument that is one of their names runs that command.
+"""The commands: a first argument that is one of their names runs that command, and anything else is a MODEL.
 
-A local folder of the same name is still a MODEL as `./name`.
+A local folder that is called as a command is still a MODEL as `./name`.
 """
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from hfcount.cli.output import ended
 
 if TYPE_CHECKING:
     import click
 
-COMMANDS: Mapping[str, str] = {
-    "fix": "hfcount.cli.fix",
-    "sweep": "hfcount.cli.sweep",
+
+class Command(NamedTuple):
+    """What `hfcount help` says of a command, and where it is, as `module:name`; it is imported when it is run."""
+
+    usage: str
+    purpose: str
+    place: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "verify": Command("[verify] MODEL...", "verify checkpoints; the word may be left out", "main:main"),
+    "fix": Command("fix PATH", "repair a local folder if the fix is proven", "fix:command"),
+    "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),
+    "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
+    "rules": Command("rules [CODE]", "explain all findings, or one by its code", "printed:rules"),
+    "architectures": Command("architectures [TYPE]", "list what is described, or one type or class", "printed:types"),
+    "schema": Command("schema", "print the JSON Schema of --format json", "printed:schema"),
+    "cache": Command("cache [clear]", "show where hfcount's cache is and its size, or empty it", "printed:cache"),
+    "help": Command("help [COMMAND]", "show this, or the options of a command", "help:command"),
+    "version": Command("version", "show the version", "printed:version"),
 }
-"""The module of each command, which is imported when the command is run; `command` is the click command in it."""
 
 
 def find(name: str) -> "click.Command":
@@ -27,17 +43,50 @@ def find(name: str) -> "click.Command":
     Raises:
         KeyError: there is none.
     """
-    found: click.Command = import_module(COMMANDS[name]).command
-    return found
+    module, _, attribute = COMMANDS[name].place.partition(":")
+    command: click.Command = getattr(import_module(f"hfcount.cli.{module}"), attribute)
+    return command
+
+
+def overview() -> str:
+    """Every command in a line."""
+    width = max(len(one.usage) for one in COMMANDS.values())
+    return "\n".join(f"  hfcount {one.usage:{width}}  {one.purpose}" for one in COMMANDS.values())
+
+
+_BEGIN = """\
+hfcount verifies that a checkpoint holds exactly what its config says.
+
+Usage: hfcount [COMMAND] [OPTIONS] MODEL...
+
+Commands:
+{commands}
+
+Examples:
+  hfcount Qwen/Qwen3-32B   a repo on the Hub
+  hfcount ./my-checkpoint  a local folder
+
+Name a MODEL to begin. `hfcount help` shows all options, `hfcount help COMMAND` those of a command."""
 
 
 def run() -> NoReturn:
-    """Runs the command that the first argument names, or else `hfcount MODEL`, and exits with its code."""
-    # A shell that asks for completions gives the words so far in the environment.
-    name, *_ = sys.argv[1:2] or os.environ.get("COMP_WORDS", "").split()[1:2] or [""]
-    if name not in COMMANDS:
-        from hfcount.cli.main import run as plain
+    """Runs the command that the first argument names, or else `verify`, and exits with its code."""
+    sys.exit(ended(lambda: _chosen(sys.argv[1:])))
 
-        plain()
-    settings = {"prog_name": f"hfcount {name}", "complete_var": "_HFCOUNT_COMPLETE"}
-    sys.exit(ended(lambda: find(name).main(sys.argv[2:], standalone_mode=False, **settings)))
+
+def _chosen(words: Sequence[str]) -> int | None:
+    # A shell that asks for completions gives the words so far in the environment.
+    name, *_ = words[:1] or os.environ.get("COMP_WORDS", "").split()[1:2] or [""]
+    if not words and "_HFCOUNT_COMPLETE" not in os.environ:
+        print(_BEGIN.format(commands=overview()), file=sys.stderr)
+        return 2  # as of wrong usage, so that a script which lost its MODEL does not pass
+    if name not in COMMANDS:
+        return _main(find("verify"), words)
+    if os.path.isfile(os.path.join(name, "config.json")):
+        print(f"Note: {name} is a command of hfcount. The folder of that name is ./{name}", file=sys.stderr)
+    return _main(find(name), words[1:], prog_name="hfcount" if name == "verify" else f"hfcount {name}")
+
+
+def _main(command: "click.Command", words: Sequence[str], **settings: str) -> int | None:
+    code: int | None = command.main(words, standalone_mode=False, complete_var="_HFCOUNT_COMPLETE", **settings)
+    return code

@@ -1,33 +1,17 @@
-"""What --help shows below the options."""
+"""`hfcount help`: all options, or those of one command."""
 
-EPILOG = """
-\b
-Examples:
-  hfcount Qwen/Qwen3-32B                       a repo on the Hub
-  hfcount Qwen/Qwen3-32B --revision refs/pr/1  a pull request of it
-  hfcount https://hf.co/Qwen/Qwen3-32B         a page's address, as pasted
-  hfcount ./my-checkpoint                      a local folder
-  hfcount --recursive ./checkpoints            every checkpoint in it
-  hfcount --offline Qwen/Qwen3-32B             the Hugging Face cache alone
-  hfcount --fixtures fixtures --all            every recorded checkpoint
-  hfcount --depth config --formula ./my-model  count and explain, do not compare
-  hfcount --format json A B | jq .verdict      one object per model and line
-  hfcount A B C --plot sizes.svg               compare models, and draw them
-  hfcount A --output a.json --output a.sarif   several formats in one run
-  hfcount A --set num_key_value_heads=1        what if?
-  hfcount A --context 32k --batch 4            what serving it takes
-  hfcount A B --memory 80GiB --tp 2 --tp 8     does it fit, and on how many?
+import click
 
-\b
-Commands, each with a --help of its own:
-  hfcount fix PATH               repair a local folder if the fix is proven
-  hfcount sweep OUT [MODEL]...   verify many checkpoints, one row each; resumable
+from hfcount.cli.commands import COMMANDS, find
+from hfcount.cli.words import hint
 
-\b
-Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3
-unverified or could not look. With several models the worst decides: 1, 3, 0.
 
-\b
-Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
-(zsh_source in ~/.zshrc; for fish, fish_source | source).
-"""
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("name", metavar="[COMMAND]", default="verify", shell_complete=lambda *_: [*COMMANDS])
+def command(name: str) -> None:
+    """Show the commands and all options, or those of one COMMAND."""
+    if name not in COMMANDS:
+        raise click.UsageError(hint(name) or f"there is no command {name}. Commands: {', '.join(COMMANDS)}.")
+    asked = find(name)
+    prog = "hfcount" if name == "verify" else f"hfcount {name}"
+    click.echo(asked.get_help(click.Context(asked, info_name=prog, **asked.context_settings)))

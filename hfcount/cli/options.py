@@ -1,13 +1,12 @@
 """How options of the command line are parsed; a wrong value raises click.BadParameter."""
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from hfcount.errors import BadSetting, UnknownArchitecture
+from hfcount.errors import BadSetting
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -40,41 +39,25 @@ def some_type(_context: click.Context, _param: click.Parameter, incomplete: str)
     return [name for name in all_types() if name.startswith(incomplete)]
 
 
-def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callable[[Any], Any]:
-    """An option that prints something else in place of a run."""
+def some_model(context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """A file or folder, and as the first word a command."""
+    from click.shell_completion import CompletionItem
 
-    def callback(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
-        if wanted and not context.resilient_parsing:
-            for line in lines():
-                click.echo(line)
-            context.exit()
+    from hfcount.cli.commands import COMMANDS
 
-    return click.option(name, is_flag=True, is_eager=True, expose_value=False, callback=callback, help=help)
+    first = not context.params.get("models")
+    names = [name for name in COMMANDS if first and name.startswith(incomplete)]
+    files = some_file(context, _param, incomplete)
+    return [*(CompletionItem(name, help=COMMANDS[name].purpose) for name in names), *files]
 
 
-def families(context: click.Context, _option: click.Parameter, model_type: str | None) -> None:
-    """Prints all architectures, or the one of a type, in place of a run."""
-    if model_type is None or context.resilient_parsing:
+def completion(context: click.Context, _option: click.Parameter, shell: str | None) -> None:
+    """Installs completion for a shell, in place of a run."""
+    if shell is None or context.resilient_parsing:
         return
-    from hfcount.cli import catalogue
+    from hfcount.cli.completion import install
 
-    try:
-        for line in catalogue.one(model_type) if model_type else catalogue.everything():
-            click.echo(line)
-    except UnknownArchitecture as error:
-        raise click.BadParameter(str(error)) from None
-    context.exit()
-
-
-def rules(context: click.Context, _option: click.Parameter, name: str | None) -> None:
-    """Explains all findings, or the one of a code or name, in place of a run."""
-    if name is None or context.resilient_parsing:
-        return
-    from hfcount.verifier.rules import RULES
-
-    for rule in RULES.values() if name == "" else [RULES[code] for code in codes(context, _option, [name])]:
-        click.echo(f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n  Why: {rule.why}\n  Fix: {rule.remedy}")
-        click.echo("".join(f"  {name}: {what}\n" for name, what in rule.variants.items()))
+    install(context.command, shell)
     context.exit()
 
 
@@ -90,21 +73,6 @@ class NamingRules(click.Option):
         return super().get_help_record(ctx)
 
 
-def schema() -> Iterator[str]:
-    """The JSON Schema of --format json."""
-    from hfcount.report.model import Report
-
-    yield json.dumps(Report.model_json_schema(), indent=2)
-
-
-def cleared() -> Iterator[str]:
-    """What is removed of the cache."""
-    from hfcount.fetcher import evidence
-
-    root, size = evidence.clear()
-    yield f"removed {root} ({size:,} bytes)"
-
-
 def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
     """Codes of rules, given by code or by name."""
     if not values:
@@ -114,7 +82,7 @@ def codes(_context: click.Context, _option: click.Parameter, values: Sequence[st
     rules = [(value, lookup(value)) for value in values]
     for value, rule in rules:
         if rule is None:
-            raise click.BadParameter(f"no rule is called {value}. `hfcount --rules` lists them.")
+            raise click.BadParameter(f"no rule is called {value}. `hfcount rules` lists them.")
     return frozenset(rule.code for _, rule in rules if rule)
 
 
@@ -186,7 +154,7 @@ COUNT = _Tokens()
 """Tokens or sequences."""
 
 
-def listed(_context: click.Context, _option: click.Parameter, paths: Sequence[str]) -> list[str]:
+def listed(_context: click.Context | None, _option: click.Parameter | None, paths: Sequence[str]) -> list[str]:
     """The models that files list, one a line; `-` is standard input, and `#` begins a remark."""
     models = []
     for path in paths:

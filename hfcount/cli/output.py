@@ -12,7 +12,7 @@ import click
 from hfcount.errors import HfcountError
 from hfcount.fetcher.files import write
 from hfcount.reporters import FORMATS, Format
-from hfcount.text import printable
+from hfcount.text import printable, writable
 
 if TYPE_CHECKING:
     from hfcount.report.model import Report
@@ -35,7 +35,8 @@ class _NotWritten(click.ClickException):
 def show(format: Format, reports: "Sequence[Report]") -> bool:
     """Prints the reports; whether anybody still reads them."""
     try:
-        click.echo(format.render(reports))
+        # The format decides on colours; click would write UTF-8 where the encoding is ASCII.
+        click.echo(writable(format.render(reports), sys.stdout.encoding or "utf-8"), color=True)
     except BrokenPipeError:
         return False
     except OSError as error:

@@ -2,29 +2,43 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, bytes_in
-from hfcount.cli.options import COUNT, Number
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, devices_in, ranks_on
+from hfcount.cli.options import COUNT
 
-_NEITHER = "is neither an amount of memory, such as 80GiB, nor a device, such as H100."
+_NEITHER = "is neither an amount of memory, such as 80GiB, nor a device, such as H100 or 2xH100."
 
 
-class _Size(Number):
-    """Bytes, such as 80GiB, 80 GB, 24576MiB or H100."""
+if TYPE_CHECKING:
+    Devices = click.ParamType[tuple[int, int]]
+else:
+    Devices = click.ParamType  # which older versions cannot subscript
+
+
+class _Size(Devices):
+    """A number of devices and the bytes of each, such as 80GiB, 80 GB, 24576MiB, H100 or 2xH100."""
 
     name = "size"
 
-    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> int:
+    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> tuple[int, int]:
         text = str(value)
-        number = bytes_in(text)
-        if number is None:
+        found = devices_in(text)
+        if found is None:
             bare = text.strip().replace(".", "", 1).isdigit()
-            hint = f"has no unit. Write {text.strip()}GiB, or {text.strip()}GB." if bare else _NEITHER
+            hint = f"has no unit. Write {text.strip()}GiB, or {text.strip()}GB." if bare else f"{_NEITHER}{_near(text)}"
             self.fail(f"{text} {hint}", param, context)
-        return number
+        return found
+
+
+def _near(text: str) -> str:
+    """The devices whose names are most like what was given."""
+    from hfcount.devices import like  # only where there is none
+
+    names = like(text)
+    return f" Did you mean {', '.join(names)}?" if names else ""
 
 
 def _ranks(context: click.Context, option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
@@ -64,7 +78,7 @@ _OPTIONS = (
         "--memory",
         type=_Size(),
         metavar="SIZE",
-        help="Memory per GPU, such as 80GiB or H100: do weights and cache fit, and with how long a context?",
+        help="Memory per GPU, such as 80GiB, H100 or 2xH100: do weights and cache fit, and with how long a context?",
     ),
 )
 
@@ -77,6 +91,11 @@ def serving(command: Callable[..., int]) -> Callable[..., int]:
         load = {name: values.pop(name) for name in ("context", "batch", "dtype", "ranks", "memory")}
         if load["batch"] > 1 and load["context"] is None and load["memory"] is None:
             raise click.UsageError("--batch goes with --context or --memory: that many sequences of how many tokens?")
+        devices, load["memory"] = load["memory"] or (1, None)
+        try:
+            load["ranks"] = ranks_on(devices, load["ranks"])
+        except ValueError as error:
+            raise click.UsageError(f"--memory and --tp do not go together: {error}.") from None
         return command(load=load, **values)
 
     for option in reversed(_OPTIONS):

@@ -9,18 +9,18 @@ from pathlib import Path
 from hfcount.containers.adapter import Result, compare, report_alone
 from hfcount.containers.adapter_settings import ADAPTER_CONFIG, Settings, read_settings
 from hfcount.containers.bases import Base, base_of, is_repo
-from hfcount.errors import DocumentError, FetchError
+from hfcount.errors import DocumentError
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place
-from hfcount.figures import AdapterFigures, Failure
+from hfcount.figures import AdapterFigures, Failure, WeightsFile
 from hfcount.formats.json import Document
-from hfcount.formats.safetensors import Header, header_end, read_shard
+from hfcount.formats.safetensors import LENGTH_BYTES, Header, header_end, read_shard
 from hfcount.inspection import Contained, Evidence, Inspection, Options
-from hfcount.plan import Blueprint
 from hfcount.text import printable
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, Outcome, finding_of
-from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 from hfcount.verifier.rules.standalone.hf010_adapter_beside import AdapterBeside
 
 SAFETENSORS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
@@ -36,6 +36,7 @@ class Looked:
         header: that of its file; None likewise.
         reason: why something about it cannot be told; empty if all can.
         result: what comes of comparing it with its base.
+        file: the name of its file.
     """
 
     settings: Settings | None = None
@@ -44,6 +45,7 @@ class Looked:
     kind: str = ""
     result: Result | None = None
     base: Base | None = None
+    file: str = SAFETENSORS
     outcome: Outcome = field(default_factory=Outcome)
 
     def doubt(self, kind: str, reason: str) -> None:
@@ -76,37 +78,47 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
 
 
 def _read(place: Place, looked: Looked) -> None:
-    """Reads the header of its file."""
-    if SAFETENSORS not in place.sizes:
-        if PICKLED in place.sizes:
-            looked.doubt(
-                "Pickled", f"{PICKLED} is pickled, and is not read. Save it as {SAFETENSORS} to have it compared"
-            )
-        else:
-            looked.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
-        return
-    size = place.sizes[SAFETENSORS]
+    """Reads what its file holds; raises DocumentError where that cannot be told."""
+    if SAFETENSORS in place.sizes:
+        _read_safetensors(place, looked, place.sizes[SAFETENSORS])
+    elif PICKLED in place.sizes:
+        _read_pickled(place, looked, place.sizes[PICKLED])
+    else:
+        looked.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
+
+
+def _read_safetensors(place: Place, looked: Looked, size: int | None) -> None:
     first = place.reader.range(SAFETENSORS, 0, _FIRST)
-    end = header_end(first, size) if len(first) >= 8 else len(first)
+    end = header_end(first, size) if len(first) >= LENGTH_BYTES else len(first)
     if end > len(first):
         first += place.reader.range(SAFETENSORS, len(first), end)
     shard = read_shard(SAFETENSORS, size, first)
     if shard.header is None:
         raise DocumentError(shard.problem or f"{SAFETENSORS} cannot be read.", "HF003", fix=shard.fix)
     looked.header = shard.header
-    expected, observed = shard.header.file_bytes, size
-    if observed is not None:
-        looked.outcome.checks.append(Check("file_size", expected, observed, "8 + header + data"))
-        if observed != expected:
-            looked.outcome.report(
-                TruncatedShard(
-                    file=SAFETENSORS,
-                    expected=expected,
-                    observed=observed,
-                    header=shard.header.length,
-                    data=shard.header.data,
-                )
-            )
+    expected, length, data = shard.header.file_bytes, shard.header.length, shard.header.data
+    if size is not None:
+        looked.outcome.checks.append(Check("file_size", expected, size, "8 + header + data"))
+        if size != expected:
+            cut = OtherSize(file=SAFETENSORS, expected=expected, observed=size, header=length, data=data)
+            looked.outcome.report(cut)
+
+
+def _read_pickled(place: Place, looked: Looked, size: int | None) -> None:
+    from hfcount.containers.pickles import broken, refused, shard  # few adapters are pickled
+    from hfcount.formats.pickles import Broken, look
+
+    looked.file = PICKLED
+    if size is None:
+        looked.doubt("NoHeaders", f"the size of {PICKLED} is not known, so that it cannot be read")
+        return
+    found = look(PICKLED, size, lambda start, stop: place.reader.range(PICKLED, start, stop))
+    if isinstance(found, Broken):
+        looked.outcome.findings += broken([found])
+        looked.doubt("NoHeaders", found.problem.rstrip("."))
+        return
+    looked.outcome.findings += refused(found)
+    looked.header = shard(found).header
 
 
 def _against(place: Place, request: Request, looked: Looked, settings: Settings, header: Header) -> None:
@@ -125,7 +137,7 @@ def _against(place: Place, request: Request, looked: Looked, settings: Settings,
         looked.outcome.report(finding_of(error, ADAPTER_CONFIG))
         return
     for found in looked.result.findings:
-        looked.outcome.report(found)
+        looked.outcome.report(found.replace(file=looked.file) if found.file == SAFETENSORS else found)
     if looked.result.unread:
         looked.doubt(looked.result.kind, looked.result.unread)
     elif looked.result.expected:
@@ -133,30 +145,31 @@ def _against(place: Place, request: Request, looked: Looked, settings: Settings,
         looked.outcome.checks.append(Check("base", looked.result.expected, looked.result.matched, text))
 
 
-def look_beside(place: Place, blueprint: Blueprint, outcome: Outcome) -> None:
-    """Holds the adapter in a model's folder against that model, which transformers applies it to; adds what differs.
+def beside(place: Place, request: Request, model: Inspection) -> tuple[list[Finding], tuple[WeightsFile, ...]]:
+    """What was found in the adapter in a model's folder, which transformers applies to that model; no rows.
 
-    Nothing is added where it cannot be read, or is for another model.
+    Nothing is found where it cannot be read, or is for another model.
     """
+    del request
     looked = Looked()
     try:
         settings = read_settings(place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b""))
         _read(place, looked)
-        if looked.header is None or not (place.local or settings.base in (None, place.model)):
-            return
+        if looked.header is None or model.blueprint is None:
+            return [], ()
+        if not place.local and settings.base not in (None, place.model):
+            return [], ()
         shapes = {name: entry.shape for name, entry in looked.header.tensors.items()}
-        result = compare(settings, shapes, blueprint)
-    except (DocumentError, FetchError):
-        return
+        result = compare(settings, shapes, model.blueprint)
+    except DocumentError:
+        return [], ()
     if result.unread:
-        return
-    fits = not any(found.severity == "error" for found in result.findings)
+        return [], ()
+    outcome, fits = model.outcome, not any(found.severity == "error" for found in result.findings)
     outcome.findings = [
         found.replace(fits=fits) if isinstance(found, AdapterBeside) else found for found in outcome.findings
     ]
-    for found in result.findings:
-        outcome.report(found)
-    outcome.findings.sort(key=lambda found: found.severity != "error")
+    return list(result.findings), ()
 
 
 def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
@@ -187,14 +200,13 @@ def _settled(looked: Looked) -> Outcome:
 def _evidence(looked: Looked) -> Evidence:
     unseen = Failure(kind=looked.kind, message=looked.reason) if looked.reason else None
     contained = Contained(
-        container="adapter",
         files=1,
         opened=int(looked.header is not None),
         tensors=len(looked.header.tensors) if looked.header else 0,
         bytes=_bytes(looked.header) if looked.header else {},
         adapter=_figures(looked),
     )
-    return Evidence(depth="headers", unseen=unseen, contained=contained)
+    return Evidence(depth="headers", unseen=unseen, container="adapter", contained=contained)
 
 
 def _bytes(header: Header) -> Mapping[str, int]:

@@ -55,9 +55,7 @@ def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool
     if found is None:
         return None
     if not ask:
-        problem = Failure(
-            kind="NotAsked", message=f"a local file asks nothing of the Hub: --base {found} compares them"
-        )
+        problem = Failure(kind="NotAsked", message="a local file asks nothing of the Hub")
         return Base(found, problem=problem)
     return _built(found, lambda: base_config(found, request, trusted=False))
 

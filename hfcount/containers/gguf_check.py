@@ -97,7 +97,7 @@ def _check_count(
     header: Header, prefix: str, count: int, further: int, present: set[int], kind: Role
 ) -> Iterator[Remark]:
     main = count - further
-    lacking = [at for at in range(min(count, 100_000)) if at not in present and not _empty(header, at)]
+    lacking = [at for at in range(min(count, 20_000)) if at not in present and not _empty(header, at)]
     if further and present and min(present) >= main:  # a file of the layers that predict further tokens alone
         lacking = [at for at in lacking if at >= main]
     beyond = sorted(at for at in present if at >= count) if kind == "model" else []

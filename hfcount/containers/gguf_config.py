@@ -4,7 +4,7 @@ Metadata has fewer keys than a config, and several model_types may share an arch
 only where its blueprint has exactly the tensors of the file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from hfcount.building import build
@@ -37,17 +37,14 @@ _KEYS = {
     "attention.value_length_mla": ("v_head_dim",),
     "nextn_predict_layers": ("num_nextn_predict_layers",),
     "shortconv.l_cache": ("conv_L_cache",),
-}
-"""Keys of the metadata, and what configs call them."""
-
-_SSM = {
+    "full_attention_interval": ("full_attention_interval",),
     "ssm.conv_kernel": ("conv_kernel", "mamba_d_conv", "linear_conv_kernel_dim"),
-    "ssm.state_size": ("state_size", "mamba_d_state"),
+    "ssm.state_size": ("state_size", "mamba_d_state", "linear_key_head_dim", "linear_value_head_dim"),
     "ssm.inner_size": ("intermediate_size", "mamba_d_ssm"),
-    "ssm.time_step_rank": ("time_step_rank", "mamba_n_heads", "num_heads"),
-    "ssm.group_count": ("n_groups", "mamba_n_groups"),
+    "ssm.time_step_rank": ("time_step_rank", "mamba_n_heads", "num_heads", "linear_num_value_heads"),
+    "ssm.group_count": ("n_groups", "mamba_n_groups", "linear_num_key_heads"),
 }
-"""The same of state spaces, whose sizes take the names of others."""
+"""Keys of the metadata, and what configs call them; those of state spaces have names that others go before."""
 
 _BIASES = {
     "blk.attn_q.bias": ("attention_bias", "qkv_bias", "use_qkv_bias", "use_bias", "bias"),
@@ -59,10 +56,15 @@ _TYPES = 12  # model_types that are tried
 
 
 def blueprint_of(header: Header, base: Base | None) -> Blueprint | None:
-    """A blueprint that has exactly the tensors of a file: the base's, else what its metadata amounts to."""
-    if base and base.blueprint and _fits(header, base.blueprint):
-        return base.blueprint
-    return next((found for found in _built(header) if _fits(header, found)), None)
+    """A blueprint that has exactly the tensors of a file: the base's, else what its metadata amounts to.
+
+    A base that has more, such as a vision tower that has a file of its own, is taken where nothing else fits.
+    """
+    fitting = base.blueprint if base and base.blueprint and _fits(header, base.blueprint) else None
+    held = sum(tensor.elements for tensor in header.tensors.values())
+    if fitting and fitting.total <= held:
+        return fitting
+    return next((found for found in _built(header) if _fits(header, found)), fitting)
 
 
 def _fits(header: Header, blueprint: Blueprint) -> bool:
@@ -77,15 +79,15 @@ def _built(header: Header) -> Iterator[Blueprint]:
     name = header.text("general.architecture")
     layers = table().layers.get(name)
     types = sorted(layers.model_types if layers else (), key=lambda kind: (kind != name, len(kind), kind))
+    values = _values(header, name)
     for model_type in types[:_TYPES]:
-        for values in (_values(header, name, _KEYS), _values(header, name, _KEYS | _SSM)):
-            try:
-                yield build(Config({"model_type": model_type, **values}, where="metadata"))
-            except (HfcountError, ValueError, TypeError):
-                continue
+        try:
+            yield build(Config({"model_type": model_type, **values}, where="metadata"))
+        except (HfcountError, ValueError, TypeError):
+            continue
 
 
-def _values(header: Header, name: str, keys: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+def _values(header: Header, name: str) -> dict[str, Any]:
     """The keys and values of a config."""
     found: dict[str, Any] = {
         "dtype": "float16",  # in which llama.cpp caches unless another is asked for
@@ -93,12 +95,12 @@ def _values(header: Header, name: str, keys: Mapping[str, tuple[str, ...]]) -> d
         "sliding_window": None,
         "block_auto_adjust_ff_dim": False,
     }
-    for key, names in keys.items():
+    for key, names in _KEYS.items():
         value = header.number(f"{name}.{key}")
         if value is None and isinstance(values := header.metadata.get(f"{name}.{key}"), tuple):
-            value = int(values[0]) if len({*values}) == 1 else None
+            value = values[0] if len({*values}) == 1 and type(values[0]) is int else None
         if value is not None:
-            found |= dict.fromkeys(names, value)
+            found |= {one: value for one in names if not found.get(one)}
     further = header.number(f"{name}.nextn_predict_layers") or 0
     count = (header.number(f"{name}.block_count") or 0) - further
     found |= dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers"), count)

@@ -38,7 +38,8 @@ def file_sets(place: Place) -> list[FileSet]:
     Raises:
         FetchError: NoSuchFile.
     """
-    names = sorted(name for name in place.sizes if name.lower().endswith(".gguf") and "/." not in f"/{name}")
+    near = (name for name in place.sizes if name == place.file or name.count("/") <= 1)
+    names = sorted(name for name in near if name.lower().endswith(".gguf") and "/." not in f"/{name}")
     grouped: dict[tuple[str, int], list[str]] = {}
     for name in names:
         parts = split_name(name)

@@ -5,11 +5,11 @@ from typing import Any
 
 from hfcount.containers.gguf import Remark
 from hfcount.errors import DocumentError
-from hfcount.text import plural
+from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
 from hfcount.verifier.folding import fold
-from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+from hfcount.verifier.rules.hf004_truncated_shard import CutOff
 from hfcount.verifier.rules.hf710_metadata_differs import MetadataDiffers
 from hfcount.verifier.rules.hf711_split_incomplete import SplitIncomplete
 from hfcount.verifier.rules.hf712_projector_other_width import ProjectorOtherWidth
@@ -26,7 +26,7 @@ def broken(error: DocumentError, file: str) -> Finding:
     if error.code != "HF004":
         return finding_of(error, file)
     facts: dict[str, Any] = {"expected": error.expected, "observed": error.observed}
-    return TruncatedShard(file=file, **facts, statement=error.said, fix=error.fix)
+    return CutOff(file=file, **facts, statement=error.said, fix=error.fix)
 
 
 def finding(remark: Remark, file: str, subject: str) -> Finding | None:
@@ -46,7 +46,7 @@ def reason(remark: Remark) -> str:
     facts = remark.facts
     match remark.kind:
         case "architecture-unknown":
-            return f"what architecture {facts['architecture'] or '(none)'} holds is not known here"
+            return f"what architecture {printable(facts['architecture'], 60) or '(none)'} holds is not known here"
         case "type-of-a-fork":
             types = ", ".join(facts["types"])
             return f"{plural(len(facts['tensors']), 'tensor')} of {types}, which llama.cpp does not have: a fork's"

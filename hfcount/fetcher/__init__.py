@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.interface import Documents, Request, Source
+from hfcount.fetcher.interface import Documents, Pickles, Request, Source
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 
@@ -55,7 +56,7 @@ def fetch(request: Request) -> Documents:
     if isinstance(found, Documents):
         return found
     found.reader.close()
-    raise found.refusal
+    raise found.refusal()
 
 
 def opened(request: Request) -> "Documents | Place":
@@ -73,11 +74,15 @@ def _source(request: Request) -> tuple[str, Source]:
 
 
 def finish(
-    request: Request, documents: Documents, shards: Mapping[str, Shard] | None = None, samples: Samples | None = None
+    request: Request,
+    documents: Documents,
+    shards: Mapping[str, Shard] | None = None,
+    samples: Samples | None = None,
+    pickles: Pickles = MappingProxyType({}),
 ) -> None:
     """Ends the connections of a run, and keeps what it has read of the Hub; `shards` is None if no headers were."""
     documents.shards.close()
     if documents.source == "hub" and request.cache:
         from hfcount.fetcher import endpoint, evidence
 
-        evidence.keep(request, endpoint.endpoint().url, documents, shards, samples or {})
+        evidence.keep(request, endpoint.endpoint().url, documents, shards, samples or {}, pickles)

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlsplit
 from zlib import crc32
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
-from hfcount.fetcher.fixtures import RecordedShards
+from hfcount.fetcher.fixtures import RecordedShards, recorded_pickles
 from hfcount.fetcher.interface import (
     COMPANIONS,
     CONFIG,
@@ -25,6 +26,7 @@ from hfcount.fetcher.interface import (
     INDEX,
     TOKENS,
     Documents,
+    Pickles,
     Request,
     Shards,
     label,
@@ -51,6 +53,7 @@ class Kept:
         sizes: bytes of all files by name; None where they were never listed.
         samples: pieces of the weight files.
         whole: whether nothing was left out that a fresh listing contradicts.
+        pickles: pickled files that were read, as a recording has them.
     """
 
     documents: Mapping[str, Document] = field(default_factory=dict)
@@ -58,11 +61,12 @@ class Kept:
     sizes: Mapping[str, int | None] | None = None
     samples: Samples = field(default_factory=dict)
     whole: bool = True
+    pickles: Mapping[str, Any] = field(default_factory=dict)
 
     def shards(self, otherwise: Shards | None = None, more: bool = False) -> RecordedShards:
         """Reads the headers that were read before, and others by `otherwise`; `more`: there is more to keep."""
-        shards = RecordedShards(self.files, self.sizes, otherwise, self.samples)
-        shards.kept, shards.asked = frozenset(self.files), more
+        shards = RecordedShards(self.files, self.sizes, otherwise, self.samples, self.pickles)
+        shards.kept, shards.asked = frozenset((*self.files, *self.pickles)), more
         return shards
 
     def under(self, listed: Mapping[str, int | None]) -> "Kept":
@@ -70,9 +74,11 @@ class Kept:
         sizes = {name: None if name in TOKENS else len(one.raw) for name, one in self.documents.items()}
         documents = {name: one for name, one in self.documents.items() if _alike(listed, name, sizes[name])}
         files = {name: one for name, one in self.files.items() if _alike(listed, name, one.get("bytes"))}
+        pickles = {name: one for name, one in self.pickles.items() if _alike(listed, name, one.get("bytes"))}
         samples = {piece: said for piece, said in self.samples.items() if piece.file in files}
-        counts = len(documents), len(files), listed
-        return Kept(documents, files, listed, samples, counts == (len(self.documents), len(self.files), self.sizes))
+        counts = len(documents), len(files), len(pickles), listed
+        whole = counts == (len(self.documents), len(self.files), len(self.pickles), self.sizes)
+        return Kept(documents, files, listed, samples, whole, pickles)
 
 
 def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> bool:
@@ -105,7 +111,7 @@ def _read(folder: Path, named: str, commit: str) -> Kept | None:
     if kept is None or kept.revision != commit:
         return None
     documents = {name: one for name, one in found.items() if one}
-    return Kept(documents, kept.files or {}, kept.sizes, kept.samples)
+    return Kept(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
 
 
 def knows(request: Request, endpoint: str) -> bool:
@@ -124,7 +130,12 @@ def commit_of(request: Request, endpoint: str) -> str | None:
 
 
 def keep(
-    request: Request, endpoint: str, documents: Documents, shards: Mapping[str, Shard] | None, samples: Samples
+    request: Request,
+    endpoint: str,
+    documents: Documents,
+    shards: Mapping[str, Shard] | None,
+    samples: Samples,
+    pickles: Pickles = MappingProxyType({}),
 ) -> None:
     """Keeps what a run has read, beside what others have. A cache that cannot be written is none, and no error."""
     commit = documents.revision
@@ -144,21 +155,24 @@ def keep(
         folder.mkdir(parents=True, exist_ok=True)
         with files.held(folder):  # what another run writes between reading and writing would be lost
             before = _read(folder, "", commit) or Kept()
-            for name, raw in _merged(documents, before, shards or {}, samples).items():
+            for name, raw in _merged(documents, before, shards or {}, samples, pickles).items():
                 files.write(folder / name, raw)
         if not known:
             _forget_the_oldest(_root())
 
 
-def _merged(documents: Documents, before: Kept, shards: Mapping[str, Shard], samples: Samples) -> Mapping[str, bytes]:
+def _merged(
+    documents: Documents, before: Kept, shards: Mapping[str, Shard], samples: Samples, pickles: Pickles
+) -> Mapping[str, bytes]:
     """All files to keep: what was read of a commit stays, unless its listing now says otherwise."""
     sizes = before.sizes if documents.sizes is None else documents.sizes
     before = before if sizes is None else before.under(sizes)
     read = {CONFIG: documents.config, INDEX: documents.index, **documents.companions}
     whole = {name: one.raw for name in _KEPT if (one := read.get(name) or before.documents.get(name))}
     others = {name: recorded_shard(name, one) for name, one in before.files.items() if name not in shards}
+    kept = {**before.pickles, **recorded_pickles(pickles)}
     whole[HEADERS] = recording(
-        documents.revision, {**others, **shards} or None, (), sizes, {**before.samples, **samples}
+        documents.revision, {**others, **shards} or None, (), sizes, {**before.samples, **samples}, kept
     )
     return whole | {_SUMS: _sums(whole)}  # last, so that what is half written is not believed
 
@@ -174,13 +188,25 @@ def clear() -> tuple[Path, int]:
     Raises:
         FetchError: NotSaved, it cannot be removed.
     """
+    root, size = measured()
     try:
-        root = _root()
-        size = sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
         shutil.rmtree(root)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise FetchError("NotSaved", f"the cache is not cleared: {printable(str(error).rstrip('.'))}.") from None
     return root, size
+
+
+def measured() -> tuple[Path, int]:
+    """Where all is that is kept, and how many bytes that is.
+
+    Raises:
+        FetchError: NotSaved, it cannot be read.
+    """
+    try:
+        root = _root()
+        return root, sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+    except (OSError, ValueError) as error:
+        raise FetchError("NotSaved", f"the cache cannot be read: {printable(str(error).rstrip('.'))}.") from None
 
 
 def _root() -> Path:

@@ -1,19 +1,25 @@
 """A local folder, or a config's own file."""
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
+from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, tokens
 from hfcount.fetcher.interface import (
+    ADAPTER,
+    BIN_INDEX,
     CONFIG,
     INDEX,
     SINGLE,
     TOKENS,
     Documents,
+    Pickles,
     Progress,
     Request,
     SourceName,
@@ -27,18 +33,28 @@ from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
+_SUFFIXES = (*_WEIGHTS, ".gguf", ".pt", ".pth", ".onnx", ".zip", ".tar", ".gz")  # which no repo's name ends in
+_STEP = re.compile(r"(checkpoint|epoch|iter|step|global_step)[-_]?\d+")
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
 def takes(request: Request) -> bool:
-    """Whether MODEL is a folder or a .json file, or can only be meant as a path."""
-    path = local_path(request.model)
+    """Whether there is a file or folder called MODEL, if only a broken link, or it can only be meant as a path."""
+    model, path = request.model, local_path(request.model)
     return (
-        request.model.startswith((".", "/", "~", os.sep))
-        or "\\" in request.model
-        or os.path.isdir(path)
-        or (path.suffix == ".json" and (path.name == CONFIG or os.path.exists(path)))
+        model.startswith((".", "/", "~", os.sep))
+        or model.endswith("/")
+        or "\\" in model
+        or path.name in (CONFIG, INDEX, BIN_INDEX)
+        or path.suffix in _SUFFIXES
+        or os.path.lexists(path)
+        or (len(path.parts) > 1 and os.path.lexists(path.parts[0]) and _is_inner(path))
     )
+
+
+def _is_inner(path: Path) -> bool:
+    """Whether a path is deeper than a repo's name, or ends as trainers call what they save."""
+    return len(path.parts) > 2 or _STEP.fullmatch(path.name) is not None
 
 
 def read(request: Request) -> Documents | Place:
@@ -49,32 +65,15 @@ def read(request: Request) -> Documents | Place:
         return read_folder(folder, request.model, "folder", file=request.file)
     config = files.read(path)
     if config is None:
-        raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
+        from hfcount.fetcher.instead import no_folder
+
+        raise FetchError("NoConfig", no_folder(path, request.model))
     return Documents(request.model, "folder", None, config, None, FolderShards(path.parent, ()), alone=True)
 
 
 def local_path(model: str) -> Path:
     """The path that MODEL is, with `~` resolved where there is such a user."""
     return Path(os.path.expanduser(model))
-
-
-def checkpoints_below(root: Path) -> list[str]:
-    """Every folder from `root` down that holds a config.json beside weights or an index, and each that cannot be read.
-
-    Raises:
-        FetchError: NoSuchFolder or NoConfig.
-    """
-    if not root.is_dir():
-        raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --recursive.")
-    found: list[str] = []
-    for folder, _, names in os.walk(root, onerror=lambda error: found.append(str(error.filename))):
-        if CONFIG in names and any(name == INDEX or name.endswith((".safetensors", ".bin")) for name in names):
-            found.append(folder)
-    if not found:
-        raise FetchError(
-            "NoConfig", f"no {CONFIG} with weights or an index beside it, from {printable(str(root))} down."
-        )
-    return sorted(found)
 
 
 def read_folder(
@@ -95,17 +94,17 @@ def read_folder(
         FetchError: NoSuchFolder or UnreadableFile.
     """
     if not os.path.isdir(folder):
-        raise FetchError(
-            "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
-        )
+        from hfcount.fetcher.instead import no_folder
+
+        raise FetchError("NoSuchFolder", no_folder(folder, model))
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
     try:
         sizes, entries = _listed(folder), os.listdir(folder)
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
-    refusal = FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{without_config(names)}.")
-    place = Place(model, source, revision, sizes, FolderReader(folder, label), refusal, file)
+    refuse = partial(_no_config, folder, sizes, source)
+    place = Place(model, source, revision, sizes, FolderReader(folder, label), refuse, file)
     if config is None or file is not None:
         return place
     weights = [name for name in names if name.endswith(".safetensors")]
@@ -128,6 +127,11 @@ def read_folder(
         companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
         place=place,
     )
+
+
+def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:
+    instead = without_config(sizes, files.read(folder / ADAPTER), folder if source == "folder" else None)
+    return FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
 
 
 class FolderShards:
@@ -167,6 +171,19 @@ class FolderShards:
             done()
         return found
 
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files of those names hold; a file that does not exist is left out."""
+        from hfcount.formats.pickles import Several  # most checkpoints have none
+
+        found = Several()
+        for name in wanted:
+            if self._there(name):
+                with files.opened(self._folder / name, printable(name)) as file:
+                    if file is not None:
+                        found.look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
+            done()
+        return found.files
+
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as these reach."""
         found: dict[Piece, str] = {}
@@ -191,6 +208,11 @@ class FolderShards:
             first = file.read(256) or b""
             rest = file.read(max(header_end(first, size) - len(first), 0)) or b""
             return read_shard(name, size, first + rest)
+
+
+def _range(file: BinaryIO, start: int, stop: int) -> bytes:
+    file.seek(start)
+    return file.read(stop - start) or b""
 
 
 def _listed(folder: Path) -> dict[str, int | None]:

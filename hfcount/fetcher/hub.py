@@ -15,6 +15,7 @@ from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
 from hfcount.fetcher.hub_refusals import refusal
 from hfcount.fetcher.hub_shards import HubShards, begun
 from hfcount.fetcher.interface import (
+    ADAPTER,
     CAPS,
     CONFIG,
     INDEX,
@@ -127,21 +128,15 @@ class _Repo:
             shards = kept.shards(shards, more=bool(missing) or not kept.whole)
         first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
         return Documents(
-            self.path,
-            "hub",
-            self.commit,
-            first,
-            index,
-            shards,
-            names,
+            *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
             companions=found,
-            place=None if self.sizes is None else self._place(),
+            place=self._place(),
         )
 
     def _place(self) -> Place:
         sizes, file = self.sizes or {}, self.request.file
-        return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config(), file, local=False)
+        return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config, file, local=False)
 
     def _kept(self) -> evidence.Kept | None:
         """What was kept of the commit, as far as its listing has it."""
@@ -293,7 +288,9 @@ class _Repo:
             self.commit = commit
 
     def _no_config(self) -> FetchError:
-        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(self.sizes or ())}.")
+        names = self.sizes or ()
+        adapter = self.document(ADAPTER) if ADAPTER in names else None
+        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(names, adapter)}.")
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""

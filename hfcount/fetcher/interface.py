@@ -16,6 +16,10 @@ from hfcount.text import printable
 if TYPE_CHECKING:
     from hfcount.fetcher.meter import Meter
     from hfcount.fetcher.place import Place
+    from hfcount.formats.pickles import Broken, Pickle
+
+Pickles = Mapping[str, "Pickle | Broken"]
+"""Pickled weight files that were read, by name."""
 
 SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
@@ -25,6 +29,7 @@ SINGLE = "model.safetensors"
 HEADERS = "headers.json"
 ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
+BIN_SINGLE = "pytorch_model.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
 TOKENIZER = "tokenizer.json"
@@ -134,6 +139,13 @@ class Shards(Protocol):
             FetchError: they could not be read.
         """
 
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files of those names hold, of which nothing is run; a file that does not exist is left out.
+
+        Raises:
+            FetchError: they could not be read.
+        """
+
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as they can be had.
 
@@ -152,6 +164,7 @@ class Reads:
         self._shards = shards
         self.local, self.names, self.whole, self.kept = shards.local, shards.names, shards.whole, shards.kept
         self.headers: Mapping[str, Shard] | None = None
+        self.pickled: Pickles = {}
         self.samples: Samples = {}
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
@@ -163,6 +176,11 @@ class Reads:
         shards = self._shards.read(wanted, done)
         self.headers = shards or None
         return shards
+
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """As Shards has it."""
+        self.pickled = self._shards.pickles(wanted, done)
+        return self.pickled
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """As Shards has it."""
@@ -244,8 +262,12 @@ def _tokens(sizes: Mapping[str, int | None]) -> str | None:
     return next(wanted, None)
 
 
+_ADAPTER = re.compile(r"adapter_|pytorch_lora_weights|ip-adapter")
+"""What the names of safetensors files begin with that are no model, so that the model may be pickled."""
+
+
 def companions(sizes: Mapping[str, int | None]) -> list[str]:
     """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
-    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes))
+    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not _ADAPTER.match(name))
     left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]

@@ -1,6 +1,6 @@
 """A folder or a repo at one commit, whatever it holds: the names of its files, and any of them by ranges."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -42,7 +42,7 @@ class Place:
     Args:
         sizes: bytes of all files by their paths, None for an unknown size.
         reader: reads any of them.
-        refusal: what is raised where this is no checkpoint of any kind that is known.
+        refuse: gives what is raised where this is no checkpoint of any kind that is known.
         file: the weight file that was named, or the end of its name, such as `Q4_K_M`.
         local: whether reading sends no request.
     """
@@ -52,7 +52,7 @@ class Place:
     revision: str | None
     sizes: Mapping[str, int | None]
     reader: FileReader
-    refusal: FetchError
+    refuse: Callable[[], FetchError]
     file: str | None = None
     local: bool = True
 
@@ -60,6 +60,13 @@ class Place:
     def label(self) -> str:
         """What reports call it: MODEL, with the file where one was named."""
         return f"{self.model}/{self.file}" if self.file else self.model
+
+    def refusal(self) -> FetchError:
+        """Why this is no checkpoint with a config of its own."""
+        if self.file is None:
+            return self.refuse()
+        text = f"{printable(self.label)} has no config.json of its own, which --set and --quantize need. Name one."
+        return FetchError("NoConfig", text)
 
 
 class FolderReader:

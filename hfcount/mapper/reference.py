@@ -37,6 +37,8 @@ class Declared(NamedTuple):
 
     def spellings(self, names: Iterable[str]) -> list[str]:
         """Further names of the keys of these names."""
+        if not self.names:
+            return []
         known = set(names)
         own = {self.names.get(name, name) for name in known}
         return [

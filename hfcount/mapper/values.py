@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ABSENT: Any = object()
 """Stands for the value of a key that is not there, and has to be."""
@@ -17,8 +16,7 @@ Limits = tuple[float | None, float | None, bool, bool]
 """The least and most that a number may be, and whether each of them is itself excluded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """What one class takes; empty for a class that transformers does not have.
 
     Args:
@@ -40,18 +38,18 @@ class Taken:
         divided: keys with a number that has to be divided by that of another key, or by a number.
     """
 
-    types: Mapping[str, str] = field(default_factory=dict)
-    limits: Mapping[str, Limits] = field(default_factory=dict)
+    types: Mapping[str, str] = {}
+    limits: Mapping[str, Limits] = {}
     rope: bool = False
     activations: frozenset[str] = frozenset()
     dropouts: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     rotates: frozenset[str] = frozenset()
-    turning: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    turning: Mapping[str, frozenset[str]] = {}
     filled: frozenset[str] = frozenset()
     sides: frozenset[str] = frozenset()
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, ...]] = {}
     alike: tuple[tuple[str, ...], ...] = ()
     divided: tuple[tuple[str, str], ...] = ()
 

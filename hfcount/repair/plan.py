@@ -72,7 +72,7 @@ def found(folder: Path, base: str | None = None) -> State:
     if place and container and container.name == "adapter":
         return adapter_state(folder, place, base)
     if not isinstance(documents, Documents):
-        raise documents.refusal
+        raise documents.refusal()
     return State(Draft(folder, documents))
 
 

@@ -22,7 +22,6 @@ from hfcount.report.model import (
 )
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding, Proof
-from hfcount.verifier.policy import Policy
 
 _MOST = 100  # files of a kind that are named
 
@@ -30,8 +29,9 @@ _MOST = 100  # files of a kind that are named
 def compose(run: Inspection, figures: Figures | None) -> Report:
     """The report of one checkpoint; `figures` are None if it has no blueprint."""
     blueprint, evidence, outcome, policy = run.blueprint, run.evidence, run.outcome, run.options.policy
-    findings = tuple(_finding(finding, policy) for finding in outcome.findings)
-    proofs = {finding.proof for finding in outcome.findings if not policy.waives(finding)}
+    findings = tuple(_finding(finding, run) for finding in outcome.findings)
+    judged = [finding for finding in outcome.findings if not finding.of_serving]
+    proofs = {finding.proof for finding in judged if not policy.waives(finding)}
     waived = Counter(
         (one.code, one.name)
         for finding in outcome.findings
@@ -44,10 +44,16 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         model=printable(run.documents.model),
         revision=run.documents.revision,
         source=run.documents.source,
-        container=evidence.contained.container if evidence.contained else None,
+        container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waived)),
+        verdict=_verdict(
+            [finding for finding in findings if not finding.rule.of_serving],
+            proofs,
+            seen,
+            outcome.proven,
+            any(policy.waives(finding) for finding in judged),
+        ),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -60,7 +66,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         evidence=_evidence(run),
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
-        variants=(evidence.contained.variants or None) if evidence.contained else None,
+        variants=evidence.variants or None,
         adapter=evidence.contained.adapter if evidence.contained else None,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
@@ -120,7 +126,7 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     weights, evidence = run.evidence.weights, run.evidence
     if weights is None:
         return ()
-    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ())}
+    seen = {*(evidence.headers or ()), *evidence.beside, *(weights.named if evidence.index else ())}
     names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)
     return tuple(
@@ -154,6 +160,7 @@ def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str
         "storage": figures.storage,
         "memory": figures.memory,
         "compute": figures.compute,
+        "serving": figures.serving,
         "derived_with": blueprint.derived_with or None,
     }
 
@@ -173,11 +180,13 @@ def _row(row: Row) -> TensorRow:
     )
 
 
-def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
+def _finding(finding: Finding, run: Inspection) -> ReportedFinding:
+    from hfcount.report.placing import place  # a sound checkpoint needs none
+
     return ReportedFinding(
         code=finding.code,
         name=finding.name,
-        severity=policy.severity(finding),
+        severity=run.options.policy.severity(finding),
         message=finding.message,
         tensors=finding.rows,
         count=finding.count,
@@ -191,6 +200,8 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         parts=finding.parts[:100],
         also=tuple(one.code for one in finding.joined),
         variant=finding.variant,
+        location=place(finding, run.documents),
+        url=finding.url,
     )
 
 

@@ -16,14 +16,17 @@ from hfcount.figures import (
     Compute,
     Failure,
     LayerKind,
+    Location,
     Memory,
     Parameters,
     Part,
+    Serving,
     Storage,
     TensorRow,
     WeightsFile,
 )
 from hfcount.mapper.whatif import written
+from hfcount.project import SCHEMA
 from hfcount.report.renderings import RENDERINGS
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
@@ -34,13 +37,12 @@ if TYPE_CHECKING:
 Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Files(Part):
     """How far a run looked at the weight files.
 
-    Numbers of files: `named` by the index, or standing for the model where there is none; of these `found`, null where
-    that is not known; `sized`, whose size was held against their tensors. `opened` are all files whose headers were
-    read, and `apart` those that were not opened, since no loader takes them by itself, and why.
+    Numbers of files: `named` by the index, or standing for the model; of these `found`, null if that is not known, and
+    `sized`, held against their tensors. `opened` are all whose headers were read, `apart` those that were not, and why.
     """
 
     named: int
@@ -50,7 +52,7 @@ class Files(Part):
     apart: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Beside(Part):
     """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
 
@@ -59,7 +61,7 @@ class Beside(Part):
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evidence(Part):
     """What was published.
 
@@ -77,9 +79,13 @@ class Evidence(Part):
     files: Files | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedCheck(Part):
-    """One number as expected and as observed; `text` says how the expected one was computed."""
+    """One number as expected and as observed; `text` says how the expected one was computed.
+
+    `tensors` counts names; `shapes` tensors of which the shape was compared, and as observed those that have it;
+    `packed_shapes` the same of quantised ones; `total_size` is in bytes, `total_parameters` in elements.
+    """
 
     name: str
     expected: int
@@ -88,7 +94,7 @@ class ReportedCheck(Part):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
@@ -96,7 +102,8 @@ class ReportedFinding(Part):
     index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
     do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
     and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
-    `variant` names what is wrong where the rule has several variants, as HF103 has.
+    `variant` names what is wrong where the rule has several variants, as HF103 has. `location` is where an editor would
+    go: the line of `key`, of the key to change, or of the first tensor in the index. `url` is the page about the code.
     """
 
     code: str
@@ -115,6 +122,8 @@ class ReportedFinding(Part):
     parts: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     variant: Variant | None = None
+    location: Location | None = None
+    url: str | None = None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -127,7 +136,7 @@ class ReportedFinding(Part):
         return RULES[self.code]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Allowed(Part):
     """Errors that --allow let through: their rule, and how many findings it has."""
 
@@ -136,18 +145,18 @@ class Allowed(Part):
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Part):
     """What hfcount says of one checkpoint.
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
-    `depth_reason` why it read headers without being asked to. `not_looked_at` is what lies beside the model, such as
-    adapters or its other forms, of which the verdict says nothing. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which
-    are notes among the findings. `overrides` are the config keys that were set to other values. `derived_with` is what
-    gave names and shapes of a type that no family describes, such as `transformers 5.23.0`. `container` is the form
-    that the weights are in, where that is not safetensors, such as `gguf`; `variants` are the files of a repo that has
-    several, and counts and sizes are then of the largest. `adapter` is what an adapter adds to its base.
+    `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
+    safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
+    what an adapter adds to its base. `not_looked_at` is what
+    lies beside the model and of which the verdict says nothing. `asides` are the parts of the model that are not
+    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which are notes
+    among the findings. `serving` answers what was asked about serving, beside the verdict. `overrides` are the config
+    keys that were set to other values. `derived_with` is what gave names and shapes of a type that no family describes.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -181,6 +190,7 @@ class Report(Part):
     layers: tuple[LayerKind, ...] | None = None
     error: Failure | None = None
     derived_with: str | None = None
+    serving: Serving | None = None
 
     @property
     def label(self) -> str:
@@ -190,10 +200,14 @@ class Report(Part):
 
     @property
     def exit_code(self) -> int:
-        """0 for verified, explained, allowed or only counted; 1 for mismatch; 3 for unverified or could not look."""
-        if self.verdict == "unverified":
-            return 0 if self.depth == "config" and self.error is None else 3
-        return 1 if self.verdict == "mismatch" else 0
+        """That of the verdict, or of an answer about serving if that is worse.
+
+        0 for verified, explained, allowed or only counted, and for yes; 1 for mismatch, and for no; 3 for unverified or
+        could not look, and for an answer that is unknown.
+        """
+        counted = self.depth == "config" and self.error is None
+        verdict = {"mismatch": 1, "unverified": 0 if counted else 3}.get(self.verdict, 0)
+        return worst([verdict, *(one.exit_code for one in (self.serving.answers if self.serving else ()))])
 
     @property
     def ok(self) -> bool:
@@ -208,10 +222,10 @@ class Report(Part):
         """This report, if it is `ok`.
 
         Raises:
-            NotVerified: the verdict and why, with the report.
+            NotVerified: the verdict and the findings that it is about, with the report.
         """
         if not self.ok:
-            raise NotVerified(f"{self.label}: {RENDERINGS['verdict'](self)}", self)
+            raise NotVerified(RENDERINGS["reasons"](self), self)
         return self
 
     def to_markdown(self) -> str:
@@ -226,12 +240,19 @@ class Report(Part):
         codes = "".join(f" {finding.code}" for finding in self.findings)
         return f"<Report {self.label}: {self.verdict}{codes}>"
 
+    def __str__(self) -> str:
+        """The report as the terminal shows it."""
+        return RENDERINGS["text"](self)
+
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the table of the terminal."""
-        return RENDERINGS["notebook"](self)
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: the parts of the page; without the extra `html`, they show the Markdown."""
+        try:
+            return RENDERINGS["notebook"](self)
+        except ImportError:
+            return None
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
@@ -259,21 +280,11 @@ class Report(Part):
     @classmethod
     def model_json_schema(cls) -> dict[str, Any]:
         """The JSON Schema of the output of `to_json`."""
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
+        dialect = "https://json-schema.org/draft/2020-12/schema"
+        return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = (
-    "container",
-    "variants",
-    "adapter",
-    "overrides",
-    "asides",
-    "tensors",
-    "formula",
-    "layers",
-    "error",
-    "derived_with",
-)
+_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -8,4 +8,4 @@ if TYPE_CHECKING:
     from typing import Any
 
 RENDERINGS: dict[str, Callable[[Any], str]] = {}
-"""What makes text of a report: by `verdict`, `markdown`, `html` and `notebook`."""
+"""What makes text of a report: by `text`, `reasons`, `markdown`, `html` and `notebook`."""

@@ -32,23 +32,28 @@ FORMATS: Mapping[str, Format] = {
     "json": Format("json", "for programs, one object a line", streamed=True),
     "markdown": Format("markdown", "for a model card or a pull request"),
     "github": Format("github", "for GitHub Actions, with annotations"),
+    "concise": Format("concise", "for logs, a line for each model and finding, with file and line"),
 }
 
 
-Way = Literal["verdict", "markdown", "html", "notebook"]
+Way = Literal["text", "reasons", "markdown", "html", "notebook"]
 """How a report can show itself."""
 
 
 def shown(report: "Report", way: Way) -> str:
     """One report by itself, as its methods show it."""
-    if way == "verdict":
-        from hfcount.reporters.text import verdict
+    if way == "reasons":
+        from hfcount.reporters.reasons import reasons
 
-        return verdict(report)
+        return reasons(report)
+    if way == "text":
+        from hfcount.reporters.table import as_text
+
+        return as_text(report)
     if way == "notebook":
-        from hfcount.reporters.table import as_html
+        from hfcount.reporters.notebook import render
 
-        return as_html(report)
+        return render(report)
     return Format(way, "for a report by itself").render([report])
 
 
@@ -80,7 +85,8 @@ OUTPUTS: Mapping[str, Output] = {
     "xml": Output("junit"),
     "sarif": Output("sarif"),
     "csv": Output("csv"),
+    "csv-long": Output("csv_long"),
     "html": Output("html", ("jinja2", "html")),
     **dict.fromkeys(("svg", "png", "pdf"), Output("plots", ("matplotlib", "plot"))),
 }
-"""Files by their suffix; JSON is one object a line, and XML is JUnit's."""
+"""Files by their suffix; JSON is one object a line, XML is JUnit's, and `csv-long:FILE.csv` has a row a component."""

@@ -9,7 +9,7 @@ from hfcount.report.model import Report
 from hfcount.reporters.amounts import rounded
 from hfcount.reporters.selection import judged
 from hfcount.reporters.text import number, share
-from hfcount.text import plural
+from hfcount.text import capacity, plural
 from hfcount.tree.nodes import Component
 
 
@@ -48,7 +48,10 @@ def _sizes(report: Report, verdicts: bool) -> Iterator[tuple[str, str]]:
     if memory.context is not None:
         yield f"cache, {_load(memory)}", amount(memory.kv_bytes)
         yield "weights, + cache", amount(memory.total_bytes)
-    yield from _room(memory, memory, "")
+    if report.serving and report.serving.context_limit is not None:
+        yield "tokens, by the config", number(report.serving.context_limit)
+    if not memory.ranks:
+        yield from _room(memory, memory, "")
     for one in memory.ranks:
         among = f"1 of {plural(one.ranks, 'rank')}"
         yield f"weights, {among}", amount(one.weights_bytes) if one.works is not False else "impossible"
@@ -68,7 +71,8 @@ def _room(one: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tupl
         said = "any"
     else:
         said = number(one.largest_context) if one.largest_context else "none"
-    yield f"{each}tokens, in {rounded(memory.available_bytes)}{among}", said
+    size, _, _ = capacity(memory.available_bytes).partition(" (")
+    yield f"{each}tokens, in {size}{among}", said
 
 
 def _load(memory: Memory) -> str:

@@ -1,7 +1,7 @@
 """The reports as CSV, a row for each model, for a spreadsheet or a data frame."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
 from hfcount.report.model import Report
@@ -26,10 +26,15 @@ HEAD = (
 
 def render(reports: Sequence[Report]) -> str:
     """A head and the rows; unknown numbers are empty."""
+    return sheet(HEAD, map(_row, reports))
+
+
+def sheet(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """The text of a head and of rows."""
     out = StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(HEAD)
-    rows.writerows([_cell(value) for value in _row(report)] for report in reports)
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(head)
+    lines.writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue().removesuffix("\n")
 
 

@@ -5,7 +5,8 @@ Escapes are those of GitHub's toolkit (actions/toolkit, packages/core/src/comman
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.report.model import Report, ReportedFinding
+from hfcount.report.model import Report
+from hfcount.reporters.paths import line, path
 from hfcount.reporters.text import inert, tally, verdict
 from hfcount.text import printable
 
@@ -22,21 +23,14 @@ def render(reports: Sequence[Report]) -> str:
 def _annotations(report: Report) -> Iterator[str]:
     for finding in report.findings:
         title = f"{finding.code} {finding.name}"
-        yield _command(_LEVELS[finding.severity], f"{report.label}: {finding.message}", title, _file(report, finding))
+        text = f"{report.label}: {finding.message} See {finding.rule.url}"
+        yield _command(_LEVELS[finding.severity], text, title, path(report, finding), line(finding))
     if report.error:
         yield _command("warning", f"{report.label}: {report.error.message}", report.error.kind)
 
 
-def _file(report: Report, finding: ReportedFinding) -> str | None:
-    """The path of a file of a local folder, which GitHub shows the annotation at."""
-    if report.source != "folder" or not finding.file:
-        return None
-    own = report.model.endswith(".json")
-    return (report.model if own else f"{report.model}/{finding.file}").removeprefix("./")
-
-
-def _command(name: str, message: str, title: str, file: str | None = None) -> str:
-    given = {"file": file, "title": title}
+def _command(name: str, message: str, title: str, file: str | None = None, line: int = 1) -> str:
+    given = {"file": file, "line": str(line) if file else None, "title": title}
     settings = ",".join(f"{key}={_property(value)}" for key, value in given.items() if value)
     return f"::{name} {settings}::{_data(message)}"
 

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from hfcount.figures import ComponentCount
 from hfcount.report.model import Report
+from hfcount.reporters import headline
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.comparing import compared
@@ -44,12 +45,14 @@ class Model(NamedTuple):
 
 def render(reports: Sequence[Report]) -> str:
     """The page of one or several models; the same reports give the same text."""
-    models = [_model(f"m{place}", report) for place, report in enumerate(reports, 1)]
-    style = Markup(_own("page.css") + "".join(_fills()) + "".join(rule for model in models for rule in _places(model)))
-    script = Markup(_own("page.js"))
+    models = [modelled(f"m{place}", report) for place, report in enumerate(reports, 1)]
+    style = Markup(
+        resource("page.css") + "".join(fills()) + "".join(rule for model in models for rule in _places(model))
+    )
+    script = Markup(resource("page.js"))
     alone = reports[0] if len(reports) == 1 else None
     heading, tally = _headed(reports)
-    page = _environment().get_template("page.html.jinja")
+    page = environment().get_template("page.html.jinja")
     return page.render(
         models=models,
         sizes=compared(reports),
@@ -87,7 +90,8 @@ def _because(report: Report) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """What makes the page of its templates."""
     environment = Environment(
         loader=PackageLoader("hfcount.reporters"),
         autoescape=True,
@@ -104,13 +108,15 @@ def _environment() -> Environment:
         "symbols": _SYMBOL.findall,
     }
     environment.globals |= {
-        "verdict": verdict, "looked": looked, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
+        "verdict": verdict, "looked": looked, "compared": headline.compared, "sized": headline.sized,
+        "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
         "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
     }  # fmt: skip
     return environment
 
 
-def _own(name: str) -> str:
+def resource(name: str) -> str:
+    """A file beside the templates."""
     return files("hfcount.reporters").joinpath("templates", name).read_text("utf-8")
 
 
@@ -118,7 +124,8 @@ def _digest(text: str) -> str:
     return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
 
 
-def _model(name: str, report: Report) -> Model:
+def modelled(name: str, report: Report) -> Model:
+    """A report with what the page computes from it."""
     total = sum(component.total for component in report.components)
     active = sum(map(active_of, report.components))
     components = [(component, list(parts(component, report.layers or ()))) for component in report.components]
@@ -130,7 +137,8 @@ def _model(name: str, report: Report) -> Model:
     return Model(name, report, total, active, components, maps)
 
 
-def _fills() -> Iterator[str]:
+def fills() -> Iterator[str]:
+    """The colours of components."""
     for role, (fill, ink, _) in COLOURS.items():
         yield f".c-{role}{{--fill:{fill};--on:{ink}}}\n"
 

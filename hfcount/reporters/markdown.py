@@ -105,7 +105,8 @@ def _lines(report: Report) -> Iterator[str]:
         yield escape(remark)
     for finding in report.findings:
         yield ""
-        yield f"- **{finding.severity} {finding.code} {finding.name}**: {escape(finding.message)}"
+        title = f"[{finding.code} {finding.name}]({finding.rule.url})"
+        yield f"- **{finding.severity} {title}**: {escape(finding.message)}"
         yield from (f"  - {code(row)}" for row in finding.rows)
 
 

@@ -8,9 +8,9 @@ from typing import get_args
 from hfcount.fetcher.beside import TRAINING
 from hfcount.fetcher.missing import named
 from hfcount.figures import AdapterFigures, ClosedForm, Compute, FormulaPart, Memory, Storage
-from hfcount.report.model import Report, Verdict
+from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.reporters.amounts import binary
-from hfcount.reporters.fitting import fitting
+from hfcount.reporters.fitting import answered, fitting, refused
 from hfcount.reporters.variants import variants
 from hfcount.text import plural
 
@@ -21,7 +21,9 @@ def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
     left = ", ".join(one.kind for one in report.not_looked_at if one.kind != TRAINING) if report.ok else ""
-    return f"{report.verdict}: {_because(report)}{by}{f'; not opened: {left}' if left else ''}"
+    closed = f"; not opened: {left}" if left else ""
+    answers = "".join(f"; {answer}" for answer in answered(report))
+    return f"{report.verdict}: {_because(report)}{by}{closed}{answers}"
 
 
 def share(part: int, whole: int) -> str:
@@ -46,7 +48,7 @@ def serving(report: Report) -> list[_Row]:
         rows += _cache(memory, counted)
     if compute:
         rows += _multiplied(compute, memory, counted)
-    rows += fitting(memory) if memory and counted else []
+    rows += fitting(memory, report.serving) if memory and counted else []
     return rows + variants(report) if report.variants else rows
 
 
@@ -112,20 +114,21 @@ def _quantised(stored: Storage) -> _Row:
 
 
 def _limits(memory: Memory) -> str:
-    """` (52 GQA: 1,024 at most)`: which layers attend to a limited number of tokens."""
+    """` (52 GQA layers: 1,024 tokens at most)`: which layers attend to a limited number of tokens."""
     near = {
         part: min(size for size in (part.window, part.picked) if size)
         for part in memory.parts
         if part.window or part.picked
     }
-    said = [f"{part.layers:,} {part.kind}: {limit:,} at most" for part, limit in near.items()]
+    said = [f"{plural(part.layers, f'{part.kind} layer')}: {limit:,} tokens at most" for part, limit in near.items()]
     return f" ({'; '.join(said)})" if said else ""
 
 
 def _kept(memory: Memory, states: bool = False) -> str:
-    """` (48 GQA × 4,096)`: how many layers of which kind store how many bytes each."""
+    """` (48 GQA layers of 4,096 bytes)`: how many layers of which kind store how many bytes each."""
     parts = [
-        f"{part.layers:,} {part.kind} × {size:,}" + (f", {part.window:,} tokens at most" if part.window else "")
+        f"{plural(part.layers, f'{part.kind} layer')} of {size:,} bytes"
+        + (f", {part.window:,} tokens at most" if part.window else "")
         for part in memory.parts
         if (size := part.state_bytes if states else part.bytes_per_token)
     ]
@@ -152,12 +155,12 @@ def origin(report: Report) -> str:
     parts = (
         report.family,
         report.architecture if report.architecture else None,
-        report.dtype or ("no dtype" if report.family and not report.container else None),
-        report.container and report.container.upper(),
+        report.dtype or ("no dtype" if report.family and report.container != "gguf" else None),
+        "GGUF" if report.container == "gguf" else None,
         report.source,
         f"commit {report.revision[:12]}" if report.revision else None,
     )
-    return " · ".join(part for part in parts if part)
+    return ", ".join(part for part in parts if part)
 
 
 def looked(report: Report) -> str:
@@ -166,17 +169,21 @@ def looked(report: Report) -> str:
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
-    seen = ["names"] if "tensors" in checked or report.container else []
+    seen = ["names"] if "tensors" in checked or report.container == "gguf" else []
     if report.depth == "headers":
-        seen += ["shapes", "types"] if report.container else ["shapes", "dtypes"] if seen else ["layout"]
+        seen += ["shapes", "types"] if report.container == "gguf" else ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []
     if report.depth == "headers":
         some = files.found and files.opened < files.named  # else all, or others that are there in their place
         opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
-        said = f"{_listed([*seen, 'sizes'])} of {opened} by their headers; data was not read"
+        by = "by their headers; data was not read"
+        if report.container == "pickle":
+            by = "by their pickles, of which nothing was run; data was not read"
+        said = f"{_listed([*seen, 'sizes'])} of {opened} {by}"
     else:
         seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
-        unknown = f"the {plural(files.named, 'file')} themselves were not seen"
+        many = f"the {plural(files.named, 'file')} themselves were"
+        unknown = f"{many if files.named != 1 else 'the file itself was'} not seen"
         closed = "their headers were not opened (--depth headers reads them)"
         closed = closed if files.found else "none of its files is there"
         said = f"{_listed(seen) or 'the index'}; {unknown if files.found is None else closed}"
@@ -206,7 +213,7 @@ def tally(reports: Sequence[Report]) -> str:
     """`27 models: 8 verified, 3 explained, 14 mismatch, 2 unverified`."""
     counts = Counter(report.verdict for report in reports)
     said = ", ".join(f"{counts[name]:,} {name}" for name in get_args(Verdict) if counts[name])
-    return f"{plural(len(reports), 'model')}: {said}"
+    return f"{plural(len(reports), 'model')}: {said}{refused(reports)}"
 
 
 def inert(text: str) -> str:
@@ -225,9 +232,14 @@ def remarks(report: Report) -> list[str]:
     return found
 
 
+def _judged(report: Report) -> list[ReportedFinding]:
+    """The findings that the verdict depends on."""
+    return [one for one in report.findings if not (one.rule.informational or one.rule.of_serving)]
+
+
 def _because(report: Report) -> str:
     total = report.parameters.total if report.parameters else None
-    errors = [finding for finding in report.findings if finding.severity == "error"]
+    errors = [finding for finding in _judged(report) if finding.severity == "error"]
     if report.verdict == "mismatch":
         codes = ", ".join(f"{finding.code} {finding.name}" for finding in errors)
         return f"{plural(len(errors), 'error')} ({codes})"
@@ -235,7 +247,7 @@ def _because(report: Report) -> str:
         return _unproven(report)
     if report.verdict == "allowed":
         return _allowed(report)
-    if report.container:
+    if report.container == "gguf":
         return _contained(report)
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
@@ -264,7 +276,7 @@ def _contained(report: Report) -> str:
 def _explained(report: Report) -> str:
     """What the differences do: nothing, or nothing where transformers 5, or a reader of the scheme, loads them."""
     dividing = dict.fromkeys(finding.code for finding in report.findings if finding.rule.divides)
-    notes = [finding for finding in report.findings if not finding.rule.informational and finding.code not in dividing]
+    notes = [finding for finding in _judged(report) if finding.code not in dividing]
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     if not dividing:
         return f"every difference is a known, harmless one ({ways})"
@@ -286,7 +298,7 @@ def _unproven(report: Report) -> str:
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"
-    notes = [finding for finding in report.findings if not finding.rule.informational]
+    notes = _judged(report)
     reasons = [finding for finding in notes if finding.rule.proof != "kept"] or notes
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     if reasons and all(finding.rule.proof == "doubted" for finding in reasons):

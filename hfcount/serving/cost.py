@@ -30,6 +30,11 @@ class Workload(NamedTuple):
     ranks: tuple[int, ...] = ()
     memory: int | None = None
 
+    @property
+    def asked(self) -> bool:
+        """Whether anything was asked about serving."""
+        return bool(self.context is not None or self.ranks or self.memory)
+
 
 class MixerCost(NamedTuple):
     """What one mixer of this kind caches and computes.

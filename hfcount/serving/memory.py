@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hfcount.figures import CachePart, Compute, Memory, Storage
 from hfcount.plan import Blueprint
@@ -10,6 +11,9 @@ from hfcount.serving.cost import Cost, Workload, cache_width, cost
 from hfcount.serving.fitting import Cache, fit
 from hfcount.storage.dtypes import BITS, code, width
 from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.sharding.obstacles import Sharing
 
 
 def costs(
@@ -21,6 +25,7 @@ def costs(
     held: Mapping[str, int] | None = None,
     total_size: int | None = None,
     storage: Storage | None = None,
+    sharing: "Sharing | None" = None,
 ) -> tuple[Memory, Compute]:
     """Memory and compute that serving a model takes.
 
@@ -30,6 +35,7 @@ def costs(
         held: bytes that are stored, by type, of a container whose types are not those of safetensors.
         total_size: bytes of the weights by the index, if there is one.
         storage: how quantised weights are stored, if that is known.
+        sharing: how ranks share the model, if that is asked for.
     """
     found = cost(blueprint)
     weights: _Weights
@@ -42,15 +48,13 @@ def costs(
     else:
         weights = _by_config(blueprint, announced[0].name if announced else None, storage)
     memory = _memory(blueprint, found, load, weights)
-    if load.ranks:
+    if load.ranks and sharing:
         from hfcount.serving.ranks import per_rank  # rarely asked for
-        from hfcount.sharding.obstacles import Sharing
 
-        sharing = Sharing(blueprint, announced)
         memory = replace(
             memory,
             tensor_parallel=None if sharing.why else sharing.working,
-            ranks=per_rank(sharing, memory.weights_bytes, found, cache_width(load.dtype or blueprint.spec.dtype), load),
+            ranks=per_rank(sharing, memory.weights_bytes, found, load),
             ranks_why=sharing.why or None,
         )
     return memory, _compute(found, load.context)

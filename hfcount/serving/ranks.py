@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hfcount.figures import RankMemory
 from hfcount.quantization.stored.amounts import amount
 from hfcount.quantization.stored.expected import expected
-from hfcount.serving.cost import Cost, Workload, kept
+from hfcount.serving.cost import Cost, Workload, cache_width, kept
 from hfcount.serving.fitting import Cache, fit
 from hfcount.sharding.obstacles import Sharing
 from hfcount.sharding.sizes import of_rank
@@ -13,36 +13,39 @@ from hfcount.storage.dtypes import code
 from hfcount.tree.leaves import Leaf
 
 
-def per_rank(
-    sharing: Sharing, weights: int | None, found: Cost, cell: int | None, load: Workload
-) -> tuple[RankMemory, ...]:
+def per_rank(sharing: Sharing, weights: int | None, cost: Cost, load: Workload) -> tuple[RankMemory, ...]:
     """The memory of a rank, for each number of ranks that is asked for.
 
     Args:
         weights: bytes of all weights as stored; None if unknown.
-        found: what one token costs.
-        cell: bytes of a cached element; None if unknown.
+        cost: what one token costs.
     """
-    return tuple(_of(sharing, ranks, weights, found, cell, load) for ranks in dict.fromkeys(load.ranks))
+    return tuple(of_ranks(sharing, ranks, weights, cost, load) for ranks in dict.fromkeys(load.ranks))
 
 
-def _of(sharing: Sharing, ranks: int, weights: int | None, found: Cost, cell: int | None, load: Workload) -> RankMemory:
-    if sharing.why:
+def of_ranks(sharing: Sharing, ranks: int, weights: int | None, cost: Cost, load: Workload) -> RankMemory:
+    """The memory of each of so many ranks; for the arguments see `per_rank`."""
+    if sharing.why and ranks > 1:
         return RankMemory(ranks=ranks, works=None)
     if not sharing.works(ranks):
         return RankMemory(ranks=ranks, works=False)
     own = weights if ranks == 1 else _share(sharing, ranks, weights)
-    parts = found.kept if ranks == 1 else kept(of_rank(sharing.blueprint.spec, ranks))
-    cache = None if found.unknown else Cache(parts, cell)
-    known = cache is not None and cache.known
+    cache = None if cost.unknown else cache_of(sharing, ranks, cost, load)
+    known = cache if cache and cache.known else None
     return RankMemory(
         ranks=ranks,
         works=True,
         weights_bytes=own,
-        kv_bytes_per_token=sum(part.layers * part.per_token for part in parts) * (cell or 0) if known else None,
-        state_bytes=sum(part.layers * part.state for part in parts) * (cell or 0) if known else None,
+        kv_bytes_per_token=known and sum(part.layers * part.per_token for part in known.kept) * (known.cell or 0),
+        state_bytes=known and sum(part.layers * part.state for part in known.kept) * (known.cell or 0),
         **fit(own, cache, load),
     )
+
+
+def cache_of(sharing: Sharing, ranks: int, cost: Cost, load: Workload) -> Cache:
+    """The cache of each of so many ranks, which can share the model; `cost` is what one token costs, and known."""
+    parts = cost.kept if ranks == 1 else kept(of_rank(sharing.blueprint.spec, ranks))
+    return Cache(parts, cache_width(load.dtype or sharing.blueprint.spec.dtype))
 
 
 def _share(sharing: Sharing, ranks: int, weights: int | None) -> int | None:

@@ -8,24 +8,24 @@ from typing import Protocol
 
 from hfcount.errors import HfcountError, SweepError
 from hfcount.fetcher import Request, folder
-from hfcount.fetcher.interface import CONFIG, HEADERS
+from hfcount.fetcher.interface import HEADERS
 from hfcount.fetcher.names import public, understood
+from hfcount.fetcher.walk import checkpoints
 from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.rows import Task, label
 
 _COMMIT = re.compile(rb'\s*\{\s*"revision"\s*:\s*"([0-9a-f]{40})"')
-_SKIPPED = (".git", ".sweep")
 
 
 def tree(root: Path) -> Iterator[Task]:
-    """Every folder from `root` down that holds a config.json, in order, called by its path below `root`.
+    """Every checkpoint from `root` down, in order, called by its path below `root`.
 
     Raises:
         SweepError: it is no folder.
     """
     if not root.is_dir():
         raise SweepError(f"{label(str(root))} is not a folder. Check --tree.")
-    for path in _below(str(root), ()):
+    for path in checkpoints(root):
         name = os.path.relpath(path, root)
         model = root.absolute().name if name == "." else Path(name).as_posix()
         yield Task(label(model), _revision(path), Request(Path(name).as_posix(), fixtures=root.absolute()))
@@ -44,7 +44,7 @@ def models(names: Iterable[str | os.PathLike[str]]) -> Iterator[Task]:
             kind = error.kind if isinstance(error, HfcountError) else "BadName"
             yield Task(label(public(name)), None, None, verdict="unverified", reason=kind, message=str(error))
             continue
-        called = f"{request.model}/{request.subfolder}" if request.subfolder else request.model
+        called = "/".join(filter(None, (request.model, request.subfolder, request.file)))
         yield Task(label(called), request.revision, request)
 
 
@@ -67,24 +67,6 @@ class Online(Protocol):
 
     def close(self) -> None:
         """Ends all connections."""
-
-
-def _below(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[str]:
-    """Folders with a config, links followed unless they lead back."""
-    try:
-        facts = os.stat(path)
-        with os.scandir(path) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError:
-        return
-    place = (facts.st_dev, facts.st_ino)
-    if place in above:
-        return
-    if any(entry.name == CONFIG for entry in entries):
-        yield path
-    for entry in entries:
-        if entry.name not in _SKIPPED and entry.is_dir():
-            yield from _below(entry.path, (*above, place))
 
 
 def _revision(path: str) -> str | None:

@@ -1,43 +1,39 @@
 """Numbers of ranks that cannot share a model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hfcount.fetcher.interface import CONFIG
 from hfcount.sharding.obstacles import MOST, Obstacle, Sharing
 from hfcount.sharding.sizes import ENGINES
 from hfcount.spec import MoE
-from hfcount.verifier.findings import Outcome
+from hfcount.verifier.rules.hf601_not_divisible import NotDivisible
 
 _SAID = 4  # reasons that a message gives
 
 
-def check_ranks(sharing: Sharing, numbers: Iterable[int], outcome: Outcome) -> None:
-    """HF601: an error if no engine can share the model among so many ranks, a note if one can."""
+def undivided(sharing: Sharing, numbers: Iterable[int]) -> Iterator[NotDivisible]:
+    """HF601 of each number of ranks: an error if no engine can share the model among so many, a note if one can."""
     for ranks in dict.fromkeys(numbers):
         if found := sharing.obstacles(ranks):
-            _report(sharing, ranks, found, outcome)
+            yield _finding(sharing, ranks, found)
 
 
-def _report(sharing: Sharing, ranks: int, found: list[Obstacle], outcome: Outcome) -> None:
-    from hfcount.verifier.rules.hf601_not_divisible import NotDivisible
-
+def _finding(sharing: Sharing, ranks: int, found: list[Obstacle]) -> NotDivisible:
     refused = found[0].engines
     tensors = [one.tensor for one in found if one.tensor]
     reasons = "; ".join(one.said for one in found[:_SAID])
-    outcome.report(
-        NotDivisible(
-            severity="error" if refused == ENGINES else "note",
-            expected=sharing.working,
-            observed=ranks,
-            key=next((one.key for one in found if one.key), None),
-            file=CONFIG,
-            tensors=tuple(leaf.name for leaf in tensors),
-            count=sum(int(leaf.count) for leaf in tensors),
-            parameters=sum(leaf.elements for leaf in tensors),
-            fix=_cure(sharing, ranks, found),
-            reasons=reasons + (f"; and {len(found) - _SAID} more" if len(found) > _SAID else ""),
-            engine=refused[0] if len(refused) == 1 else "",
-        )
+    return NotDivisible(
+        severity="error" if refused == ENGINES else "note",
+        expected=sharing.working,
+        observed=ranks,
+        key=next((one.key for one in found if one.key), None),
+        file=CONFIG,
+        tensors=tuple(leaf.name for leaf in tensors),
+        count=sum(int(leaf.count) for leaf in tensors),
+        parameters=sum(leaf.elements for leaf in tensors),
+        fix=_cure(sharing, ranks, found),
+        reasons=reasons + (f"; and {len(found) - _SAID} more" if len(found) > _SAID else ""),
+        engine=refused[0] if len(refused) == 1 else "",
     )
 
 

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hfcount.errors import Value, Variant
+from hfcount.project import explained
 from hfcount.spec.record import Record
 from hfcount.text import printable
 
@@ -28,6 +29,8 @@ class Finding(Record):
         proof: whether the bytes are still proven: kept; doubted, but what they make may be of no use; weakened, not by
             the index; lost, by nothing.
         variants: what may be wrong, each in a sentence, where a rule has several.
+        of_serving: whether it answers a question about serving: it then counts for the exit code, not for the verdict.
+        url: the address of the page about it, which stays.
         divides: whether readers besides transformers 5 may refuse what it reports, or load another model.
 
     Args:
@@ -52,12 +55,14 @@ class Finding(Record):
     name: ClassVar[str]
     level: ClassVar[Severity]
     what: ClassVar[str]
+    url: ClassVar[str]
     why: ClassVar[str]
     remedy: ClassVar[str]
     advises: ClassVar[bool] = True
     informational: ClassVar[bool] = False
     proof: ClassVar[Proof] = "kept"
     divides: ClassVar[bool] = False
+    of_serving: ClassVar[bool] = False
     variants: ClassVar[Mapping[Variant, str]] = MappingProxyType({})
 
     severity: Severity = "error"
@@ -90,6 +95,7 @@ class Finding(Record):
         super().__init_subclass__()
         if "code" in vars(cls):
             cls.what = " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
+            cls.url = explained(cls.code)
 
     @property
     def text(self) -> str:

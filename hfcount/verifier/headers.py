@@ -82,7 +82,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
     """HF301 to HF304: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
     misshapen: list[_Misshapen] = []
     retyped: list[Retyped] = []
-    spell, entries = c.spelling, c.headers.entries
+    compared, spell, entries = 0, c.spelling, c.headers.entries
     for leaf, count in c.match.listed:
         if not count or leaf.presence == "obsolete" or leaf.dtypes is not None:  # loaders skip it, or it is packed
             continue
@@ -91,18 +91,22 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue
+            compared += 1
             if entry[1] != shape:
                 misshapen.append((leaf, name, entry[1]))
             if entry[0] != usual and not (c.packed and c.packed.keeps(leaf, entry[0])):
                 retyped.append((leaf, name, entry[0]))
-    if misshapen:
-        _report_misshapen(c, misshapen, outcome)
+    _check_shapes(c, compared, misshapen, outcome)
     report_dtypes(c, retyped, outcome)
 
 
-def _report_misshapen(c: Comparison, misshapen: Sequence[_Misshapen], outcome: Outcome) -> None:
+def _check_shapes(c: Comparison, compared: int, misshapen: Sequence[_Misshapen], outcome: Outcome) -> None:
     turned = [one for one in misshapen if _is_turned(c, one[0], one[2])]
-    if wrong := [one for one in misshapen if not _is_turned(c, one[0], one[2])]:
+    wrong = [one for one in misshapen if not _is_turned(c, one[0], one[2])]
+    if compared:
+        text = f"{plural(len(turned), 'tensor')} transposed" if turned else ""
+        outcome.checks.append(Check("shapes", compared, compared - len(wrong), text))
+    if wrong:
         _report_shapes(c, wrong, outcome)
     if turned:
         _report_turned(c, [(leaf, name) for leaf, name, _ in turned], outcome)
@@ -221,14 +225,14 @@ def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
 
 
 def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
-    from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+    from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 
     header = shard.header
     assert header is not None
     expected, data = header.file_bytes, 8 + header.length
     past = [name for name, entry in header.tensors.items() if data + entry.end > size]
     outcome.report(
-        TruncatedShard(
+        OtherSize(
             expected=expected,
             observed=size,
             file=shard.name,

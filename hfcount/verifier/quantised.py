@@ -175,7 +175,7 @@ def _loose(listed: Iterable[tuple[Leaf, int]]) -> int:
 
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
     """HF301, HF303: stored shapes and dtypes of packed tensors against those of their scheme."""
-    entries, spell = c.headers.entries, c.spelling
+    compared, entries, spell = 0, c.headers.entries, c.spelling
     misshapen: list[str] = []
     first: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     retyped: dict[tuple[str, ...], list[str]] = {}
@@ -188,11 +188,14 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue
+            compared += 1
             if entry[1] != shape and not part.fits(entry[1]):
                 misshapen.append(name)
                 first = first or (shape, entry[1])
             if entry[0] not in allowed:
                 retyped.setdefault(leaf.dtypes or (c.declared or "floating-point numbers",), []).append(name)
+    if compared:
+        outcome.checks.append(Check("packed_shapes", compared, compared - len(misshapen)))
     subject = f"{c.packing.name} of {c.subject}"
     if first:
         from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers

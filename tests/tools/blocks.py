@@ -35,11 +35,20 @@ def _run(*args: str) -> str:
 
 
 def _pages() -> str:
-    """The pages, by their titles."""
-    titles = {
-        path: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for path in DOCS.glob("*.md")
-    }
-    return "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in sorted(titles))
+    """The pages, in one paragraph."""
+    links = (f"[{page.stem}]({page.relative_to(ROOT).as_posix()})" for page in sorted(DOCS.glob("*.md")))
+    return "\n".join(f"{link}," for link in links).rstrip(",") + "."
+
+
+def _tutorials() -> str:
+    return "\n".join(
+        _link(page).replace("[Tutorial: ", f"[{page.stem}: ") for page in sorted(DOCS.glob("tutorials/*.md"))
+    )
+
+
+def _link(page: Path) -> str:
+    title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return f"- [{title}]({page.relative_to(ROOT).as_posix()})"
 
 
 def _help() -> str:
@@ -93,8 +102,7 @@ def _type(schema: dict[str, Any]) -> str:
 
 def _rules() -> str:
     rows = [
-        f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | {rule.name} | {rule.level} | {rule.what} |"
-        for rule in RULES.values()
+        f"| [{rule.code}](#{rule.code.lower()}) | {rule.name} | {rule.level} | {rule.what} |" for rule in RULES.values()
     ]
     return "\n".join(["| code | name | severity | when |", "|---|---|---|---|", *rows])
 
@@ -105,7 +113,8 @@ def _findings() -> str:
 
 def _finding(rule: type[Finding]) -> str:
     level = f"{rule.level}, informational" if rule.informational else rule.level
-    lines = [f"## {rule.code} {rule.name}", f"**What** ({level}): {rule.what}", f"**Why**: {rule.why}"]
+    anchor = f'<a id="{rule.code.lower()}"></a>'  # its address, which is printed with a finding, holds no name
+    lines = [anchor, f"## {rule.code} {rule.name}", f"**What** ({level}): {rule.what}", f"**Why**: {rule.why}"]
     if rule.variants:
         rows = [f"- `{name}`: {what}" for name, what in rule.variants.items()]
         lines += ["**Variants**, which the JSON names:", "\n".join(rows)]
@@ -140,7 +149,10 @@ def _defective(name: str) -> hfcount.Report:
             os.chdir(here)
 
 
-_ASKED = {"HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6")}
+_ASKED = {
+    "HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6"),
+    "HF602": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--memory", "24GiB"),
+}
 """The command that a finding answers, where it is found only if it is asked for."""
 
 _SHOWN = {
@@ -245,5 +257,6 @@ BLOCKS = {
     "rules": _rules,
     "stored": _stored,
     "told": _told,
+    "tutorials": _tutorials,
 }
 """How each named block is made; `console` is made of its own commands."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from blocks import BLOCKS, DOCS, ROOT
 
 README = ROOT / "README.md"
-PAGES = [README, *sorted(ROOT.glob(".github/*.md")), *sorted(DOCS.glob("*.md"))]
+PAGES = [README, *sorted(ROOT.glob(".github/*.md")), *sorted(DOCS.rglob("*.md"))]
 
 
 def generated(text: str, shown_by: Callable[[str], str] | None = None) -> str:
@@ -85,8 +85,26 @@ def picture(dark: bool) -> bytes:
     return draw(reports, "svg", dark)
 
 
+INDEX = DOCS / "llms.txt"
+
+
+def index() -> str:
+    """The pages for language models, in the form of llmstxt.org: what it is, then a link to each page."""
+    what = README.read_text(encoding="utf-8").split("\n\n")[1].replace("\n", " ")
+    lists = {"Start here": [DOCS / "agents.md"], "Tutorials": sorted(DOCS.glob("tutorials/*.md"))}
+    lists["Pages"] = [page for page in sorted(DOCS.glob("*.md")) if page.name != "agents.md"]
+    parts = [f"## {title}\n\n" + "\n".join(map(_entry, pages)) for title, pages in lists.items()]
+    return "\n\n".join(["# hfcount", f"> {what}", *parts]) + "\n"
+
+
+def _entry(page: Path) -> str:
+    title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return f"- [{title}]({page.relative_to(DOCS).as_posix()})"
+
+
 if __name__ == "__main__":
     for page in PAGES:
         page.write_text(generated(page.read_text()))
+    INDEX.write_text(index())
     for path, dark in PICTURES.items():
         path.write_bytes(picture(dark))

@@ -6,14 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class TruncatedShard(Finding):
-    """A shard's size is not 8 + header + data; a note where another dtype would explain it.
-
-    Args:
-        header, data: bytes of the header and of the data, by the header; None if only the index tells.
-        pointer: whether it is as small as a Git LFS pointer.
-        statement: what is said of a file that is no safetensors file.
-        narrower: the share of the bytes of its data that it has, where another dtype would explain it.
-    """
+    """A weight file has not all the bytes that it needs; a note where another dtype would explain it."""
 
     code = "HF004"
     name = "truncated-shard"
@@ -21,19 +14,41 @@ class TruncatedShard(Finding):
     why = "An interrupted upload or download."
     remedy = "Upload or download it again."
 
+    file: str
+
+
+class CutOff(TruncatedShard):
+    """A file that is not of safetensors lacks its end.
+
+    Args:
+        statement: how that is seen, with what is known of both sizes.
+    """
+
+    statement: str
+
+    @property
+    def text(self) -> str:
+        return self.statement
+
+
+class OtherSize(TruncatedShard):
+    """The size of a file is not that of what it holds, by its header or by the index.
+
+    Args:
+        header, data: bytes of the header and of the data, by the header; None if only the index tells.
+        pointer: whether it is as small as a Git LFS pointer.
+        narrower: the share of the bytes of its data that it has, where another dtype would explain it.
+    """
+
     expected: int
     observed: int
-    file: str
     header: int | None = None
     data: int = 0
     pointer: bool = False
     narrower: str | None = None
-    statement: str = ""
 
     @property
     def text(self) -> str:
-        if self.statement:
-            return self.statement
         if self.header is not None:
             needed = f"should have {self.expected:,} (8 + {self.header:,} of header + {self.data:,} of data)"
             past, lie = plural(self.count, "tensor"), agree(self.count, "lies", "lie")

@@ -17,6 +17,7 @@ class NotDivisible(Finding):
     level = "error"
     why = "Engines give each rank whole heads, channels, and groups or blocks of quantised weights."
     remedy = "Choose a number of ranks that works."
+    of_serving = True
 
     observed: int
     reasons: str

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.wording import short, sides, some
+from hfcount.verifier.wording import agree, short, sides, some
 
 
 class MetadataDiffers(Finding):
@@ -41,7 +41,8 @@ class MetadataDiffers(Finding):
             expected, observed = self.layers
             yield f"its metadata counts {plural(expected, 'layer')}, and {observed:,} are stored{self._numbers()}."
         if self.missing:
-            yield f"{some(self.missing)} missing, which all layers or models of {printable(self.subject)} have."
+            it = agree(self.count, "it", "them")
+            yield f"missing: {some(self.missing)}; every {printable(self.subject)} model has {it}."
         if self.unknown:
             yield f"{some(self.unknown)}: {printable(self.subject)} has no such tensor, and llama.cpp refuses the file."
         if self.shapes:

@@ -1,0 +1,49 @@
+"""Options in groups, as --help shows them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+_LAST = "Other"
+
+Decorator = Callable[[Any], Any]
+
+
+def group(title: str, *options: Decorator) -> Decorator:
+    """Adds options to a command, which --help shows below that title."""
+
+    def add(function: Any) -> Any:
+        before = len(getattr(function, "__click_params__", ()))
+        for option in reversed(options):
+            function = option(function)
+        for param in function.__click_params__[before:]:
+            vars(param)["group"] = title
+        return function
+
+    return add
+
+
+def grouped(groups: Mapping[str, Sequence[Decorator]]) -> Decorator:
+    """Adds options to a command by the titles of their groups."""
+
+    def add(function: Any) -> Any:
+        for title, options in reversed([*groups.items()]):
+            function = group(title, *options)(function)
+        return function
+
+    return add
+
+
+class Grouped(click.Command):
+    """A command whose options stand in groups, in the order in which these are declared."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options below the titles of their groups."""
+        groups = dict[str, list[tuple[str, str]]]()
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)) is not None:
+                groups.setdefault(vars(param).get("group", _LAST), []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)

@@ -1,0 +1,117 @@
+"""The checkpoints in a folder and in the folders below it."""
+
+import os
+from collections.abc import Collection, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from hfcount.errors import FetchError
+from hfcount.fetcher.gitignore import Rules, ignored, rules_above, rules_in
+from hfcount.fetcher.interface import BIN_INDEX, CONFIG, HEADERS, INDEX
+from hfcount.text import plural, printable
+
+_BESIDE = (INDEX, BIN_INDEX, HEADERS)
+_WEIGHTS = (".safetensors", ".bin")
+_OTHERS = ("node_modules", "site-packages", "__pycache__")
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+_SOME = 1_000  # that are looked for among what is left out
+
+
+def checkpoints(root: str | os.PathLike[str], everything: bool = False) -> Iterator[str]:
+    """Every folder from `root` down that holds a checkpoint, and each that cannot be read, in order.
+
+    Links are followed unless they lead back. Hidden folders, those of Python's environments and of node, and what git
+    ignores are left out below `root`, unless `everything` is wanted or git ignores `root` itself.
+    A folder that several links lead to is looked into through one of them.
+    """
+    start = os.fspath(root)
+    rules = None if everything else rules_above(start)
+    return _walk(_Folder(start, os.path.realpath(start), rules), everything)
+
+
+def checkpoints_below(root: Path) -> list[str]:
+    """The same of a folder that has to have some.
+
+    Raises:
+        FetchError: NoSuchFolder or NoConfig.
+    """
+    shown = printable(str(root))
+    if not os.path.isdir(root):
+        raise FetchError(
+            "NoSuchFolder", f"{shown} is not a folder, and --recursive looks through folders. Leave it out for a repo."
+        )
+    if found := list(checkpoints(root)):
+        return found
+    message = f"no {CONFIG} with weights or an index beside it, from {shown} down"
+    if left := list(islice(checkpoints(root, everything=True), _SOME)):
+        raise FetchError(
+            "NoConfig",
+            f"{message}, but for {plural(len(left), 'checkpoint')} that git ignores or that are in a hidden folder."
+            f" Name the folder: `hfcount -r {printable(os.path.dirname(left[0]) or '.')}`.",
+        )
+    raise FetchError("NoConfig", f"{message}. `hfcount {shown}` says what is there.")
+
+
+def is_checkpoint(names: Collection[str]) -> bool:
+    """Whether a folder with these entries holds GGUF files, or a config beside weights, an index or their recording."""
+    if any(name.endswith(".gguf") for name in names):
+        return True
+    return CONFIG in names and any(name in _BESIDE or name.endswith(_WEIGHTS) for name in names)
+
+
+class _Folder(NamedTuple):
+    """A folder to look into: `real` is the path that patterns are held against, `above` are those it is in."""
+
+    path: str
+    real: str
+    rules: Rules | None
+    above: tuple[tuple[int, int], ...] = ()
+    linked: bool = False
+
+
+def _walk(start: _Folder, everything: bool) -> Iterator[str]:
+    left, seen = [start], set[tuple[int, int]]()
+    while left:
+        folder = left.pop()
+        try:
+            facts = os.stat(folder.path)
+            with os.scandir(folder.path) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            yield folder.path
+            continue
+        place = (facts.st_dev, facts.st_ino)
+        if place in folder.above or (folder.linked and place in seen):
+            continue
+        if folder.linked:
+            seen.add(place)
+        names = {entry.name for entry in entries}
+        if is_checkpoint(names):
+            yield folder.path
+        rules = folder.rules
+        if rules is not None and ".gitignore" in names:
+            rules = rules_in(folder.real, rules)
+        above = (*folder.above, place)
+        inner = [
+            _Folder(entry.path, os.path.join(folder.real, entry.name), rules, above, entry.is_symlink())
+            for entry in entries
+            if _is_folder(entry)
+        ]
+        left += [one for one in reversed(inner) if everything or not _is_left_out(one)]
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _is_left_out(folder: _Folder) -> bool:
+    name = os.path.basename(folder.path)
+    if name.startswith(".") or name in _OTHERS:
+        return True
+    if any(os.path.lexists(os.path.join(folder.path, file)) for file in _ENVIRONMENT):
+        return True
+    return bool(folder.rules) and ignored(folder.real, folder.rules or ())

@@ -1,0 +1,95 @@
+"""Where in the text of a JSON document a key stands, for editors and for what annotates files; a line is 1 or more."""
+
+import json
+import re
+from collections.abc import Iterator
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s"{}\[\],]+')
+_MANY = 1_000_000  # tokens that are looked at
+
+
+def line_of_key(raw: bytes, key: str) -> int | None:
+    """The line of a key such as `text_config.layer_types[3]`, or of the nearest object or list that would hold it.
+
+    None if not even the first part of the key is there.
+    """
+    found, longest = None, 0
+    for path, start in _keys(raw):
+        if longest < len(path) <= len(key) and f"{key}.".startswith((f"{path}.", f"{path}[")):
+            found, longest = start, len(path)
+        if longest == len(key):
+            break
+    return None if found is None else _line(raw, found)
+
+
+def line_of_name(raw: bytes, name: str) -> int | None:
+    """The line of the first entry of that name, in whichever object; None if there is none."""
+    entry = re.search(re.escape(json.dumps(name).encode()) + rb"\s*:", raw)
+    return _line(raw, entry.start()) if entry else None
+
+
+def line_of_text(raw: bytes, text: str) -> int | None:
+    """The line of the first string that is this text; None if there is none."""
+    start = raw.find(json.dumps(text).encode())
+    return None if start < 0 else _line(raw, start)
+
+
+def line_of_error(raw: bytes) -> int | None:
+    """The line where a document stops being JSON; None if it is JSON."""
+    try:
+        json.loads(raw.decode("utf-8", errors="replace"))
+    except json.JSONDecodeError as error:
+        return error.lineno
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
+def _line(raw: bytes, place: int) -> int:
+    return raw.count(b"\n", 0, place) + 1
+
+
+class _Level:
+    """An object or a list that is being read: its own path, and the key or the number that is read of it."""
+
+    def __init__(self, path: str, is_list: bool) -> None:
+        self.path, self.is_list = path, is_list
+        self.key: str | None = None
+        self.number = 0
+
+    @property
+    def inner(self) -> str:
+        """The path of what is read of it."""
+        if self.is_list:
+            return f"{self.path}[{self.number}]"
+        return f"{self.path}.{self.key}" if self.path else str(self.key)
+
+    def next(self) -> None:
+        """What follows a comma."""
+        self.key, self.number = None, self.number + 1
+
+
+def _keys(raw: bytes) -> Iterator[tuple[str, int]]:
+    """The path of each key of an object and of each element of a list, in their order, and where it begins."""
+    levels: list[_Level] = []
+    for _, token in zip(range(_MANY), _TOKEN.finditer(raw), strict=False):
+        sign, level = token[0][:1], levels[-1] if levels else None
+        if level and sign not in b"}],":
+            if level.is_list:
+                yield level.inner, token.start()
+            elif level.key is None:
+                level.key = _text(token[0])
+                yield level.inner, token.start()
+        if sign in b"{[":
+            levels.append(_Level(level.inner if level else "", sign == b"["))
+        elif sign in b"}]" and levels:
+            levels.pop()
+        elif sign == b"," and level:
+            level.next()
+
+
+def _text(token: bytes) -> str:
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        return token.decode("utf-8", errors="replace")

@@ -1,0 +1,67 @@
+"""Tables of numbers in as few parts as the width of a terminal allows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import JustifyMethod, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+COLOURS = {
+    "verified": "green",
+    "explained": "green",
+    "allowed": "yellow",
+    "mismatch": "red",
+    "unverified": "yellow",
+}
+"""The colours of verdicts."""
+
+_WORDS = ("verdict", "findings")
+_TEXT = 24  # columns that text beside numbers needs
+
+
+def plain() -> Table:
+    """A table without lines."""
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+
+
+def narrow(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether columns of numbers are too wide for one of text beside them."""
+    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) + _TEXT > width
+
+
+def apart(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> Iterator[RenderableType]:
+    """Columns of numbers in as few tables as the width allows, each with the first column, which alone may fold."""
+    label = min(max(len(row[0]) for row in rows), max(width // 3, 12))
+    for columns in fitting(head, rows, group, width - label - 2):
+        lines = max(head[column].count(", ") for column in columns)
+        table = plain()
+        table.add_column("\n" * lines + head[0], overflow="fold", min_width=min(label, 12))
+        for column in columns:
+            text = head[column].replace(", ", "\n")
+            widest = min(max(len(row[column]) for row in rows), width - 14)
+            side: JustifyMethod = "left" if head[column] in _WORDS else "right"
+            table.add_column(text, justify=side, overflow="fold", min_width=widest, vertical="bottom")
+        for row in rows:
+            table.add_row(Text(row[0]), *(Text(row[column], COLOURS.get(row[column], "")) for column in columns))
+        yield table
+
+
+def fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> list[range]:
+    """The columns of a group, in as few tables as the width allows, of about equal width."""
+    needed = {
+        column: max(*(len(row[column]) for row in rows), *map(len, head[column].split(", "))) + 2 for column in group
+    }
+    fewest = len(_split(needed, width))
+    return next((found for room in range(width) if len(found := _split(needed, room)) == fewest), _split(needed, width))
+
+
+def _split(needed: Mapping[int, int], width: int) -> list[range]:
+    parts, taken = list[range](), 0
+    for column, own in needed.items():
+        if parts and taken + own <= width:
+            parts[-1] = range(parts[-1].start, column + 1)
+            taken += own
+        else:
+            parts.append(range(column, column + 1))
+            taken = own
+    return parts

@@ -1,0 +1,29 @@
+"""The path of a file that a finding is about, from where hfcount was started."""
+
+import os
+from pathlib import Path
+
+from hfcount.report.model import Report, ReportedFinding
+
+
+def path(report: Report, finding: ReportedFinding) -> str | None:
+    """The file of a local folder, with `/` between its parts; None for what is not local.
+
+    Relative where the file is below the working directory, as everything wants it that shows a repository's files.
+    """
+    if report.source != "folder":
+        return None
+    here = os.path.expanduser(report.model)
+    file = finding.location.file if finding.location else "config.json"
+    whole = here if here.endswith(".json") else os.path.join(here, file)
+    inside = os.path.relpath(whole) if _drive(whole) == _drive(os.getcwd()) else whole
+    return Path(whole if inside.startswith("..") else inside).as_posix()
+
+
+def line(finding: ReportedFinding) -> int:
+    """The line in that file; the first where none is known."""
+    return finding.location.line or 1 if finding.location else 1
+
+
+def _drive(path: str) -> str:
+    return os.path.splitdrive(os.path.abspath(path))[0]

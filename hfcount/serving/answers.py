@@ -1,0 +1,141 @@
+"""Answers to what was asked about serving: can these ranks share the model, does it fit, how long a context is allowed.
+
+They stand beside the verdict. A no is reported as HF601 or HF602, which says why, and what to do.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+from hfcount.figures import Answer, EngineMemory, Memory, RankMemory, Serving
+from hfcount.mapper.lengths import Length
+from hfcount.serving.cost import Cost, Workload, cost
+from hfcount.serving.fitting import fit
+from hfcount.serving.ranks import cache_of, of_ranks
+from hfcount.sharding.obstacles import Sharing
+from hfcount.text import plural
+from hfcount.verifier.divisible import undivided
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.policy import Policy
+from hfcount.verifier.rules.hf601_not_divisible import NotDivisible
+from hfcount.verifier.rules.hf602_does_not_fit import DoesNotFit
+
+_SHARES = (("vLLM", "--gpu-memory-utilization 0.92", Fraction(92, 100)),)
+"""What engines use of a device by default. vLLM 0.33: vllm/config/cache.py, CacheConfig.gpu_memory_utilization."""
+
+_TRIED = 12  # numbers of ranks for which it is looked whether their shares fit
+
+
+class _Asked(NamedTuple):
+    """A model, how ranks share it, what serving it takes, what was asked of it, and what is let through."""
+
+    sharing: Sharing
+    memory: Memory
+    cost: Cost
+    load: Workload
+    policy: Policy
+
+
+def answers(
+    sharing: Sharing, memory: Memory, load: Workload, policy: Policy, limit: Length | None
+) -> tuple[Serving, list[Finding]]:
+    """The answers, and the findings that say why one is no.
+
+    Args:
+        memory: what serving takes, with the memory of each rank that was asked for.
+        limit: the tokens that the config allows; None if it has no limit.
+    """
+    asked = _Asked(sharing, memory, cost(sharing.blueprint), load, policy)
+    refusals = list(undivided(sharing, load.ranks))
+    shared = [_shared(asked, one, refusals) for one in memory.ranks]
+    whole = of_ranks(sharing, 1, memory.weights_bytes, asked.cost, load)
+    held = [one for one in memory.ranks or (whole,) if one.works] if load.memory else []
+    too_large = [_too_large(asked, one) for one in held if one.fits is False]
+    fitting = [_fits(asked, one, too_large) for one in held]
+    serving = Serving(
+        shared=_together(shared),
+        fits=_together(fitting),
+        answers=(*shared, *fitting),
+        engines=tuple(engine for one in held for engine in _engines(asked, one)),
+        context_limit=limit.tokens if limit else None,
+        context_limit_source=limit.source if limit else None,
+    )
+    return serving, [*refusals, *too_large]
+
+
+def _together(several: Sequence[Answer]) -> bool | None:
+    """No if any is, yes if all are."""
+    if any(one.answer == "no" for one in several):
+        return False
+    return True if several and all(one.answer == "yes" for one in several) else None
+
+
+def _shared(asked: _Asked, one: RankMemory, refusals: Sequence[NotDivisible]) -> Answer:
+    if one.works is None:
+        return Answer(question="tp", ranks=one.ranks, answer="unknown", reason=asked.memory.ranks_why)
+    return _answer(asked, "tp", one.ranks, [finding for finding in refusals if finding.observed == one.ranks])
+
+
+def _fits(asked: _Asked, one: RankMemory, too_large: Sequence[DoesNotFit]) -> Answer:
+    if one.fits is None:
+        reason = asked.memory.weights_why or asked.memory.why
+        return Answer(question="memory", ranks=one.ranks, answer="unknown", reason=reason)
+    return _answer(asked, "memory", one.ranks, [finding for finding in too_large if finding.ranks == one.ranks])
+
+
+def _answer(asked: _Asked, question: Literal["tp", "memory"], ranks: int, reported: Sequence[Finding]) -> Answer:
+    """No if an error was reported, of this policy or by itself; what only one engine refuses is a note."""
+    policy = asked.policy
+    for finding in reported:
+        if "error" in (finding.severity, policy.severity(finding)):
+            code, allowed = finding.code, policy.waives(finding)
+            return Answer(question=question, ranks=ranks, answer="no", finding=code, allowed=allowed)
+    return Answer(question=question, ranks=ranks, answer="yes")
+
+
+def _too_large(asked: _Asked, one: RankMemory) -> DoesNotFit:
+    """HF602, of the whole model or of the share of a rank."""
+    load, available, weights = asked.load, asked.load.memory or 0, one.weights_bytes or 0
+    cache = cache_of(asked.sharing, one.ranks, asked.cost, load).size(load.batch, load.context or 1)
+    return DoesNotFit(
+        expected=available,
+        observed=weights + cache,
+        ranks=one.ranks,
+        weights=weights,
+        cache=cache,
+        load=_tokens(load, load.context or 1),
+        fix=" ".join(_ways(asked, one)) or DoesNotFit.remedy,
+    )
+
+
+def _ways(asked: _Asked, one: RankMemory) -> Iterator[str]:
+    """What would fit: fewer tokens, or more ranks."""
+    if one.largest_context:
+        yield f"Up to {_tokens(asked.load, one.largest_context)} fit."
+    if asked.sharing.why:
+        return
+    least = max(one.ranks + 1, -(-(asked.memory.weights_bytes or 0) // (asked.load.memory or 1)))
+    for ranks in [number for number in asked.sharing.working if number >= least][:_TRIED]:
+        if of_ranks(asked.sharing, ranks, asked.memory.weights_bytes, asked.cost, asked.load).fits:
+            yield f"The share of each of {ranks:,} ranks fits (--tp {ranks})."
+            return
+
+
+def _tokens(load: Workload, context: int) -> str:
+    many = plural(context, "token")
+    return f"{load.batch:,} sequences of {many}" if load.batch > 1 else many
+
+
+def _engines(asked: _Asked, one: RankMemory) -> Iterator[EngineMemory]:
+    cache = None if asked.cost.unknown else cache_of(asked.sharing, one.ranks, asked.cost, asked.load)
+    for engine, setting, share in _SHARES:
+        size = int((asked.load.memory or 0) * share)
+        room = fit(one.weights_bytes, cache, asked.load._replace(memory=size))
+        yield EngineMemory(
+            engine=engine,
+            setting=setting,
+            ranks=one.ranks,
+            bytes=size,
+            fits=room["fits"],
+            largest_context=room["largest_context"],
+        )

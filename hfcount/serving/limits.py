@@ -1,0 +1,21 @@
+"""How many tokens of context a config allows its language model."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hfcount.mapper.lengths import Length, longest
+from hfcount.plan import Blueprint
+from hfcount.tree.dims import has_key, origin
+
+_PATH = re.compile(r"(?:\w+\.)*")
+
+
+def limit_of(blueprint: Blueprint, values: Mapping[str, Any]) -> Length | None:
+    """The most tokens of a sequence by a config; None if it gives no limit.
+
+    The language model is described where its width is: in `text_config`, say, if it is part of a model.
+    """
+    width = blueprint.spec.hidden
+    found = _PATH.match(origin(width)) if has_key(width) else None
+    return longest(values, found[0] if found else "")
