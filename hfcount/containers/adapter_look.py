@@ -179,8 +179,9 @@ def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
         return "BaseUnknown", f"its base, {printable(settings.base)}, is a path that is not followed; {ask}"
     if base is None:
         return "BaseUnknown", f"neither {ADAPTER_CONFIG} nor the card names its base; {ask}"
-    problem = base.problem.message if base.problem else "its config cannot be read"
-    return base.problem.kind if base.problem else "BaseUnknown", f"its base cannot be compared: {problem}"
+    problem = base.problem or Failure(kind="BaseUnknown", message="its config cannot be read")
+    how = f"; --base {base.label} compares them" if problem.kind == "NotAsked" else ""
+    return problem.kind, f"its base cannot be compared: {problem.message}{how}"
 
 
 def _settled(looked: Looked) -> Outcome:
