@@ -62,14 +62,12 @@ class Contained:
         opened: how many of them were read.
         tensors: how many it has.
         bytes: of all tensors, by type.
-        adapter: what it adds to its base, if it is an adapter.
     """
 
     files: int = 0
     opened: int = 0
     tensors: int = 0
     bytes: Mapping[str, int] = field(default_factory=dict)
-    adapter: AdapterFigures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +87,7 @@ class Evidence:
         contained: what was read of a container whose tensors have names and types of their own.
         variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
         container: what holds the weights; None for files of safetensors.
+        adapter: what an adapter adds to its base; None for anything else.
         beside: weight files of another container that were compared with these.
     """
 
@@ -104,6 +103,7 @@ class Evidence:
     contained: Contained | None = None
     variants: tuple[WeightsFile, ...] = ()
     container: str | None = None
+    adapter: AdapterFigures | None = None
     beside: Collection[str] = ()
 
     @property

@@ -205,9 +205,8 @@ def _evidence(looked: Looked) -> Evidence:
         opened=int(looked.header is not None),
         tensors=len(looked.header.tensors) if looked.header else 0,
         bytes=_bytes(looked.header) if looked.header else {},
-        adapter=_figures(looked),
     )
-    return Evidence(depth="headers", unseen=unseen, container="adapter", contained=contained)
+    return Evidence(depth="headers", unseen=unseen, container="adapter", contained=contained, adapter=_figures(looked))
 
 
 def _bytes(header: Header) -> Mapping[str, int]:

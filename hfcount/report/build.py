@@ -67,7 +67,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
         variants=evidence.variants or None,
-        adapter=evidence.contained.adapter if evidence.contained else None,
+        adapter=evidence.adapter,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -103,7 +103,7 @@ def _held(run: Inspection) -> dict[str, Any]:
     contained = run.evidence.contained
     if contained is None or not contained.bytes:
         return {}
-    stored, total = run.outcome.stored, contained.adapter.parameters if contained.adapter else None
+    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else None
     return {
         "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
         "memory": Memory(weights_bytes=sum(contained.bytes.values()), weights=dict(contained.bytes)),

@@ -152,11 +152,11 @@ class Report(Part):
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
     safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
-    what an adapter adds to its base. `not_looked_at` is what
-    lies beside the model and of which the verdict says nothing. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which are notes
-    among the findings. `serving` answers what was asked about serving, beside the verdict. `overrides` are the config
-    keys that were set to other values. `derived_with` is what gave names and shapes of a type that no family describes.
+    what one adds to its base. `not_looked_at` lies beside the model, and the verdict says nothing of it. `asides` are
+    the parts of the model that are not described: the prefix of their names, and why. `allowed` are the errors that
+    --allow let through, which are notes among the findings. `serving` answers what was asked about serving, beside the
+    verdict. `overrides` are the config keys that were set to other values. `derived_with` is what gave names and shapes
+    of a type that no family describes.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})

@@ -7,12 +7,16 @@ from typing import get_args
 
 from hfcount.fetcher.beside import TRAINING
 from hfcount.fetcher.missing import named
-from hfcount.figures import AdapterFigures, ClosedForm, Compute, FormulaPart, Memory, Storage
+from hfcount.figures import ClosedForm, Compute, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
+from hfcount.reporters.adapters import adapter
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import answered, fitting, refused
 from hfcount.reporters.variants import variants
 from hfcount.text import plural
+
+_HELD = {"gguf": "GGUF", "adapter": "adapter"}
+"""Containers that are held against something else than the config beside them, and what they are called."""
 
 _COUNTED = "counted from the config alone, as asked"
 
@@ -40,7 +44,7 @@ _Row = tuple[str, str, str]
 def serving(report: Report) -> list[_Row]:
     """Rows on what serving a model takes: a name, a number, and its unit and origin."""
     memory, compute, counted = report.memory, report.compute, bool(report.components)
-    rows = [_adapter(report.adapter)] if report.adapter else []
+    rows = adapter(report.adapter, share) if report.adapter else []
     rows += _weights(memory, counted) if memory else []
     if report.storage and report.storage.packed_parameters:
         rows.append(_quantised(report.storage))
@@ -50,19 +54,6 @@ def serving(report: Report) -> list[_Row]:
         rows += _multiplied(compute, memory, counted)
     rows += fitting(memory, report.serving) if memory and counted else []
     return rows + variants(report) if report.variants else rows
-
-
-def _adapter(adapter: AdapterFigures) -> _Row:
-    """What an adapter is, and how large beside its base."""
-    parts = [adapter.method]
-    if adapter.modules:
-        parts.append(plural(adapter.modules, "module"))
-    if adapter.base_parameters and adapter.parameters is not None:
-        part = share(adapter.parameters, adapter.base_parameters)
-        parts.append(f"{part} of the {adapter.base_parameters:,} of {adapter.base}")
-    elif adapter.base:
-        parts.append(f"for {adapter.base}")
-    return "adapter", number(adapter.parameters), f"parameters: {', '.join(parts)}"
 
 
 def _weights(memory: Memory, counted: bool) -> Iterator[_Row]:
@@ -155,8 +146,8 @@ def origin(report: Report) -> str:
     parts = (
         report.family,
         report.architecture if report.architecture else None,
-        report.dtype or ("no dtype" if report.family and report.container != "gguf" else None),
-        "GGUF" if report.container == "gguf" else None,
+        report.dtype or ("no dtype" if report.family and report.container not in _HELD else None),
+        _HELD.get(report.container or ""),
         report.source,
         f"commit {report.revision[:12]}" if report.revision else None,
     )
@@ -169,9 +160,9 @@ def looked(report: Report) -> str:
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
-    seen = ["names"] if "tensors" in checked or report.container == "gguf" else []
+    seen = ["names"] if "tensors" in checked or report.container in _HELD else []
     if report.depth == "headers":
-        seen += ["shapes", "types"] if report.container == "gguf" else ["shapes", "dtypes"] if seen else ["layout"]
+        seen += ["shapes", "types"] if report.container in _HELD else ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []
     if report.depth == "headers":
         some = files.found and files.opened < files.named  # else all, or others that are there in their place
@@ -247,7 +238,7 @@ def _because(report: Report) -> str:
         return _unproven(report)
     if report.verdict == "allowed":
         return _allowed(report)
-    if report.container == "gguf":
+    if report.container in _HELD:
         return _contained(report)
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
