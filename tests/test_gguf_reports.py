@@ -169,6 +169,7 @@ def test_each_further_form_takes_one_range(hub: Hub, run: Run, tmp_path: Path) -
         "m-Q8_0.gguf": True,
         "m-Q4_0.gguf": True,
     }
+    assert report["memory"]["fits"] and "F16" in report["memory"]["weights"]
     asked = [path.rpartition("/")[2] for path in hub.paths() if path.endswith(".gguf")]
     assert [asked.count(name) for name in files].count(1) >= 3
 

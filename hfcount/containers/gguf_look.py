@@ -1,6 +1,7 @@
 """GGUF files as a checkpoint: what was found in them, as reports show it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from hfcount.containers.gguf import summary
@@ -11,6 +12,7 @@ from hfcount.fetcher.place import Place
 from hfcount.figures import Failure, WeightsFile
 from hfcount.formats.json import Document
 from hfcount.inspection import Contained, Evidence, Inspection, Options
+from hfcount.mapper.lengths import Length
 from hfcount.plan import Blueprint
 from hfcount.serving.cost import Workload
 from hfcount.serving.memory import costs
@@ -27,6 +29,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     """
     seen = look(place, request, options)
     rows = _rows(seen, options.load) if len(seen.looked) > 1 else ()
+    seen = _fitting(seen, rows)
     return Inspection(
         documents=_documents(place),
         options=options,
@@ -35,7 +38,22 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
         announced=(),
         evidence=_evidence(seen, rows),
         outcome=_outcome(seen),
+        limit=_limit(seen.first),
     )
+
+
+def _limit(first: Looked) -> Length | None:
+    """The tokens of a sequence that the metadata allows."""
+    key = f"{first.header.text('general.architecture')}.context_length" if first.header else ""
+    tokens = first.header.number(key) if first.header else None
+    return Length(tokens, printable(key)) if tokens is not None and tokens > 0 else None
+
+
+def _fitting(seen: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
+    """The same with the largest file that fits as the first, where it was asked what does and the largest does not."""
+    fit = {row.file for row in rows if row.fits and row.verdict == "verified"}
+    found = [one for one in seen.looked if printable(one.files.name) in fit]
+    return replace(seen, first=max(found, key=lambda one: one.size or 0)) if found else seen
 
 
 def beside(place: Place, request: Request, model: Inspection) -> tuple[list[Finding], tuple[WeightsFile, ...]]:

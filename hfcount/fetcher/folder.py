@@ -28,6 +28,7 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.place import FolderReader, Place
+from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
@@ -112,9 +113,6 @@ def read_folder(
         weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
-    others = {
-        name: files.read(folder / name, label and f"{label} {name}") for name in companions(sizes) if name not in TOKENS
-    }
     return Documents(
         model,
         source,
@@ -124,9 +122,17 @@ def read_folder(
         FolderShards(folder, weights, whole, entries),
         names if whole else list(sizes),
         sizes=sizes if whole else None,
-        companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
+        companions=_companions(folder, sizes, label),
         place=place,
     )
+
+
+def _companions(folder: Path, sizes: Mapping[str, int | None], label: str | None) -> dict[str, Document]:
+    """The further documents of a folder with these files."""
+    others = {
+        name: files.read(folder / name, label and f"{label} {name}") for name in companions(sizes) if name not in TOKENS
+    }
+    return {name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label)
 
 
 def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:

@@ -112,7 +112,7 @@ class _Repo:
         self.sizes = None if listing is None else listing.sizes
         if (kept := self._kept()) is not None:
             self.sizes = kept.sizes
-        if self.sizes is not None and (CONFIG not in self.sizes or self.request.file is not None):
+        if self._is_place():
             return self._place()
         found = dict(kept.documents) if kept else {}
         found |= {CONFIG: config} if config else {}
@@ -133,6 +133,9 @@ class _Repo:
             companions=found,
             place=self._place(),
         )
+
+    def _is_place(self) -> bool:
+        return self.sizes is not None and (CONFIG not in self.sizes or self.request.file is not None)
 
     def _place(self) -> Place:
         sizes, file = self.sizes or {}, self.request.file

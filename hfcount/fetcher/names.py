@@ -37,12 +37,7 @@ def understood(request: Request) -> Request:
             what = "folder" if request.fixtures or os.path.isdir(folder.local_path(model)) else "file"
             named = "--fixtures" if request.fixtures else shown
             raise ValueError(f"{named} is a local {what}, which has no revisions. Leave out the revision.")
-        if request.fixtures is None and os.path.isfile(folder.local_path(model)):
-            if _is_weights(model):
-                return replace(request, model=os.path.dirname(model) or ".")
-            if _is_gguf(model):
-                return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
-        return request
+        return _in_folder(request)
     if tagged := _TAGGED.fullmatch(model):
         return replace(understood(replace(request, model=tagged[1])), file=tagged[2])
     repo, revision, subfolder = _taken_apart(model)
@@ -59,6 +54,18 @@ def understood(request: Request) -> Request:
         subfolder=subfolder or request.subfolder,
         file=unquote(file) if file else None,
     )
+
+
+def _in_folder(request: Request) -> Request:
+    """The same with the folder that a local weight file lies in; a GGUF file alone is asked for."""
+    model = request.model
+    if request.fixtures is not None or not os.path.isfile(folder.local_path(model)):
+        return request
+    if _is_weights(model):
+        return replace(request, model=os.path.dirname(model) or ".")
+    if _is_gguf(model):
+        return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
+    return request
 
 
 def public(model: str) -> str:

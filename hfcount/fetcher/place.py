@@ -1,9 +1,8 @@
 """A folder or a repo at one commit, whatever it holds: the names of its files, and any of them by ranges."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files
@@ -35,8 +34,7 @@ class FileReader(Protocol):
         """Ends whatever is open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What is at MODEL.
 
     Args:

@@ -38,8 +38,6 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         if policy.waives(finding)
         for one in (finding, *finding.joined)
     )
-    known = blueprint is not None and not blueprint.asides
-    seen = (known or evidence.contained is not None) and evidence.unseen is None and evidence.depth != "config"
     return Report(
         model=printable(run.documents.model),
         revision=run.documents.revision,
@@ -50,7 +48,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         verdict=_verdict(
             [finding for finding in findings if not finding.rule.of_serving],
             proofs,
-            seen,
+            _is_seen(run),
             outcome.proven,
             any(policy.waives(finding) for finding in judged),
         ),
@@ -70,6 +68,13 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         adapter=evidence.adapter,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
+
+
+def _is_seen(run: Inspection) -> bool:
+    """Whether all that is to be judged was compared with what is described, or with what it says of itself."""
+    described = run.blueprint is not None and not run.blueprint.asides
+    compared = described or run.evidence.contained is not None
+    return compared and run.evidence.unseen is None and run.evidence.depth != "config"
 
 
 def _evidence(run: Inspection) -> Evidence | None:

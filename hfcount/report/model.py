@@ -153,10 +153,9 @@ class Report(Part):
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
     safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
     what one adds to its base. `not_looked_at` lies beside the model, and the verdict says nothing of it. `asides` are
-    the parts of the model that are not described: the prefix of their names, and why. `allowed` are the errors that
-    --allow let through, which are notes among the findings. `serving` answers what was asked about serving, beside the
-    verdict. `overrides` are the config keys that were set to other values. `derived_with` is what gave names and shapes
-    of a type that no family describes.
+    parts of the model that are not described, by the prefix of their names. `allowed` are the errors that --allow let
+    through, notes among the findings. `serving` answers questions about serving, beside the verdict. `overrides` are
+    config keys that were set. `derived_with` is what gave names and shapes of a type that no family describes.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
