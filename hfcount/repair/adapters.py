@@ -1,7 +1,7 @@
 """Names of an adapter's tensors that PEFT or other readers do not take, replaced by those that PEFT writes."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -64,7 +64,7 @@ class AdapterState(State):
         """All that is found."""
         changes = self.draft.changes
         sizes = self.draft.documents().sizes or {}
-        place = replace(self.place, sizes=sizes, reader=Changed(self.place.reader, changes))
+        place = self.place._replace(sizes=sizes, reader=Changed(self.place.reader, changes))
         return inspect(place, Request(self.place.model, base=self.base), Options())
 
     @cached_property

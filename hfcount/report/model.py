@@ -152,10 +152,9 @@ class Report(Part):
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
     safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
-    what one adds to its base. `not_looked_at` lies beside the model, and the verdict says nothing of it. `asides` are
-    parts of the model that are not described, by the prefix of their names. `allowed` are the errors that --allow let
-    through, notes among the findings. `serving` answers questions about serving, beside the verdict. `overrides` are
-    config keys that were set. `derived_with` is what gave names and shapes of a type that no family describes.
+    what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
+    are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
+    answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
