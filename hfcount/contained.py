@@ -57,9 +57,10 @@ def look_beside(place: Place | None, request: Request, inspection: Inspection) -
         if not files:
             continue
         try:
-            findings, rows = container.beside(place, request, options)
+            findings, rows = container.beside(place, request, inspection)
         except FetchError:  # then it is said that they were not looked at
             continue
         inspection.outcome.findings += findings
         evidence = replace(evidence, variants=(*evidence.variants, *rows), beside={*evidence.beside, *files})
+    inspection.outcome.findings.sort(key=lambda found: found.severity != "error")
     return inspection._replace(evidence=evidence)

@@ -289,6 +289,23 @@ class WeightsFile(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AdapterFigures(Part):
+    """What an adapter adds to its base.
+
+    `method` is PEFT's name of its kind, `base` the model that it is for, and `modules` how many modules and parameters
+    of it are adapted. `parameters` are its own and `base_parameters` those of the base, in elements; `bytes` are what
+    it takes beside the base. Unknown values are null.
+    """
+
+    method: str
+    base: str | None
+    modules: int | None
+    parameters: int | None
+    base_parameters: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Location(Part):
     """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import Failure, WeightsFile
+from hfcount.figures import AdapterFigures, Failure, WeightsFile
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -87,6 +87,7 @@ class Evidence:
         contained: what was read of a container whose tensors have names and types of their own.
         variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
         container: what holds the weights; None for files of safetensors.
+        adapter: what an adapter adds to its base; None for anything else.
         beside: weight files of another container that were compared with these.
     """
 
@@ -102,6 +103,7 @@ class Evidence:
     contained: Contained | None = None
     variants: tuple[WeightsFile, ...] = ()
     container: str | None = None
+    adapter: AdapterFigures | None = None
     beside: Collection[str] = ()
 
     @property

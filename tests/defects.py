@@ -326,6 +326,49 @@ def float16() -> Checkpoint:
     return checkpoint
 
 
+ADAPTER, ADAPTED = "adapter_config.json", "adapter_model.safetensors"
+
+
+def adapter(modules: tuple[str, ...] = ("q_proj", "down_proj"), rank: int = 2, **settings: Any) -> Checkpoint:
+    """A LoRA adapter beside the config of its base, a Llama of three layers."""
+    values = config("llama", head_dim=6)
+    known = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": rank, "target_modules": list(modules)} | settings
+    tensors: Tensors = {}
+    for name, (_, shape) in stored(values).items():
+        if name.endswith(tuple(f"{module}.weight" for module in modules)):
+            path = f"base_model.model.{name.removesuffix('.weight')}"
+            tensors[f"{path}.lora_A.weight"] = ("F32", (rank, shape[1]))
+            tensors[f"{path}.lora_B.weight"] = ("F32", (shape[0], rank))
+    return Checkpoint(values, {ADAPTED: tensors}, {}, others={ADAPTER: json.dumps(known).encode()})
+
+
+def setting(**changes: Any) -> Callable[[Checkpoint], None]:
+    """The adapter's settings say other than what is stored."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.others[ADAPTER] = json.dumps(json.loads(checkpoint.others[ADAPTER]) | changes).encode()
+
+    return spoil
+
+
+def beside_it(checkpoint: Checkpoint, **settings: Any) -> None:
+    """Puts an adapter beside the model."""
+    made = adapter(base_model_name_or_path=None)
+    checkpoint.shards.update(made.shards)
+    checkpoint.others.update(made.others)
+    setting(**settings)(checkpoint)
+
+
+def adding(**tensors: tuple[int, ...]) -> Callable[[Checkpoint], None]:
+    """Further tensors of an adapter; two underscores stand for a dot."""
+    more = {f"base_model.model.{name.replace('__', '.')}": ("F32", shape) for name, shape in tensors.items()}
+    return lambda checkpoint: checkpoint.add(more)
+
+
+def renaming(old: str, new: str) -> Callable[[Checkpoint], None]:
+    return lambda checkpoint: checkpoint.rename(lambda name: name.replace(old, new))
+
+
 # Edits that several rows share
 
 
@@ -1339,6 +1382,95 @@ CASES: dict[str, Case] = {
     "one file, and a tensor is missing": Case("mismatch", "HF201", (NORM,), make=single, spoil=without(NORM)),
     "one file, and a tensor too many": Case(
         "mismatch", "HF202", ("extra",), make=single, spoil=lambda checkpoint: checkpoint.add({"extra": ("BF16", (1,))})
+    ),
+    # Adapters
+    "an adapter of its base": Case("verified", make=adapter),
+    "an adapter without tensors": Case("mismatch", "HF720", ("holds no tensor",), make=adapter, spoil=without("base")),
+    "an adapter of parts that were not gathered": Case(
+        "mismatch",
+        "HF720",
+        ("12 tensors, all without elements",),
+        make=adapter,
+        spoil=lambda checkpoint: checkpoint.change(lambda name, dtype, shape: (dtype, (0,))),
+    ),
+    "an adapter of a layer too many": Case(
+        "mismatch",
+        "HF721",
+        ("The base has no layer 3", "layers.3.mlp.down_proj.lora_A"),
+        make=adapter,
+        spoil=adding(model__layers__3__mlp__down_proj__lora_A__weight=(2, 20)),
+    ),
+    "an adapter of modules that are not there": Case(
+        "mismatch", "HF721", ("c_attn", "PEFT refuses"), make=adapter, spoil=setting(target_modules=["c_attn"])
+    ),
+    "an adapter with names wrapped twice": Case(
+        "mismatch",
+        "HF722",
+        ("more than once", "applies nothing"),
+        make=adapter,
+        spoil=renaming("base_", "base_model.model.base_"),
+    ),
+    "an adapter with bare names": Case(
+        "mismatch", "HF722", ("lack base_model.model.",), make=adapter, spoil=renaming("base_model.model.", "")
+    ),
+    "an adapter of another rank": Case(
+        "mismatch", "HF723", ("expected 8×12, stored 2×12",), make=adapter, spoil=setting(r=8)
+    ),
+    "half an adapter": Case(
+        "mismatch",
+        "HF724",
+        ("1 of them beside", "layers.1.self_attn.q_proj.lora_B"),
+        make=adapter,
+        spoil=without(f"base_model.model.{LAYER}self_attn.q_proj.lora_B"),
+    ),
+    "an adapter of a wider base": Case(
+        "mismatch", "HF725", ("expected 2×24, stored 2×20",), make=adapter, spoil=says(intermediate_size=24)
+    ),
+    "an adapter with a name too many": Case(
+        "explained", "HF726", ("w1",), make=adapter, spoil=setting(target_modules=["q_proj", "down_proj", "w1"])
+    ),
+    "an adapter with weights of its base": Case(
+        "explained",
+        "HF727",
+        ("1 tensor of the base", "288 elements"),
+        make=adapter,
+        spoil=adding(model__layers__1__self_attn__q_proj__base_layer__weight=(24, 12)),
+    ),
+    "an adapter with its name": Case(
+        "explained", "HF728", (".default.", "vLLM"), make=adapter, spoil=renaming("lora_A", "lora_A.default")
+    ),
+    "an adapter with more tokens": Case(
+        "explained",
+        "HF729",
+        ("the base gives 50×12, stored is 52×12",),
+        make=adapter,
+        spoil=adding(model__embed_tokens__weight=(52, 12), lm_head__weight=(52, 12)),
+    ),
+    "an adapter with a head": Case(
+        "explained",
+        "HF730",
+        ("sequence classification", "score.weight"),
+        make=lambda: adapter(task_type="SEQ_CLS", modules_to_save=["score"]),
+        spoil=adding(score__weight=(3, 12)),
+    ),
+    "an adapter, truncated": Case(
+        "mismatch", "HF004", (ADAPTED,), make=adapter, spoil=file(lambda content: content[:-1], ADAPTED)
+    ),
+    "an adapter of a method that is not described": Case(
+        "unverified", make=adapter, spoil=setting(peft_type="BOFT"), reason="MethodUnknown"
+    ),
+    "an adapter with a pattern that is not simulated": Case(
+        "unverified", make=adapter, spoil=setting(target_modules=r"(?!x).*q_proj"), reason="PatternUnread"
+    ),
+    "an adapter beside its base": Case(
+        "explained", "HF010", ("It fits these weights.",), make=single, spoil=lambda checkpoint: beside_it(checkpoint)
+    ),
+    "an adapter of another rank beside its base": Case(
+        "mismatch",
+        "HF010 HF723",
+        ("It does not fit these weights.",),
+        make=single,
+        spoil=lambda checkpoint: beside_it(checkpoint, r=4),
     ),
     # Several at once
     "truncated, and a layer is missing": Case(

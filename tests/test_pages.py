@@ -28,6 +28,7 @@ BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 """Commands that need the network, another tool or another repository begin so."""
 
 BY_OTHERS = {
+    "adapters.md": "test_adapters_page.py",
     "before-saving.md": "test_recipes.py",
     "fix.md": "test_fix_page.py",
     "sweep.md": "test_sweep_docs.py",

@@ -3,7 +3,7 @@
 Each has a row in CONTAINERS, which says how a listing shows it, and a module with
 
     inspect(place: Place, request: Request, options: Options) -> Inspection
-    beside(place: Place, request: Request, options: Options) -> tuple[list[Finding], tuple[WeightsFile, ...]]
+    beside(place: Place, request: Request, model: Inspection) -> tuple[list[Finding], tuple[WeightsFile, ...]]
 
 which read what they need of the place, and answer with what they found: of a model that is nothing else, and of files
 that lie beside the safetensors of a model.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hfcount.fetcher.interface import CONFIG, top_level
+from hfcount.fetcher.interface import ADAPTER, CONFIG, top_level
 from hfcount.fetcher.place import Place
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class Container(NamedTuple):
         return found
 
     def beside(
-        self, place: Place, request: "Request", options: "Options"
+        self, place: Place, request: "Request", model: "Inspection"
     ) -> "tuple[list[Finding], tuple[WeightsFile, ...]]":
-        """What was found beside safetensors, and a row for each file; raises as `inspect` does."""
-        found: tuple[list[Finding], tuple[WeightsFile, ...]] = self._module.beside(place, request, options)
+        """What was found beside a model's safetensors, and a row for each file; raises as `inspect` does."""
+        found: tuple[list[Finding], tuple[WeightsFile, ...]] = self._module.beside(place, request, model)
         return found
 
     @property
@@ -62,7 +62,11 @@ def _is_gguf(name: str) -> bool:
     return name.count("/") <= 1 and ".gguf" in name.lower() and "/." not in f"/{name}"
 
 
-CONTAINERS = (Container("gguf", "gguf_look", _is_gguf),)
+def _is_adapter(name: str) -> bool:
+    return name == ADAPTER
+
+
+CONTAINERS = (Container("adapter", "adapter_look", _is_adapter), Container("gguf", "gguf_look", _is_gguf))
 """In order of precedence."""
 
 
@@ -76,5 +80,6 @@ def container_of(place: Place) -> Container | None:
 
 def held_in(names: Collection[str]) -> Container | None:
     """The form of a folder with these files; None for a config with weights beside it, and where it is unknown."""
-    weights = CONFIG in names and any(name.endswith(_WEIGHTS) for name in top_level(names))
+    stored = [name for name in top_level(names) if name.endswith(_WEIGHTS) and not name.startswith("adapter_")]
+    weights = CONFIG in names and stored
     return next((one for one in CONTAINERS if (one.beside_weights or not weights) and any(map(one.holds, names))), None)

@@ -56,11 +56,12 @@ def _fitting(seen: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
     return replace(seen, first=max(found, key=lambda one: one.size or 0)) if found else seen
 
 
-def beside(place: Place, request: Request, options: Options) -> tuple[list[Finding], tuple[WeightsFile, ...]]:
+def beside(place: Place, request: Request, model: Inspection) -> tuple[list[Finding], tuple[WeightsFile, ...]]:
     """What was found in GGUF files beside safetensors, and a row for each.
 
     Findings are notes: who loads the safetensors does not read them. Raises as `inspect` does.
     """
+    options = model.options
     seen = look(place, request, options)
     findings = [found.replace(severity="note") for one in seen.looked for found in one.findings]
     return findings, _rows(seen, options.load)

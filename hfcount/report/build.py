@@ -65,6 +65,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
         variants=evidence.variants or None,
+        adapter=evidence.adapter,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -107,8 +108,9 @@ def _held(run: Inspection) -> dict[str, Any]:
     contained = run.evidence.contained
     if contained is None or not contained.bytes:
         return {}
+    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else None
     return {
-        "parameters": Parameters(total=None, active=None, active_without_embedding=None, stored=run.outcome.stored),
+        "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
         "memory": Memory(weights_bytes=sum(contained.bytes.values()), weights=dict(contained.bytes)),
     }
 

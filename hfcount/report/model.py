@@ -10,6 +10,7 @@ from hfcount.choices import Depth
 from hfcount.errors import NotVerified, Value, Variant
 from hfcount.fetcher.interface import SourceName
 from hfcount.figures import (
+    AdapterFigures,
     ClosedForm,
     ComponentCount,
     Compute,
@@ -150,11 +151,10 @@ class Report(Part):
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
-    safetensors: `pickle`, `gguf`. `variants` are its files, of which the largest is counted. `not_looked_at` is what
-    lies beside the model and of which the verdict says nothing. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which are notes
-    among the findings. `serving` answers what was asked about serving, beside the verdict. `overrides` are the config
-    keys that were set to other values. `derived_with` is what gave names and shapes of a type that no family describes.
+    safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
+    what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
+    are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
+    answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -179,6 +179,7 @@ class Report(Part):
     storage: Storage | None = None
     memory: Memory | None = None
     variants: tuple[WeightsFile, ...] | None = None
+    adapter: AdapterFigures | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None
     asides: dict[str, str] | None = None
@@ -281,7 +282,7 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = "container variants overrides asides tensors formula layers error derived_with serving".split()
+_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:
