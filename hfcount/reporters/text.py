@@ -18,7 +18,11 @@ from hfcount.text import plural
 _HELD = {"gguf": "GGUF", "adapter": "adapter"}
 """Containers that are held against something else than the config beside them, and what they are called."""
 
-_COUNTED = "counted from the config alone, as asked"
+
+def outcome(report: Report) -> str:
+    """The verdict; of what was only counted, as asked, that is none, but `counted`."""
+    asked = report.depth == "config" and not (report.error or report.allowed)
+    return "counted" if asked and report.verdict == "unverified" else report.verdict
 
 
 def verdict(report: Report) -> str:
@@ -27,7 +31,7 @@ def verdict(report: Report) -> str:
     left = ", ".join(one.kind for one in report.not_looked_at if one.kind != TRAINING) if report.ok else ""
     closed = f"; not opened: {left}" if left else ""
     answers = "".join(f"; {answer}" for answer in answered(report))
-    return f"{report.verdict}: {_because(report)}{by}{closed}{answers}"
+    return f"{outcome(report)}: {_because(report)}{by}{closed}{answers}"
 
 
 def share(part: int, whole: int) -> str:
@@ -142,7 +146,9 @@ def number(value: int | None) -> str:
 
 
 def origin(report: Report) -> str:
-    """Family, class, dtype, source and commit, in one line."""
+    """Family, class, dtype, source and commit, in one line; nothing where that is but the word `folder`."""
+    if not (report.family or report.revision):
+        return ""
     parts = (
         report.family,
         report.architecture if report.architecture else None,
@@ -202,8 +208,8 @@ def _of(some: int, files: int) -> str:
 
 def tally(reports: Sequence[Report]) -> str:
     """`27 models: 8 verified, 3 explained, 14 mismatch, 2 unverified`."""
-    counts = Counter(report.verdict for report in reports)
-    said = ", ".join(f"{counts[name]:,} {name}" for name in get_args(Verdict) if counts[name])
+    counts = Counter(map(outcome, reports))
+    said = ", ".join(f"{counts[name]:,} {name}" for name in (*get_args(Verdict), "counted") if counts[name])
     return f"{plural(len(reports), 'model')}: {said}{refused(reports)}"
 
 
@@ -276,6 +282,12 @@ def _explained(report: Report) -> str:
     return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
 
 
+def _counted(report: Report) -> str:
+    total = report.parameters.total if report.parameters else None
+    many = "" if total is None else f"{total:,} parameters, "
+    return f"{many}from the config alone; nothing was compared"
+
+
 def _allowed(report: Report) -> str:
     codes = ", ".join(one.code for one in report.allowed)
     return f"{plural(sum(one.count for one in report.allowed), 'error')} ({codes})"
@@ -285,7 +297,7 @@ def _unproven(report: Report) -> str:
     if report.error:
         return report.error.message
     if report.depth == "config":
-        return f"nothing was compared; allowed: {_allowed(report)}" if report.allowed else _COUNTED
+        return f"nothing was compared; allowed: {_allowed(report)}" if report.allowed else _counted(report)
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"
