@@ -494,5 +494,17 @@ def test_what_was_only_counted_has_no_verdict(tmp_path: Path) -> None:
         assert ("counted" in text, "unverified" in text) == (True, False)
 
 
+def test_what_is_in_memory_was_not_read_from_files() -> None:
+    tensors = {leaf.name: (leaf.shape, "BF16") for leaf in hfcount.blueprint(TINY["llama"]).tensors()}
+    text = str(hfcount.verify_tensors(TINY["llama"], tensors))
+    assert "\nCompared: names, shapes and dtypes of the tensors in memory\n" in text
+    assert "header" not in text
+
+
+def test_a_sentence_ends_once(tmp_path: Path) -> None:
+    report = hfcount.verify(save(tmp_path, TINY["llama"]), memory="80GB")
+    assert "describes; fits in 80 GB" in verdict(report)
+
+
 def test_the_source_alone_is_not_worth_a_line() -> None:
     assert origin(Report(model="m", verdict="mismatch", source="folder")) == ""

@@ -31,7 +31,9 @@ def verdict(report: Report) -> str:
     left = ", ".join(one.kind for one in report.not_looked_at if one.kind != TRAINING) if report.ok else ""
     closed = f"; not opened: {left}" if left else ""
     answers = "".join(f"; {answer}" for answer in answered(report))
-    return f"{outcome(report)}: {_because(report)}{by}{closed}{answers}"
+    more = f"{by}{closed}{answers}"
+    because = _because(report)
+    return f"{outcome(report)}: {because.rstrip('.') if more else because}{more}"
 
 
 def share(part: int, whole: int) -> str:
@@ -174,6 +176,8 @@ def looked(report: Report) -> str:
         some = files.found and files.opened < files.named  # else all, or others that are there in their place
         opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
         by = "by their headers; data was not read"
+        if report.source == "memory":
+            return f"{_listed(seen)} of the tensors in memory"
         if report.container == "pickle":
             by = "by their pickles, of which nothing was run; data was not read"
         said = f"{_listed([*seen, 'sizes'])} of {opened} {by}"
@@ -224,7 +228,7 @@ def inert(text: str) -> str:
 def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
     found = []
-    if report.depth == "headers" and report.depth_reason:
+    if report.depth == "headers" and report.depth_reason and report.source != "memory":
         found.append(f"The headers were read, since {report.depth_reason}.")
     return found
 
