@@ -268,6 +268,44 @@ class Compute(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeightsFile(Part):
+    """One of several forms of a model in the same repo, such as a GGUF file in one mixture of types.
+
+    `file` is its path, of a set in several files the first; `files` is how many these are. `bytes` are those of its
+    tensors by type, `parameters` elements, `bits_per_weight` the same in bits. `verdict` is of this file alone. With
+    --memory, `fits` is whether it fits with its cache (one token, if no context was asked for), and `largest_context`
+    the most tokens; null for any number where it fits, or where it is unknown.
+    """
+
+    file: str
+    files: int
+    role: str
+    parameters: int | None
+    bytes: dict[str, int]
+    bits_per_weight: float | None
+    verdict: str
+    fits: bool | None = None
+    largest_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AdapterFigures(Part):
+    """What an adapter adds to its base.
+
+    `method` is PEFT's name of its kind, `base` the model that it is for, and `modules` how many modules and parameters
+    of it are adapted. `parameters` are its own and `base_parameters` those of the base, in elements; `bytes` are what
+    it takes beside the base. Unknown values are null.
+    """
+
+    method: str
+    base: str | None
+    modules: int | None
+    parameters: int | None
+    base_parameters: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Location(Part):
     """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
 

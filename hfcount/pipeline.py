@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hfcount.building import build
 from hfcount.choices import AskedDepth
+from hfcount.contained import contained, is_contained, look_beside
 from hfcount.errors import (
     BadSetting,
     ConfigError,
@@ -19,9 +20,10 @@ from hfcount.errors import (
     UnknownArchitecture,
     UnknownClass,
 )
-from hfcount.fetcher import Request, fetch, finish
+from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Reads
+from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure, Figures
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
@@ -55,11 +57,14 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         UnknownArchitecture: no family describes the config.
     """
     options, until = options or Options(), monotonic() + request.timeout
-    documents = fetch(request)
+    documents = opened(request)
+    if isinstance(documents, Place) or is_contained(documents, request, options):
+        return report_of(contained(documents, request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
         inspection = examine(replace(documents, shards=reads), options, until=until)
         found = inspection.evidence.weights or found
+        inspection = look_beside(documents.place, request, inspection)
     finally:
         finish(request, documents, reads.headers, reads.samples, reads.pickled)
         if options.save is not None:
@@ -255,8 +260,16 @@ def _figures(inspection: Inspection, blueprint: Blueprint, sharing: "Sharing | N
         stored = storage(blueprint, announced, outcome)
     total_size = evidence.index.total_size if evidence.index else None
     load = inspection.options.load
+    held = evidence.contained.bytes if evidence.contained else None
     memory, compute = costs(
-        blueprint, load, announced, dtypes=outcome.dtypes, total_size=total_size, storage=stored, sharing=sharing
+        blueprint,
+        load,
+        announced,
+        dtypes=outcome.dtypes,
+        held=held,
+        total_size=total_size,
+        storage=stored,
+        sharing=sharing,
     )
     extras = inspection.options.extras
     if blueprint.derived_with or not {"formula", "layers"}.intersection(extras):

@@ -42,6 +42,7 @@ PACKAGE = ROOT / "hfcount"
 REGISTRIES = (
     "__init__",
     "cli/commands",
+    "containers/__init__",
     "families/_files",
     "fetcher/__init__",
     "quantization/schemes/__init__",

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gguf_files
 import pytest
 import yaml
 from address import OWNED
@@ -27,6 +28,7 @@ BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 """Commands that need the network, another tool or another repository begin so."""
 
 BY_OTHERS = {
+    "adapters.md": "test_adapters_page.py",
     "before-saving.md": "test_recipes.py",
     "fix.md": "test_fix_page.py",
     "sweep.md": "test_sweep_docs.py",
@@ -51,6 +53,23 @@ def commands() -> Iterator[str]:
                 yield shlex.join(words[: min(ends, default=len(words))])
 
 
+def saved_gguf(folder: Path) -> Path:
+    """A folder with a GGUF file in two types."""
+    folder.mkdir()
+    pairs, shapes = gguf_files.model()
+    for kind in ("F16", "Q8_0"):
+        file = gguf_files.source(pairs, gguf_files.laid_out(shapes, {"token_embd.weight": kind}))
+        (folder / f"model-{kind}.gguf").write_bytes(file(0, file.size))
+    return folder
+
+
+def saved_base(folder: Path) -> Path:
+    """The model that they were made of, as far as it is read."""
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(gguf_files.CONFIG))
+    return folder
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
     """A folder with checkpoints as the examples call them, and a Hub that has the models that they name."""
@@ -65,6 +84,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
         config = json.loads((ROOT / "fixtures" / name / "config.json").read_text())
         hub.publish(name, write_checkpoint(hosted / name, config))
         hub.publish(name, hosted / name, "refs/pr/1")
+    (here / "model-F32.gguf").write_bytes(gguf_files.whole(*gguf_files.model()))
+    hub.publish("org/name-GGUF", saved_gguf(hosted / "gguf"))
+    hub.publish("org/base", saved_base(hosted / "base"))
     hub.publish("org/name", save_tiny(hosted / "tiny"))
     hub.publish("org/name", hosted / "tiny", "refs/pr/1")
     yield here, os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(here / "home"), "PYTHONPATH": str(ROOT)}

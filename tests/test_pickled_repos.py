@@ -1,6 +1,7 @@
 """Pickled weights of folders and repos: what is read of them, what is kept, and what is said where that fails."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from loopback import Fault, Hub
 from pickled import archive, called, items, legacy, number, state, storage, tensor, text
 
 import hfcount
+from hfcount.cli.commands import find
 from hfcount.errors import NotVerified
 from hfcount.reporters import table
 
@@ -212,3 +214,36 @@ def test_a_recording_that_was_tampered_with_is_refused(run: Run, tmp_path: Path,
     content["pickles"][BIN] |= change
     path.write_text(json.dumps(content))
     assert run("m", "--fixtures", tmp_path / "saved").code == 3
+
+
+def fix(folder: Path, *options: str) -> int:
+    """The exit code of `hfcount fix`."""
+    code = find("fix").main([str(folder), *options], standalone_mode=False)
+    assert type(code) is int
+    return code
+
+
+@pytest.mark.parametrize("make", [misplaced, lambda: without_index()], ids=["an index that errs", "no index"])
+def test_a_repair_writes_the_index_and_leaves_pickles_as_they_are(
+    tmp_path: Path, make: Callable[[], Checkpoint]
+) -> None:
+    folder = make().write(tmp_path / "m")
+    before = {path.name: path.read_bytes() for path in folder.glob("*.bin")}
+    assert fix(folder, "--write") == 0
+    assert {path.name: path.read_bytes() for path in folder.glob("*.bin")} == before
+    assert hfcount.verify(str(folder)).verdict == "verified"
+
+
+def without_index() -> Checkpoint:
+    checkpoint = sharded()
+    del checkpoint.others[BIN_INDEX]
+    return checkpoint
+
+
+def test_a_repair_renames_nothing_in_a_pickle(tmp_path: Path) -> None:
+    wrapped = saved(lambda tensors: boxed({f"module.{name}": one for name, one in tensors.items()}))
+    folder = wrapped.write(tmp_path / "m")
+    before = (folder / BIN).read_bytes()
+    fix(folder, "--write")
+    fix(folder, "--write", "--only", "HF211")
+    assert (folder / BIN).read_bytes() == before

@@ -75,6 +75,12 @@ _READ = (
         "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
     ),
     click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR."),
+    click.option(
+        "--base",
+        metavar="MODEL",
+        shell_complete=read.some_file,
+        help="What an adapter or a GGUF file was made of: a folder, a config.json or a repo.",
+    ),
     click.option("--offline", is_flag=True, help="Use the Hugging Face cache only."),
     click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
     click.option(

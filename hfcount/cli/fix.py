@@ -43,8 +43,11 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     callback=settings,
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
+@click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
 @click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
-def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", debug: bool) -> int:
+def command(
+    path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", base: str | None, debug: bool
+) -> int:
     """Repair a checkpoint in the local folder PATH if the fix is proven.
 
     A repair is made if no loader loads the checkpoint as it is, exactly one config, index or renaming fits all that is
@@ -67,7 +70,7 @@ def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Cha
     try:
         if write:
             journal.resume(place)
-        plan = planned(place, only, values)
+        plan = planned(place, only, values, base)
         for line in _told(plan, write):
             click.echo(line)
         if not plan.steps or not write:
@@ -75,7 +78,7 @@ def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Cha
         for one in journal.write(place, plan.after.draft.changes):
             kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
             click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
-        after = found(place).report
+        after = found(place, base).report
     except OSError as error:
         raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
     click.echo(f"Read again: {_verdict(after)}.")

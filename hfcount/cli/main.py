@@ -49,6 +49,7 @@ def main(
     everything: bool,
     below: tuple[str, ...],
     listed: list[str],
+    base: str | None,
     offline: bool,
     timeout: float,
     no_cache: bool,
@@ -98,7 +99,7 @@ def main(
         )
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
-    requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead))
+    requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base))
     # All this is imported while the Hub is waited for.
     from hfcount.inspection import Options
     from hfcount.report.model import worst

@@ -13,14 +13,16 @@ from hfcount.formats.samples import Samples
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["SOURCES", "Request", "begin", "fetch", "finish"]
+    from hfcount.fetcher.place import Place
+
+__all__ = ["SOURCES", "Request", "begin", "fetch", "finish", "opened"]
 
 SOURCES = ("fixtures", "folder", "cache", "hub")
 """Modules of this folder, in order of precedence. Each is imported only after those before it passed the request on:
 the Hub's brings in an HTTP client."""
 
 
-_BEGUN: "dict[Request, Future[Documents]]" = {}
+_BEGUN: "dict[Request, Future[Documents | Place]]" = {}
 
 
 def begin(request: Request) -> None:
@@ -48,8 +50,17 @@ def fetch(request: Request) -> Documents:
     """The documents of one checkpoint, from the first source that takes the request.
 
     Raises:
-        FetchError: they could not be read.
+        FetchError: they could not be read, or there is no config.json.
     """
+    found = opened(request)
+    if isinstance(found, Documents):
+        return found
+    found.reader.close()
+    raise found.refusal()
+
+
+def opened(request: Request) -> "Documents | Place":
+    """The same, or the place alone where it has no config.json, or a file in it is named; raises as `fetch` does."""
     begun = _BEGUN.pop(request, None)
     return begun.result() if begun else _source(request)[1].read(request)
 

@@ -23,6 +23,7 @@ from hfcount.fetcher.interface import (
     label,
     top_level,
 )
+from hfcount.fetcher.place import Place
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
@@ -34,7 +35,7 @@ def takes(request: Request) -> bool:
     return request.fixtures is not None
 
 
-def read(request: Request) -> Documents:
+def read(request: Request) -> Documents | Place:
     """The recording of one checkpoint."""
     model, root = request.path, request.fixtures or Path()
     shown = printable(str(root))
@@ -56,7 +57,10 @@ def read(request: Request) -> Documents:
     except DocumentError as error:
         raise FetchError("UnreadableFile", str(error)) from None
     # Messages name a recorded document as the run did that recorded it.
-    documents = read_folder(folder, model, "fixtures", recorded.revision, label(model, recorded.revision))
+    shown = label(model, recorded.revision)
+    documents = read_folder(folder, model, "fixtures", recorded.revision, shown, request.file)
+    if isinstance(documents, Place):
+        return documents
     if recorded.files is None and recorded.sizes is None and not recorded.pickles:
         return replace(documents, files=[*documents.files, *recorded.others])
     return replace(

@@ -27,6 +27,8 @@ from hfcount.fetcher.interface import (
     top_level,
 )
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.place import FolderReader, Place
+from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
@@ -56,11 +58,12 @@ def _is_inner(path: Path) -> bool:
     return len(path.parts) > 2 or _STEP.fullmatch(path.name) is not None
 
 
-def read(request: Request) -> Documents:
+def read(request: Request) -> Documents | Place:
     """The documents of a folder; or a config by its own file, whatever it is called, and nothing else."""
     path = local_path(request.model)
     if path.suffix != ".json" or os.path.isdir(path):
-        return read_folder(path / request.subfolder if request.subfolder else path, request.model, "folder")
+        folder = path / request.subfolder if request.subfolder else path
+        return read_folder(folder, request.model, "folder", file=request.file)
     config = files.read(path)
     if config is None:
         from hfcount.fetcher.instead import no_folder
@@ -75,15 +78,21 @@ def local_path(model: str) -> Path:
 
 
 def read_folder(
-    folder: Path, model: str, source: SourceName, revision: str | None = None, label: str | None = None
-) -> Documents:
-    """The documents of one folder.
+    folder: Path,
+    model: str,
+    source: SourceName,
+    revision: str | None = None,
+    label: str | None = None,
+    file: str | None = None,
+) -> Documents | Place:
+    """The documents of one folder; the place alone if it has no config, or a file is named.
 
     Args:
         label: what messages call the documents; their paths when None.
+        file: the weight file that is named.
 
     Raises:
-        FetchError: NoSuchFolder, NoConfig or UnreadableFile.
+        FetchError: NoSuchFolder or UnreadableFile.
     """
     if not os.path.isdir(folder):
         from hfcount.fetcher.instead import no_folder
@@ -95,16 +104,15 @@ def read_folder(
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
-    if config is None:
-        raise _no_config(folder, sizes, source)
+    refuse = partial(_no_config, folder, sizes, source)
+    place = Place(model, source, revision, sizes, FolderReader(folder, label), refuse, file)
+    if config is None or file is not None:
+        return place
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
         weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
-    others = {
-        name: files.read(folder / name, label and f"{label} {name}") for name in companions(sizes) if name not in TOKENS
-    }
     return Documents(
         model,
         source,
@@ -114,8 +122,17 @@ def read_folder(
         FolderShards(folder, weights, whole, entries),
         names if whole else list(sizes),
         sizes=sizes if whole else None,
-        companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
+        companions=_companions(folder, sizes, label),
+        place=place,
     )
+
+
+def _companions(folder: Path, sizes: Mapping[str, int | None], label: str | None) -> dict[str, Document]:
+    """The further documents of a folder with these files."""
+    others = {
+        name: files.read(folder / name, label and f"{label} {name}") for name in companions(sizes) if name not in TOKENS
+    }
+    return {name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label)
 
 
 def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:

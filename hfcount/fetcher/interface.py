@@ -15,6 +15,7 @@ from hfcount.text import printable
 
 if TYPE_CHECKING:
     from hfcount.fetcher.meter import Meter
+    from hfcount.fetcher.place import Place
     from hfcount.formats.pickles import Broken, Pickle
 
 Pickles = Mapping[str, "Pickle | Broken"]
@@ -77,6 +78,8 @@ class Request:
             the commit, and nothing is listed.
         meter: counts the requests to the Hub, where many runs share a quota.
         headers: which headers will be read in any case, so that they may be asked for early.
+        file: a weight file of another format than safetensors that alone is asked for, or the end of its name.
+        base: the model that MODEL was made of, as a folder, a config's own .json file or a repo.
     """
 
     model: str
@@ -89,6 +92,8 @@ class Request:
     files: Mapping[str, int | None] | None = field(default=None, hash=False)
     meter: "Meter | None" = field(default=None, compare=False)
     headers: Early | None = None
+    file: str | None = None
+    base: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
@@ -198,6 +203,7 @@ class Documents:
         sizes: bytes of all files by their names, those in folders below included, where they were listed with their
             sizes.
         companions: further documents by name, of COMPANIONS.
+        place: reads any other file; None where only the documents are at hand.
     """
 
     model: str
@@ -210,6 +216,7 @@ class Documents:
     alone: bool = False
     sizes: Mapping[str, int | None] | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
+    place: "Place | None" = None
 
 
 class Source(Protocol):
@@ -218,8 +225,8 @@ class Source(Protocol):
     def takes(self, request: Request) -> bool:
         """Whether this source answers a request that all sources before it have passed on."""
 
-    def read(self, request: Request) -> Documents:
-        """The documents of a request that it takes.
+    def read(self, request: Request) -> "Documents | Place":
+        """The documents of a request that it takes; where there is no config.json, or a file is named, the place.
 
         Raises:
             FetchError: they could not be read.

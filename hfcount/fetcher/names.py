@@ -17,6 +17,9 @@ _PAGES = (*_FOLDERS, *_FILES)
 _REFS = r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)"
 """Revisions with slashes that the Hub's pages and huggingface_hub write as they are."""
 
+_TAGGED = re.compile(r"((?:(?:www\.)?(?:huggingface\.co|hf\.co)/|hf://)?[^@/\s:]+/[^@/\s:]+):([\w.-]+)")
+"""`org/name:Q4_K_M`, as llama.cpp and Ollama name one GGUF file of a repo."""
+
 
 def understood(request: Request) -> Request:
     """The same request with MODEL as a repo id, and what else it says as revision and subfolder; or as a local path.
@@ -34,16 +37,35 @@ def understood(request: Request) -> Request:
             what = "folder" if request.fixtures or os.path.isdir(folder.local_path(model)) else "file"
             named = "--fixtures" if request.fixtures else shown
             raise ValueError(f"{named} is a local {what}, which has no revisions. Leave out the revision.")
-        if request.fixtures is None and _is_weights(model) and os.path.isfile(folder.local_path(model)):
-            return replace(request, model=os.path.dirname(model) or ".")
-        return request
+        return _in_folder(request)
+    if tagged := _TAGGED.fullmatch(model):
+        return replace(understood(replace(request, model=tagged[1])), file=tagged[2])
     repo, revision, subfolder = _taken_apart(model)
     for what, found, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
         if found and asked and found != asked:
             raise ValueError(
                 f"{shown} names the {what} {printable(found)}, and {printable(asked)} is asked for besides. Give one."
             )
-    return replace(request, model=repo, revision=revision or request.revision, subfolder=subfolder or request.subfolder)
+    file = os.path.basename(urlsplit(model).path) if _is_gguf(model) and "://" in model else None
+    return replace(
+        request,
+        model=repo,
+        revision=revision or request.revision,
+        subfolder=subfolder or request.subfolder,
+        file=unquote(file) if file else None,
+    )
+
+
+def _in_folder(request: Request) -> Request:
+    """The same with the folder that a local weight file lies in; a GGUF file alone is asked for."""
+    model = request.model
+    if request.fixtures is not None or not os.path.isfile(folder.local_path(model)):
+        return request
+    if _is_weights(model):
+        return replace(request, model=os.path.dirname(model) or ".")
+    if _is_gguf(model):
+        return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
+    return request
 
 
 def public(model: str) -> str:
@@ -60,6 +82,11 @@ def _is_weights(model: str) -> bool:
     return os.path.basename(model) in (INDEX, BIN_INDEX) or model.endswith((".safetensors", ".bin"))
 
 
+def _is_gguf(model: str) -> bool:
+    """Whether it names a GGUF file, or a raw cut of one."""
+    return re.search(r"\.gguf([.-](part|split)[\w.-]*)?$", model, re.IGNORECASE) is not None
+
+
 def _taken_apart(model: str) -> tuple[str, str | None, str | None]:
     """Repo id, revision and subfolder, as far as MODEL names them."""
     if model.startswith("hf://"):
@@ -69,7 +96,7 @@ def _taken_apart(model: str) -> tuple[str, str | None, str | None]:
         _check_kind(model, kind)
         repo, at, tail = _divided(rest)
         revision, path = _revision(tail) if at else (None, tail)
-        return repo, revision, _folder(path, not path.endswith((".json", ".safetensors")))
+        return repo, revision, _folder(path, not path.endswith((".json", ".safetensors", ".gguf")))
     if _is_address(model):
         return _page(model, _segments(model))
     named = re.fullmatch(r"([^@/\s:]+(?:/[^@/\s:]+)?)@([^\s:~^?*\[\\]+)", model)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Pickles, Progress, Shards
+from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents, Pickles, Progress, Shards
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, parse_header
 from hfcount.formats.samples import Piece, Samples
@@ -61,7 +61,8 @@ class Draft:
                 sizes[name] = len(change)
             else:
                 sizes[name] = _moved(sizes.get(name), change)
-        companions = {name: one for name in self.read.companions if (one := self.document(name))}
+        others = {**self.read.companions, **({BIN_INDEX: None} if BIN_INDEX in self.changes else {})}
+        companions = {name: one for name in others if (one := self.document(name))}
         return replace(
             self.read,
             config=config,

@@ -10,6 +10,7 @@ from hfcount.choices import Depth
 from hfcount.errors import NotVerified, Value, Variant
 from hfcount.fetcher.interface import SourceName
 from hfcount.figures import (
+    AdapterFigures,
     ClosedForm,
     ComponentCount,
     Compute,
@@ -22,6 +23,7 @@ from hfcount.figures import (
     Serving,
     Storage,
     TensorRow,
+    WeightsFile,
 )
 from hfcount.mapper.whatif import written
 from hfcount.project import SCHEMA
@@ -39,9 +41,8 @@ Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
 class Files(Part):
     """How far a run looked at the weight files.
 
-    Numbers of files: `named` by the index, or standing for the model where there is none; of these `found`, null where
-    that is not known; `sized`, whose size was held against their tensors. `opened` are all files whose headers were
-    read, and `apart` those that were not opened, since no loader takes them by itself, and why.
+    Numbers of files: `named` by the index, or standing for the model; of these `found`, null if that is not known, and
+    `sized`, held against their tensors. `opened` are all whose headers were read, `apart` those that were not, and why.
     """
 
     named: int
@@ -150,11 +151,10 @@ class Report(Part):
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
-    safetensors: `pickle`. `not_looked_at` is what lies beside the model, such as adapters or its other forms, of which
-    the verdict says nothing. `asides` are the parts of the model that are not described: the prefix of their names, and
-    why. `allowed` are the errors that --allow let through, which are notes among the findings. `serving` answers what
-    was asked about serving, beside the verdict. `overrides` are the config keys that were set to other values.
-    `derived_with` is what gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
+    safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
+    what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
+    are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
+    answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -178,6 +178,8 @@ class Report(Part):
     allowed: tuple[Allowed, ...] = ()
     storage: Storage | None = None
     memory: Memory | None = None
+    variants: tuple[WeightsFile, ...] | None = None
+    adapter: AdapterFigures | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None
     asides: dict[str, str] | None = None
@@ -280,7 +282,7 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = ("container", "overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving")
+_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

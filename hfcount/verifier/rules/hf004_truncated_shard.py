@@ -18,7 +18,7 @@ class TruncatedShard(Finding):
 
 
 class CutOff(TruncatedShard):
-    """A pickled file lacks its end.
+    """A file that is not of safetensors lacks its end.
 
     Args:
         statement: how that is seen, with what is known of both sizes.
