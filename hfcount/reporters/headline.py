@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from hfcount.report.model import Report, ReportedFinding
 from hfcount.reporters.amounts import binary, short
-from hfcount.reporters.text import looked
+from hfcount.reporters.looked import looked
 from hfcount.text import plural, printable
 
 

@@ -22,7 +22,8 @@ from hfcount.reporters import headline
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.comparing import compared
-from hfcount.reporters.text import looked, number, origin, outcome, remarks, serving, share, verdict
+from hfcount.reporters.looked import looked
+from hfcount.reporters.text import number, origin, outcome, remarks, serving, share, verdict
 from hfcount.reporters.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
 from hfcount.text import plural, printable
 

@@ -7,11 +7,11 @@ from hfcount.figures import ClosedForm
 from hfcount.formula.latex import latex
 from hfcount.report.model import Report
 from hfcount.reporters.comparing import compared
+from hfcount.reporters.looked import looked
 from hfcount.reporters.selection import comparable, in_full, judged, sparse
 from hfcount.reporters.text import (
     formulas,
     inert,
-    looked,
     number,
     origin,
     outcome,

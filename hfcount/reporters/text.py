@@ -6,17 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from hfcount.fetcher.beside import TRAINING
-from hfcount.fetcher.missing import named
 from hfcount.figures import ClosedForm, Compute, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.reporters.adapters import adapter
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import answered, fitting, refused
+from hfcount.reporters.looked import HELD, listed
 from hfcount.reporters.variants import variants
 from hfcount.text import plural
-
-_HELD = {"gguf": "GGUF", "adapter": "adapter"}
-"""Containers that are held against something else than the config beside them, and what they are called."""
 
 
 def outcome(report: Report) -> str:
@@ -154,60 +151,12 @@ def origin(report: Report) -> str:
     parts = (
         report.family,
         report.architecture if report.architecture else None,
-        report.dtype or ("no dtype" if report.family and report.container not in _HELD else None),
-        _HELD.get(report.container or ""),
+        report.dtype or ("no dtype" if report.family and report.container not in HELD else None),
+        HELD.get(report.container or ""),
         report.source,
         f"commit {report.revision[:12]}" if report.revision else None,
     )
     return ", ".join(part for part in parts if part)
-
-
-def looked(report: Report) -> str:
-    """How far the run looked, and what it did not open; empty where it could not look at all."""
-    files = report.evidence.files if report.evidence else None
-    if files is None:
-        return f"config.json alone{_closed(report)}" if report.family else ""
-    checked = {check.name for check in report.checks}
-    seen = ["names"] if "tensors" in checked or report.container in _HELD else []
-    if report.depth == "headers":
-        seen += ["shapes", "types"] if report.container in _HELD else ["shapes", "dtypes"] if seen else ["layout"]
-    seen += ["bytes of total_size"] if "total_size" in checked else []
-    if report.depth == "headers":
-        some = files.found and files.opened < files.named  # else all, or others that are there in their place
-        opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
-        by = "by their headers; data was not read"
-        if report.source == "memory":
-            return f"{_listed(seen)} of the tensors in memory"
-        if report.container == "pickle":
-            by = "by their pickles, of which nothing was run; data was not read"
-        said = f"{_listed([*seen, 'sizes'])} of {opened} {by}"
-    else:
-        seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
-        many = f"the {plural(files.named, 'file')} themselves were"
-        unknown = f"{many if files.named != 1 else 'the file itself was'} not seen"
-        closed = "their headers were not opened (--depth headers reads them)"
-        closed = closed if files.found else "none of its files is there"
-        said = f"{_listed(seen) or 'the index'}; {unknown if files.found is None else closed}"
-    return said + _closed(report)
-
-
-def _closed(report: Report) -> str:
-    """`; not opened: a.gguf, b.gguf and 3 more (GGUF)`: what lies beside the model."""
-    known = {name for one in report.not_looked_at for name in one.files}
-    files = report.evidence.files if report.evidence else None
-    said = [f"{named(one.files, one.count)} ({one.kind})" for one in report.not_looked_at]
-    said += [f"{name} ({why})" for name, why in (files.apart if files else {}).items() if name not in known]
-    return f"; not opened: {', '.join(said)}" if said else ""
-
-
-def _listed(words: Sequence[str]) -> str:
-    """`names, sizes and dtypes`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
-
-
-def _of(some: int, files: int) -> str:
-    """`14 files`, `2 of 14 files`."""
-    return plural(files, "file") if some == files else f"{some:,} of {plural(files, 'file')}"
 
 
 def tally(reports: Sequence[Report]) -> str:
@@ -248,7 +197,7 @@ def _because(report: Report) -> str:
         return _unproven(report)
     if report.verdict == "allowed":
         return _allowed(report)
-    if report.container in _HELD:
+    if report.container in HELD:
         return _contained(report)
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
@@ -268,7 +217,7 @@ def _contained(report: Report) -> str:
     counted = f"{number(stored)} parameters in {number(size)} bytes{bits}"
     if report.verdict == "verified":
         by = [check.text.removeprefix("by ") for check in report.checks if check.name in ("metadata", "base")]
-        return f"{counted}, names and shapes by {_listed(by)}"
+        return f"{counted}, names and shapes by {listed(by)}"
     notes = [finding for finding in report.findings if not finding.rule.informational]
     sound = "for its base" if report.adapter else "sound in itself"
     return f"{counted}, {sound}; see {', '.join(f'{note.code} {note.name}' for note in notes)}"
