@@ -24,12 +24,13 @@ class Alike(Generic[T]):
     def of(self, name: str) -> tuple[T, tuple[int, ...]]:
         """What comes of a name, in which `filled` puts its numbers in place of marks, and these numbers."""
         text, numbers = split(name)
-        alike = tuple(number if number < 10 else MARK + place for place, number in enumerate(numbers))
-        if (text, alike) not in self._known:
-            self._known[text, alike] = self._work(joined(text, alike))
-        return self._known[text, alike], numbers
+        alike = tuple([number if number < 10 else MARK + place for place, number in enumerate(numbers)])
+        key = text, alike
+        if key not in self._known:
+            self._known[key] = self._work(joined(text, alike))
+        return self._known[key], numbers
 
 
 def filled(marked: Iterable[int], numbers: tuple[int, ...]) -> tuple[int, ...]:
     """The numbers of a name where marks stand for some of them."""
-    return tuple(numbers[one - MARK] if one >= MARK else one for one in marked)
+    return tuple([numbers[one - MARK] if one >= MARK else one for one in marked])

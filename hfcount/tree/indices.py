@@ -2,10 +2,11 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import gcd
+from typing import Any
 
 from hfcount.tree.dims import Dim, has_key, unnamed
 
@@ -77,7 +78,14 @@ class Indices:
             return Indices(range(base.start + by, base.stop + by, base.step), self.count, without, ends)
         return Indices(tuple(number + by for number in base), self.count, without)
 
-    def __contains__(self, number: int) -> bool:
+    @property
+    def members(self) -> Container[int]:
+        """The same numbers, as what looks many plain ones up the fastest."""
+        if self.without:
+            return self
+        return self.base if isinstance(self.base, range) else frozenset(self.base)
+
+    def __contains__(self, number: Any) -> bool:
         # A range looks up a plain int at once, but compares a subclass such as Dim with each of its numbers.
         base, number = self.base, int(number)
         if isinstance(base, tuple):
@@ -124,10 +132,8 @@ def intersection(left: Indices, right: Indices) -> Indices:
     listed, other = (left, right) if isinstance(left.base, tuple) else (right, left)
     if isinstance(other.base, tuple) and len(other.base) < len(listed.base):
         listed, other = other, listed
-    among: Indices | range | set[int] = other
-    if not other.without:
-        among = other.base if isinstance(other.base, range) else set(other.base)
-    result = Indices.of(number for number in map(int, listed) if number in among)
+    members = other.members
+    result = Indices.of(number for number in map(int, listed) if number in members)
     found = next((one for one in (left, right) if one.count == result.count), None)
     return found or replace(result, count=_at_once(left, right, len(result.base)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
 from math import prod
-from operator import mul
+from operator import contains, mul
 from typing import Literal
 
 from hfcount.tree.dims import portion
@@ -237,22 +237,22 @@ class Finder:
         self._candidates = candidates
 
     @cached_property
-    def _by_text(self) -> dict[tuple[str, ...], list[tuple[Leaf, list[Indices]]]]:
-        found: dict[tuple[str, ...], list[tuple[Leaf, list[Indices]]]] = {}
+    def _by_text(self) -> dict[tuple[str, ...], list[tuple[Leaf, list[Container[int]]]]]:
+        found: dict[tuple[str, ...], list[tuple[Leaf, list[Container[int]]]]] = {}
         for leaf in self._candidates:
             text, _ = split(".".join(part if isinstance(part, str) else "0" for part in leaf.segments))
-            found.setdefault(text, []).append((leaf, leaf.indices))
+            found.setdefault(text, []).append((leaf, [numbers.members for numbers in leaf.indices]))
         return found
 
-    def leaves(self, text: tuple[str, ...]) -> Sequence[tuple[Leaf, Sequence[Indices]]]:
-        """The leaves whose names have these texts around their indices, each with the indices that it has there."""
+    def leaves(self, text: tuple[str, ...]) -> Sequence[tuple[Leaf, Sequence[Container[int]]]]:
+        """The leaves whose names have these texts around their indices, each with the numbers that it has there."""
         return self._by_text.get(text, ())
 
     def find(self, name: str) -> Leaf | None:
         """The leaf, or None when no tensor of the blueprint has that name."""
         text, numbers = split(name)
         for leaf, sets in self.leaves(text):
-            if all(map(Indices.__contains__, sets, numbers)):
+            if all(map(contains, sets, numbers)):
                 return leaf
         return None
 

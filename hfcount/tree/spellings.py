@@ -78,6 +78,9 @@ def renamed(leaf: Leaf, rename: Callable[[str], str]) -> tuple[Leaf, Callable[[t
             places.append(place if place >= 0 else None)
 
     pattern = ".".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in leaf.segments)
+    new = replace(leaf, segments=tuple(segments))
+    if places == list(range(len(sets))):  # the same numbers in the same order
+        return new, lambda numbers: pattern % numbers
 
     def old(numbers: tuple[int, ...]) -> str:
         known = list(alone)
@@ -86,7 +89,7 @@ def renamed(leaf: Leaf, rename: Callable[[str], str]) -> tuple[Leaf, Callable[[t
                 known[place] = number
         return pattern % tuple(known)
 
-    return replace(leaf, segments=tuple(segments)), old
+    return new, old
 
 
 def _merged(leaves: list[Leaf], whole: list[str], parts: list[list[str]]) -> Iterator[Swap]:

@@ -1,11 +1,11 @@
 """Which names of a checkpoint the reference takes for names of the blueprint."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import contains
 
 from hfcount.tree.alike import Alike, filled
-from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, is_index, split
 from hfcount.tree.spellings import Spellings, Swap, renamed
 
@@ -72,8 +72,8 @@ def _wanted(
     return pairs, used
 
 
-_Form = tuple[Sequence[tuple[Leaf, Sequence[Indices]]], tuple[int, ...]]
-"""Leaves whose names have the texts of a name, each with its indices, and the numbers of the name."""
+_Form = tuple[Sequence[tuple[Leaf, Sequence[Container[int]]]], tuple[int, ...]]
+"""Leaves whose names have the texts of a name, each with its numbers, and the numbers of the name."""
 
 
 def _forms(name: str, spellings: Spellings, finder: Finder) -> list[_Form]:
@@ -90,7 +90,7 @@ def _leaf(forms: Iterable[_Form], numbers: tuple[int, ...]) -> tuple[Leaf, tuple
     for leaves, marked in forms:
         inner = filled(marked, numbers)
         for leaf, sets in leaves:
-            if all(map(Indices.__contains__, sets, inner)):
+            if all(map(contains, sets, inner)):
                 return leaf, inner
     return None
 

@@ -3,8 +3,8 @@
 Each compares hfcount with a peer that does a comparable thing on the same machine in the same run, by turns, and prints
 the ratio of the medians; nothing fails by the clock. WORD picks the measures whose name contains one. `--oracle` is an
 interpreter with torch and transformers, when this one has none; `--base` a checkout of another commit to compare with,
-`--recorded` one more tree of recorded checkpoints to read. `--page` writes all of it to hfcount/docs/speed.md, with the
-date and the machine.
+`--recorded` one more tree of recorded checkpoints to read, `--wild` a folder of local ones as they were found.
+`--page` writes all of it to hfcount/docs/speed.md, with the date and the machine.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import differing
 import page
@@ -95,6 +96,21 @@ names = sorted(path.parent.name for path in root.rglob("config.json"))
 run(names[:12])
 start = time.process_time()
 run(names)
+print(time.process_time() - start)
+"""
+# CPU seconds for checkpoints in these folders, after each has been read once.
+_FOLDERS = """
+import sys, time
+from hfcount import HfcountError, verify
+def run(folders):
+    for folder in folders:
+        try:
+            verify(folder)
+        except HfcountError:
+            pass
+run(sys.argv[1:])
+start = time.process_time()
+run(sys.argv[1:])
 print(time.process_time() - start)
 """
 _PARSED = """
@@ -318,6 +334,24 @@ def that_differ(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
         yield compare(row.measure, ours, base, called="by the commit of --base", rounds=rounds, at_most=0.5)
 
 
+def in_the_wild(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """Real checkpoints as they were found, many of which differ, one after another in one process; only with --wild."""
+    folders = sorted({str(path.parent) for root in options.wild for path in Path(root).rglob("config.json")})
+    if not folders:
+        return
+    line = [sys.executable, "-P", "-c", _FOLDERS, *folders]
+    paths = [str(FIXTURES.parent), *filter(None, [options.base])]
+    runs = [inside(line, {"PYTHONPATH": path}) for path in paths]
+    turns = [[run() for run in runs] for _ in range(min(options.rounds, 3))]
+    rates = [len(folders) / median(seconds) for seconds in zip(*turns, strict=True)]
+    measure, ours = f"{len(folders)} found in the wild", f"{rates[0]:,.0f} per CPU second"
+    if options.base is None:
+        yield Row(measure, ours)
+        return
+    ratio = rates[1] / rates[0]
+    yield Row(measure, ours, f"{rates[1]:,.0f} by the commit of --base", ratio, "<= 0.5", ratio <= 0.5)
+
+
 def unrelated_names(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     """An index whose names have nothing to do with the config: what anybody may upload."""
     for count, seconds, memory in ((10_000, 3.0, 100), (100_000, 10.0, 300)):
@@ -379,7 +413,7 @@ SECTIONS: dict[str, tuple[Measure, ...]] = {
     "In a process": (config_to_totals, every_architecture, index_against_json, many_in_a_loop),
     "Near: a Hub on this machine": (headers_from_a_hub,),
     "Far: with a delay, TLS and redirects": (behind_a_delay, far_away),
-    "Checkpoints that differ": (that_differ, unrelated_names),
+    "Checkpoints that differ": (that_differ, in_the_wild, unrelated_names),
     "Very many": (sweep_of_many,),
 }
 """The measures, as the page groups them."""
@@ -394,6 +428,7 @@ def main() -> None:
     parser.add_argument("--oracle", metavar="PYTHON", default=sys.executable, help="has torch, transformers and hf-mem")
     parser.add_argument("--base", metavar="PATH", help="a checkout of the commit to compare with")
     parser.add_argument("--recorded", metavar="DIR", action="append", default=[], help="a further tree of checkpoints")
+    parser.add_argument("--wild", metavar="DIR", action="append", default=[], help="checkpoints as they were found")
     parser.add_argument("--page", action="store_true", help="write everything to hfcount/docs/speed.md")
     options = parser.parse_args()
     if options.page and options.words:
