@@ -30,7 +30,7 @@ def contained(found: Documents | Place, request: Request, options: Options) -> I
             raise _refusal(place, request)
         if options.save is not None:
             raise FetchError(
-                "NotSaved", f"--save records safetensors, and {printable(place.label)} is {container.name}."
+                "NotSaved", f"--save records models with a config.json, and {printable(place.label)} has none."
             )
         return container.inspect(place, request, options)
     finally:
@@ -53,11 +53,10 @@ def look_beside(place: Place | None, request: Request, inspection: Inspection) -
     if not place.local and options.depth != "headers":
         return inspection
     for container in CONTAINERS:
-        files = frozenset(name for name in place.sizes if container.holds(name))
-        if not files:
+        if not any(map(container.holds, place.sizes)):
             continue
         try:
-            findings, rows = container.beside(place, request, inspection)
+            findings, rows, files = container.beside(place, request, inspection)
         except FetchError:  # then it is said that they were not looked at
             continue
         inspection.outcome.findings += findings

@@ -88,7 +88,7 @@ class Evidence:
         variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
         container: what holds the weights; None for files of safetensors.
         adapter: what an adapter adds to its base; None for anything else.
-        beside: weight files of another container that were compared with these.
+        beside: weight files of another container that were compared with these, or all of a model in one of its own.
     """
 
     index: Index | None = None

@@ -339,3 +339,27 @@ def test_a_server_that_does_not_answer_right(hub: Hub, run: Run, tmp_path: Path,
     assert (result.code, result.err) == (3, "")
     assert result.report["error"]["kind"] == kind
     assert "\n" not in result.report["error"]["message"]
+
+
+# Sizes that the tensors could not have
+
+
+@pytest.mark.parametrize(
+    ("pairs", "says"),
+    [
+        ({"qwen3.block_count": "2"}, "qwen3.block_count is no whole number"),
+        ({"qwen3.embedding_length": 64.0}, "qwen3.embedding_length is no whole number"),
+        ({"qwen3.expert_count": 4}, "qwen3.expert_count is 4, and no tensors of experts are stored"),
+    ],
+)
+def test_metadata_of_another_kind(tmp_path: Path, pairs: Mapping[str, Any], says: str) -> None:
+    path = folder(tmp_path / "m", {"m.gguf": whole(*model(**pairs))})
+    report = hfcount.verify(path)
+    assert (report.verdict, [one.code for one in report.findings]) == ("mismatch", ["HF710"])
+    assert says in report.findings[0].message
+
+
+def test_a_part_that_is_cut_is_told_once(tmp_path: Path) -> None:
+    files = split()
+    files["m-00002-of-00003.gguf"] = files["m-00002-of-00003.gguf"][:-40]
+    assert [one.code for one in hfcount.verify(folder(tmp_path / "m", files)).findings] == ["HF004"]

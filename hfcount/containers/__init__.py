@@ -3,13 +3,13 @@
 Each has a row in CONTAINERS, which says how a listing shows it, and a module with
 
     inspect(place: Place, request: Request, options: Options) -> Inspection
-    beside(place: Place, request: Request, model: Inspection) -> tuple[list[Finding], tuple[WeightsFile, ...]]
+    beside(place: Place, request: Request, model: Inspection) -> Besides
 
 which read what they need of the place, and answer with what they found: of a model that is nothing else, and of files
 that lie beside the safetensors of a model.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from hfcount.figures import WeightsFile
     from hfcount.inspection import Inspection, Options
     from hfcount.verifier.finding import Finding
+
+
+class Besides(NamedTuple):
+    """What was found beside a model, a row for each file, and the paths of all files that were looked at."""
+
+    findings: "Sequence[Finding]" = ()
+    rows: "tuple[WeightsFile, ...]" = ()
+    files: Collection[str] = ()
 
 
 class Container(NamedTuple):
@@ -43,11 +51,9 @@ class Container(NamedTuple):
         found: Inspection = self._module.inspect(place, request, options)
         return found
 
-    def beside(
-        self, place: Place, request: "Request", model: "Inspection"
-    ) -> "tuple[list[Finding], tuple[WeightsFile, ...]]":
-        """What was found beside a model's safetensors, and a row for each file; raises as `inspect` does."""
-        found: tuple[list[Finding], tuple[WeightsFile, ...]] = self._module.beside(place, request, model)
+    def beside(self, place: Place, request: "Request", model: "Inspection") -> Besides:
+        """What was found beside a model's safetensors; raises as `inspect` does."""
+        found: Besides = self._module.beside(place, request, model)
         return found
 
     @property

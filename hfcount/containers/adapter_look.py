@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
+from hfcount.containers import Besides
 from hfcount.containers.adapter import Result, compare, report_alone
 from hfcount.containers.adapter_settings import ADAPTER_CONFIG, Settings, read_settings
 from hfcount.containers.bases import Base, base_of, is_repo
@@ -13,12 +14,11 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place
-from hfcount.figures import AdapterFigures, Failure, WeightsFile
+from hfcount.figures import AdapterFigures, Failure
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Header, header_end, read_shard
 from hfcount.inspection import Contained, Evidence, Inspection, Options
 from hfcount.text import printable
-from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, Outcome, finding_of
 from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 from hfcount.verifier.rules.standalone.hf010_adapter_beside import AdapterBeside
@@ -67,7 +67,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     if looked.settings and looked.header:
         _against(place, request, looked, looked.settings, looked.header)
     return Inspection(
-        documents=documents_of(place),
+        documents=documents_of(place, document),
         options=options,
         changes={},
         blueprint=None,
@@ -145,7 +145,7 @@ def _against(place: Place, request: Request, looked: Looked, settings: Settings,
         looked.outcome.checks.append(Check("base", looked.result.expected, looked.result.matched, text))
 
 
-def beside(place: Place, request: Request, model: Inspection) -> tuple[list[Finding], tuple[WeightsFile, ...]]:
+def beside(place: Place, request: Request, model: Inspection) -> Besides:
     """What was found in the adapter in a model's folder, which transformers applies to that model; no rows.
 
     Nothing is found where it cannot be read, or is for another model.
@@ -156,20 +156,20 @@ def beside(place: Place, request: Request, model: Inspection) -> tuple[list[Find
         settings = read_settings(place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b""))
         _read(place, looked)
         if looked.header is None or model.blueprint is None:
-            return [], ()
+            return Besides()
         if not place.local and settings.base not in (None, place.model):
-            return [], ()
+            return Besides()
         shapes = {name: entry.shape for name, entry in looked.header.tensors.items()}
         result = compare(settings, shapes, model.blueprint)
     except DocumentError:
-        return [], ()
+        return Besides()
     if result.unread:
-        return [], ()
+        return Besides()
     outcome, fits = model.outcome, not any(found.severity == "error" for found in result.findings)
     outcome.findings = [
         found.replace(fits=fits) if isinstance(found, AdapterBeside) else found for found in outcome.findings
     ]
-    return list(result.findings), ()
+    return Besides(result.findings, files=(ADAPTER_CONFIG, looked.file))
 
 
 def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
@@ -206,7 +206,14 @@ def _evidence(looked: Looked) -> Evidence:
         tensors=len(looked.header.tensors) if looked.header else 0,
         bytes=_bytes(looked.header) if looked.header else {},
     )
-    return Evidence(depth="headers", unseen=unseen, container="adapter", contained=contained, adapter=_figures(looked))
+    return Evidence(
+        depth="headers",
+        unseen=unseen,
+        container="adapter",
+        contained=contained,
+        adapter=_figures(looked),
+        beside=(ADAPTER_CONFIG, looked.file),
+    )
 
 
 def _bytes(header: Header) -> Mapping[str, int]:
@@ -231,9 +238,8 @@ def _figures(looked: Looked) -> AdapterFigures | None:
     )
 
 
-def documents_of(place: Place, folder: Path | None = None) -> Documents:
-    """What was read of an adapter, as documents; with its weight file if it is in a folder."""
-    document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
+def documents_of(place: Place, document: Document, folder: Path | None = None) -> Documents:
+    """What was read of an adapter, as documents: its settings, with its weight file if it is in a folder."""
     there = [SAFETENSORS] if folder and SAFETENSORS in place.sizes else []
     shards = FolderShards(folder or Path(), there, entries=there)
     return Documents(

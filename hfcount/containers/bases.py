@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from hfcount.building import build
 from hfcount.errors import HfcountError
@@ -51,7 +52,7 @@ def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool
         return _built(CONFIG, lambda: place.reader.document(CONFIG))
     if ask is None:
         ask = not place.local or place.source == "fixtures"
-    found = next((name for name in (*named, *(_by_card(place) if ask else ())) if is_repo(name)), None)
+    found = next((name for name in chain(named, _by_card(place) if ask else ()) if is_repo(name)), None)
     if found is None:
         return None
     if not ask:

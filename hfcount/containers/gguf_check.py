@@ -4,6 +4,7 @@ Source of the rules: llama.cpp, src/llama-model-loader.cpp (`done_getting_tensor
 than the model makes use of is refused), src/models, tools/mtmd/clip.cpp.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
@@ -19,6 +20,8 @@ FUSED = {
     "attn_kv_b": ("attn_k_b", "attn_v_b"),
 }
 """One tensor in place of several, by options of the converter."""
+
+_EXPERT = re.compile(r"exps|ffn_\w+\.\d+\.")  # stacked, or one by one as older files have them
 
 _KINDS = 100  # kinds of layers; more are not compared with one another
 
@@ -47,7 +50,21 @@ def check(header: Header, size: int | None = None) -> list[Remark]:
             remarks.append(Remark("converter-added", "note", {"tensors": added}))
         remarks += _check_layers(header, kind)
         remarks += _check_shapes(header)
+    if kind == "model":
+        remarks += _check_counts(header)
     return remarks
+
+
+def _check_counts(header: Header) -> Iterator[Remark]:
+    """Sizes that llama.cpp asks of every model as whole numbers, and experts that are counted and not stored."""
+    name = header.text("general.architecture")
+    for key in (f"{name}.block_count", f"{name}.embedding_length"):
+        if key in header.metadata and header.number(key) is None:
+            yield Remark("metadata-differs", "error", {"what": "type", "key": key})
+    experts = header.number(f"{name}.expert_count") or 0
+    if experts > 1 and not any(_EXPERT.search(tensor) for tensor in header.tensors):
+        facts = {"what": "experts", "key": f"{name}.expert_count", "observed": experts}
+        yield Remark("metadata-differs", "error", facts)
 
 
 def _check_adapter(header: Header) -> Iterator[Remark]:

@@ -119,6 +119,8 @@ def _examined(one: FileSet, read: Mapping[str, Read], place: Place) -> Looked:
         looked.add(check(looked.header, size) if looked.header else ())
     elif parts:
         looked.header, remarks = join(parts)
+        if len(parts) < len(one.files):  # some cannot be read, which is told; of a sum nothing can be said then
+            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or one.lost]
         looked.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, one)}) for remark in remarks])
         if len(parts) == len(one.files) and not one.lost:
             looked.add(check(looked.header))

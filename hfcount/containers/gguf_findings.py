@@ -75,6 +75,11 @@ def _metadata(facts: Facts, common: Facts) -> Finding:
             known = tuple(-1 if extent is None else extent for extent in expected)
             held = {"shapes": (len(names), first, expected, observed), **_named(names)}
             held |= {"expected": known, "observed": observed}
+        case "type":
+            held = {"sizes": (f"{facts['key']} is no whole number, as llama.cpp demands.",), **_named(())}
+        case "experts":
+            text = f"{facts['key']} is {facts['observed']:,}, and no tensors of experts are stored."
+            held = {"sizes": (text,), **_named(())}
         case what:
             names = facts["tensors"]
             held = {what: tuple(fold(names)), **_named(names)}

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from hfcount.containers import Besides
 from hfcount.containers.gguf import summary
 from hfcount.containers.gguf_examined import Looked, Seen, look
 from hfcount.fetcher.folder import FolderShards
@@ -17,7 +18,6 @@ from hfcount.plan import Blueprint
 from hfcount.serving.cost import Workload
 from hfcount.serving.memory import costs
 from hfcount.text import printable
-from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, Outcome
 
 
@@ -36,7 +36,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
         changes={},
         blueprint=seen.blueprint,
         announced=(),
-        evidence=_evidence(seen, rows),
+        evidence=_evidence(seen, rows, () if place.file else _files(seen)),
         outcome=_outcome(seen),
         limit=_limit(seen.first),
     )
@@ -56,7 +56,7 @@ def _fitting(seen: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
     return replace(seen, first=max(found, key=lambda one: one.size or 0)) if found else seen
 
 
-def beside(place: Place, request: Request, model: Inspection) -> tuple[list[Finding], tuple[WeightsFile, ...]]:
+def beside(place: Place, request: Request, model: Inspection) -> Besides:
     """What was found in GGUF files beside safetensors, and a row for each.
 
     Findings are notes: who loads the safetensors does not read them. Raises as `inspect` does.
@@ -64,7 +64,7 @@ def beside(place: Place, request: Request, model: Inspection) -> tuple[list[Find
     options = model.options
     seen = look(place, request, options)
     findings = [found.replace(severity="note") for one in seen.looked for found in one.findings]
-    return findings, _rows(seen, options.load)
+    return Besides(findings, _rows(seen, options.load), _files(seen))
 
 
 def _outcome(seen: Seen) -> Outcome:
@@ -95,7 +95,12 @@ def _checks(seen: Seen) -> Iterator[Check]:
             yield Check("base", count, count, f"by {base.label}")
 
 
-def _evidence(seen: Seen, variants: tuple[WeightsFile, ...]) -> Evidence:
+def _files(seen: Seen) -> tuple[str, ...]:
+    return tuple(name for one in seen.looked for name in one.files.files)
+
+
+def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, ...]) -> Evidence:
+    """What was looked at; `files` where all that a place holds was asked for."""
     unseen, base, first = None, seen.base, seen.first
     reasons = [reason for one in seen.looked for reason in one.reasons]
     if reasons:
@@ -108,7 +113,9 @@ def _evidence(seen: Seen, variants: tuple[WeightsFile, ...]) -> Evidence:
         tensors=len(first.header.tensors) if first.header else 0,
         bytes=_sizes(first),
     )
-    return Evidence(depth="headers", unseen=unseen, container="gguf", contained=contained, variants=variants)
+    return Evidence(
+        depth="headers", unseen=unseen, container="gguf", contained=contained, variants=variants, beside=files
+    )
 
 
 def _sizes(one: Looked) -> dict[str, int]:

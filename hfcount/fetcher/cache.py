@@ -54,7 +54,8 @@ def read(request: Request) -> Documents | Place:
         raise FetchError(
             "NotCached",
             f"{printable(request.model)} at {printable(revision)} is not in the cache {printable(str(repo.parent))}."
-            " Run once without --offline (and without HF_HUB_OFFLINE).",
+            " Run once without --offline (and without HF_HUB_OFFLINE); adapters and GGUF files have to be downloaded"
+            f" whole: `hf download {printable(request.model)}`.",
         )
     return read_folder(folder, request.path, "cache", commit, label(request.path, commit), request.file)
 

@@ -17,12 +17,12 @@ _NEAR = 0.7
 _MANY, _NAMED = 10_000, 3  # entries of a folder that are looked at; those that are named
 _OF_MODELS = "models--"
 _DIALECTS = {
-    "ONNX": "the repo that it was exported from may have safetensors",
-    "TensorFlow": "load it with a transformers before 5 and save it again",
-    "Flax": "load it with a transformers before 5 and save it again",
-    "GGUF": "verify the model that it was converted from",
-    "OpenVINO": "the repo that it was exported from may have safetensors",
-    "Core ML": "the repo that it was exported from may have safetensors",
+    "ONNX": "which is not read: the repo that it was exported from may have safetensors",
+    "TensorFlow": "which is not read: load it with a transformers before 5 and save it again",
+    "Flax": "which is not read: load it with a transformers before 5 and save it again",
+    "GGUF": "which --set, --quantize and `hfcount fix` do not take: name the model that it was converted from",
+    "OpenVINO": "which is not read: the repo that it was exported from may have safetensors",
+    "Core ML": "which is not read: the repo that it was exported from may have safetensors",
 }
 """What to do about weights that are not read."""
 
@@ -45,7 +45,7 @@ def _of_file(path: Path, shown: str) -> str:
     if (path.parent / CONFIG).is_file():
         return f"{shown} is not a folder. {_command(str(path.parent))} verifies the checkpoint that it is in."
     if (own := kind(path.name)) in _DIALECTS:
-        return f"{shown} is not a folder, but {own}, which is not read: {_DIALECTS[own]}."
+        return f"{shown} is not a folder, but {own}, {_DIALECTS[own]}."
     return f"{shown} is not a folder, but a file without a {CONFIG} beside it. Name a checkpoint's folder."
 
 
@@ -140,7 +140,7 @@ def _weights_alone(files: Collection[str]) -> str:
         return ", but weights: copy the config.json of the model that they were made from beside them"
     for name, own in kinds.items():
         if own in _DIALECTS:
-            return f", only {own} ({printable(name, 100)}), which is not read: {_DIALECTS[own]}"
+            return f", only {own} ({printable(name, 100)}), {_DIALECTS[own]}"
     return ""
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.gitignore import Rules, ignored, rules_above, rules_in
-from hfcount.fetcher.interface import BIN_INDEX, CONFIG, HEADERS, INDEX
+from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, CONFIG, HEADERS, INDEX
 from hfcount.text import plural, printable
 
 _BESIDE = (INDEX, BIN_INDEX, HEADERS)
@@ -54,8 +54,10 @@ def checkpoints_below(root: Path) -> list[str]:
 
 
 def is_checkpoint(names: Collection[str]) -> bool:
-    """Whether a folder with these entries holds GGUF files, or a config beside weights, an index or their recording."""
+    """Whether a folder holds GGUF files, an adapter, or a config beside weights, an index or their recording."""
     if any(name.endswith(".gguf") for name in names):
+        return True
+    if ADAPTER in names and any(name.startswith("adapter_model.") for name in names):
         return True
     return CONFIG in names and any(name in _BESIDE or name.endswith(_WEIGHTS) for name in names)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hfcount.containers.adapter_look import SAFETENSORS, documents_of, inspect
 from hfcount.containers.adapter_names import PREFIX, read_names
+from hfcount.containers.adapter_settings import ADAPTER_CONFIG
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.place import FileReader, Place
 from hfcount.formats.json import Document
@@ -79,7 +80,8 @@ class AdapterState(State):
 
 def adapter_state(folder: Path, place: Place, base: str | None) -> AdapterState:
     """The folder of an adapter as it is."""
-    return AdapterState(Draft(folder, documents_of(place, folder)), place, base)
+    document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
+    return AdapterState(Draft(folder, documents_of(place, document, folder)), place, base)
 
 
 def put_right(state: State) -> Iterator[Proposal]:

@@ -129,10 +129,12 @@ def _files(run: Inspection, weights: Weights) -> Files:
 def _beside(run: Inspection) -> tuple[Beside, ...]:
     """What lies beside the model and was not looked at; of a config that was only counted nothing is said."""
     weights, evidence = run.evidence.weights, run.evidence
-    if weights is None:
+    if weights is None and not (evidence.contained and evidence.beside):
         return ()
-    seen = {*(evidence.headers or ()), *evidence.beside, *(weights.named if evidence.index else ())}
-    names = {*weights.files, *(weights.sizes or ()), *weights.apart}
+    seen, names = {*(evidence.headers or ()), *evidence.beside}, {*run.documents.files}
+    if weights is not None:
+        seen.update(weights.named if evidence.index else ())
+        names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)
     return tuple(
         Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:_MOST]))

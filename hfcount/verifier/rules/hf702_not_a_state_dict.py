@@ -34,9 +34,10 @@ class NotAStateDict(Finding):
         if not self.count:
             return f"{file} holds no dictionary of tensors, so that loaders find no weights in it."
         keys = "".join(f'["{printable(key, 60)}"]' for key in self.path)
+        where = f"under {keys}" if keys else "in a list without names"
         subject = printable(self.subject)
         whole = f"{'all' if self.fits else 'not all'} that {subject} needs"
         return (
-            f"{file}: {plural(self.count, 'tensor')} lie under {keys}, {whole}. Loaders look for them at the"
+            f"{file}: {plural(self.count, 'tensor')} lie {where}, {whole}. Loaders look for them at the"
             " top, and find none."
         )

@@ -16,6 +16,7 @@ class MetadataDiffers(Finding):
         missing, unknown: tensors that are missing, and those that the architecture does not have; folded.
         shapes: how many tensors have another shape, the first of them, and both its shapes.
         halves: pairs of matrices of an adapter that do not fit together, as sentences.
+        sizes: keys whose value is nothing that the tensors could have, as sentences.
     """
 
     code = "HF710"
@@ -31,6 +32,7 @@ class MetadataDiffers(Finding):
     unknown: tuple[str, ...] = ()
     shapes: tuple[int, str, tuple[int | None, ...], tuple[int, ...]] | None = None
     halves: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -53,6 +55,7 @@ class MetadataDiffers(Finding):
                 f" {given}, stored {sides(observed_shape)}."
             )
         yield from self.halves
+        yield from self.sizes
 
     def _numbers(self) -> str:
         parts = [
