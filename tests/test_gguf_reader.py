@@ -119,6 +119,7 @@ def test_no_tensors() -> None:
         pytest.param(raw(head(version=1)), "HF003", "version 1", id="version 1"),
         pytest.param(raw(head(version=4)), "HF003", "version 4", id="version 4"),
         pytest.param(raw(head(version=3 << 24)), "HF003", "big-endian", id="big endian"),
+        pytest.param(raw(head(version=0)), "HF003", "version 0 of GGUF", id="version 0"),
         pytest.param(raw(head(2**63)), "HF003", "9,223,372,036,854,775,808 tensors", id="2^63 tensors"),
         pytest.param(raw(head(0, 2**64 - 1)), "HF003", "pairs of metadata", id="2^64 pairs"),
         pytest.param(raw(head(1000)), "HF003", "have no room", id="more tensors than bytes"),

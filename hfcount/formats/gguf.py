@@ -180,7 +180,7 @@ def _unquantised(header: Header) -> Mapping[str, Value]:
 
 
 def _check_version(where: str, version: int) -> None:
-    if version & 0xFFFF == 0:
+    if version & 0xFFFF == 0 and version:  # a small number, with its bytes in the other order
         raise broken(
             f"{where} is written for big-endian machines: its version {version:,} has its bytes in that order. Others"
             " do not load it.",

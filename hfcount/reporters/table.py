@@ -7,6 +7,7 @@ scrolls, its last line says the verdict again.
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from shlex import quote
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -107,7 +108,13 @@ def answer(report: Report, full: bool = False) -> Iterator[RenderableType]:
 def _left_out(report: Report) -> str:
     counts = report.parameters
     total = f"{counts.total:,} parameters" if counts and counts.total is not None else "parts that are not described"
-    return f"By its config it has {total}. --details shows its components, and what serving it takes."
+    text = f"By its config it has {total}. --details shows its components, and what serving it takes."
+    return f"{text} `hfcount fix {quote(report.model)}` shows what can be repaired." if _repairable(report) else text
+
+
+def _repairable(report: Report) -> bool:
+    """Whether `hfcount fix` takes it: a model in a folder, as its config is."""
+    return report.source == "folder" and report.container in (None, "pickle") and not report.overrides
 
 
 def _sections(report: Report, width: int, short: bool) -> Iterator[Iterable[RenderableType]]:
