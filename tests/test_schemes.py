@@ -506,7 +506,7 @@ def test_a_name_in_a_list(style: Style, pattern: str, name: str, hit: Hit) -> No
     assert Matcher([pattern], style).find(name) == hit
 
 
-@pytest.mark.parametrize("pattern", ["a{2}", "(", "(?!x)a", "*a", r"\1", "[a", "(" * 500])
+@pytest.mark.parametrize("pattern", ["a{2,1}", "a*+a", "(", "(?!x)a", "*a", r"\1", "[a", "(" * 500])
 def test_a_pattern_beyond_the_grammar_matches_nothing(pattern: str) -> None:
     with pytest.raises(Unreadable):
         Automaton(pattern)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s"{}\[\],]+')
 _MANY = 1_000_000  # tokens that are looked at
+_LARGEST = 4 << 20  # bytes of a document that is parsed once more, to see where it breaks off
 
 
 def line_of_key(raw: bytes, key: str) -> int | None:
@@ -35,7 +36,9 @@ def line_of_text(raw: bytes, text: str) -> int | None:
 
 
 def line_of_error(raw: bytes) -> int | None:
-    """The line where a document stops being JSON; None if it is JSON."""
+    """The line where a document stops being JSON; None if it is JSON, or too large to be parsed once more."""
+    if len(raw) > _LARGEST:
+        return None
     try:
         json.loads(raw.decode("utf-8", errors="replace"))
     except json.JSONDecodeError as error:

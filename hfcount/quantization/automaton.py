@@ -143,14 +143,18 @@ class Automaton:
             self._at = counted.end()
             least = int(counted[1])
             most = int(counted[3]) if counted[3] else None if counted[2] else least
+            if most is not None and most < least:
+                raise Unreadable(self._text)
             result = self._counted(begin, least, most)
         elif how in ("*", "+", "?"):
             self._at += 1
             result = self._looped(first, last, how)
         else:
             return first, last
-        if self._peek() in ("?", "+"):  # lazy or greedy, the same names match
+        if self._peek() == "?":  # lazy or greedy, the same names match
             self._at += 1
+        elif self._peek() == "+":  # possessive: it gives nothing back, which is not simulated
+            raise Unreadable(self._text)
         return result
 
     def _looped(self, first: int, last: int, how: str) -> tuple[int, int]:
