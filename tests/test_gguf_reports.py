@@ -325,7 +325,7 @@ def test_metadata_that_lies_is_told_in_lines(tmp_path: Path, key: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
-        pytest.param(Fault(status=500), "HubError", id="an error"),
+        pytest.param(Fault(status=500), "HubError", id="an error", marks=pytest.mark.long),  # it is asked again
         pytest.param(Fault(status=404), "HubError", id="no such file, though it is listed"),
         pytest.param(Fault(cut=0.5), "NoNetwork", id="half of the range"),
         pytest.param(Fault(status=302, headers={"Location": "file:///etc/passwd"}), "HubError", id="a local file"),

@@ -14,7 +14,10 @@ def hub_of_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         yield hub
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=() if page.stem == "fine-tune" else pytest.mark.long, id=page.stem) for page in PAGES],
+)
 def test_every_command_prints_what_is_shown(tmp_path: Path, hub_of_models: Hub, page: Path) -> None:
     text = page.read_text()
     assert text.count("```console") == len(BLOCK.findall(text)) > 0
