@@ -259,7 +259,7 @@ def _policy(allow: Collection[str], strict: bool) -> Policy:
     rules = {one: lookup(one) for one in allow}
     for name, rule in rules.items():
         if rule is None:
-            raise ValueError(f"allow names {name!r}, and no rule is called that. `hfcount --rules` lists them.")
+            raise ValueError(f"allow names {name!r}, and no rule is called that. `hfcount rules` lists them.")
     return Policy(frozenset(rule.code for rule in rules.values() if rule), strict)
 
 
