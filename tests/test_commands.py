@@ -175,7 +175,7 @@ LINES: dict[str, tuple[int, str]] = {
 }
 
 
-@over("line", LINES)
+@over("line", LINES, every=3)
 def test_no_line_ends_without_a_next_step(here: Command, line: str) -> None:
     code, said = LINES[line]
     result = here(*shlex.split(line))

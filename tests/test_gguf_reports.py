@@ -13,6 +13,7 @@ from conftest import Run
 from defects import sharded
 from gguf_files import CONFIG, Source, laid_out, model, projector, source, split, whole
 from loopback import Fault, Hub
+from tables import over
 
 import hfcount
 from hfcount.errors import FetchError
@@ -308,7 +309,7 @@ COUNTS = (
 )
 
 
-@pytest.mark.parametrize("key", COUNTS)
+@over("key", COUNTS, every=5)
 def test_metadata_that_lies_is_told_in_lines(tmp_path: Path, key: str) -> None:
     base = folder(tmp_path / "base", {}, CONFIG)
     for place, value in enumerate(EXTREME):
