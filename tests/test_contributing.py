@@ -64,7 +64,7 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
     copy, hidden = tmp_path / "copy", tmp_path / "hidden"
     for name in ("hfcount", "fixtures", "tests", ".github", ".ci"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("README.md", "pyproject.toml", "LICENSE"):
+    for name in ("README.md", "pyproject.toml", "LICENSE", ".pre-commit-hooks.yaml"):
         shutil.copy(ROOT / name, copy)
     hidden.mkdir()
     (hidden / "sitecustomize.py").write_text(HIDE)
