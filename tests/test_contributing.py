@@ -71,8 +71,9 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
 
     def run(*words: str) -> str:
         path = os.pathsep.join(map(str, (hidden, copy)))
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # a run of its own
         done = subprocess.run(
-            [sys.executable, *words], cwd=copy, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
+            [sys.executable, *words], cwd=copy, env=kept | {"PYTHONPATH": path}, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
