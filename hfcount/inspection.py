@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import AdapterFigures, Failure, WeightsFile
+from hfcount.figures import AdapterFigures, ClosedForm, Failure, LayerKind, Storage, WeightsFile
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -18,6 +18,7 @@ from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
 from hfcount.recent import built
+from hfcount.served import Compute, Memory, Serving
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
@@ -132,3 +133,14 @@ class Inspection(NamedTuple):
     evidence: Evidence
     outcome: Outcome
     limit: Length | None = None
+
+
+class Figures(NamedTuple):
+    """What follows from a blueprint and from what is stored of it; None where it is unknown or was not asked for."""
+
+    memory: Memory
+    compute: Compute
+    storage: Storage | None = None
+    formula: ClosedForm | None = None
+    layers: tuple[LayerKind, ...] | None = None
+    serving: Serving | None = None

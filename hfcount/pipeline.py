@@ -25,9 +25,9 @@ from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Reads
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
-from hfcount.figures import Failure, Figures
+from hfcount.figures import Failure
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
-from hfcount.inspection import Evidence, Inspection, Options
+from hfcount.inspection import Evidence, Figures, Inspection, Options
 from hfcount.looking import look
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, lists, written

@@ -274,7 +274,7 @@ def without_base(folder: Path, **settings: Any) -> Any:
 
 BASES = {
     None: ("BaseUnknown", "names its base; --base MODEL"),
-    "/home/me/llama": ("BaseUnknown", "a path that is not followed"),
+    "/models/llama": ("BaseUnknown", "a path that is not followed"),
     "../../../etc": ("BaseUnknown", "a path that is not followed"),
     "org/base": ("NotAsked", "--base org/base"),
 }

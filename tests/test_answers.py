@@ -147,7 +147,9 @@ def test_what_would_fit_fits(memory: dict[str, Any], fix: str) -> None:
     (finding,) = hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, **memory).findings
     assert finding.fix == fix
     ranks = int(fix.partition("--tp ")[2].rstrip(")."))
-    assert hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, **(memory | {"tp": [ranks]})).serving.fits  # type: ignore[union-attr]
+    serving = hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, **(memory | {"tp": [ranks]})).serving
+    assert serving is not None
+    assert serving.fits
 
 
 def test_an_engine_keeps_to_its_share() -> None:

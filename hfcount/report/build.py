@@ -7,8 +7,8 @@ from typing import Any
 from hfcount.errors import Value
 from hfcount.fetcher.beside import beside
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import ComponentCount, Figures, Memory, Parameters, TensorRow
-from hfcount.inspection import Contained, Inspection
+from hfcount.figures import ComponentCount, Parameters, TensorRow
+from hfcount.inspection import Contained, Figures, Inspection
 from hfcount.plan import Blueprint, Row
 from hfcount.report.model import (
     Allowed,
@@ -20,6 +20,7 @@ from hfcount.report.model import (
     ReportedFinding,
     Verdict,
 )
+from hfcount.served import Memory
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding, Proof
 

@@ -13,14 +13,11 @@ from hfcount.figures import (
     AdapterFigures,
     ClosedForm,
     ComponentCount,
-    Compute,
     Failure,
     LayerKind,
     Location,
-    Memory,
     Parameters,
     Part,
-    Serving,
     Storage,
     TensorRow,
     WeightsFile,
@@ -28,6 +25,7 @@ from hfcount.figures import (
 from hfcount.mapper.whatif import written
 from hfcount.project import SCHEMA
 from hfcount.report.renderings import RENDERINGS
+from hfcount.served import Compute, Memory, Serving
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from hfcount.figures import Memory, RankMemory
 from hfcount.mapper.whatif import written
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import rounded
 from hfcount.reporters.selection import judged, sparse
 from hfcount.reporters.text import number, outcome, share
+from hfcount.served import Memory, RankMemory
 from hfcount.text import capacity, plural
 from hfcount.tree.nodes import Component
 

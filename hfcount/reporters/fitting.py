@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.figures import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import binary
+from hfcount.served import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.text import capacity, plural
 
 Row = tuple[str, str, str]

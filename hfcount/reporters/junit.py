@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from hfcount.figures import Answer
 from hfcount.report.model import Report
 from hfcount.reporters.text import verdict
+from hfcount.served import Answer
 from hfcount.text import plural
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from hfcount.figures import Memory
 from hfcount.mapper.whatif import written
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import short
@@ -13,6 +12,7 @@ from hfcount.reporters.columns import COLOURS, apart, fitting
 from hfcount.reporters.comparing import amount, compared
 from hfcount.reporters.selection import comparable, judged
 from hfcount.reporters.text import number, outcome, verdict
+from hfcount.served import Memory
 
 _SHOWN = ("model", "verdict", "total", "active", "weights")
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from hfcount.fetcher.beside import TRAINING
-from hfcount.figures import ClosedForm, Compute, FormulaPart, Memory, Storage
+from hfcount.figures import ClosedForm, FormulaPart, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.reporters.adapters import adapter
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import answered, fitting, refused
 from hfcount.reporters.looked import HELD, listed
 from hfcount.reporters.variants import variants
+from hfcount.served import Compute, Memory
 from hfcount.text import plural
 
 

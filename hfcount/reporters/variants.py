@@ -1,9 +1,10 @@
 """Rows on the files of a repo that has a model in several forms, such as GGUF files of other types."""
 
-from hfcount.figures import Memory, WeightsFile
+from hfcount.figures import WeightsFile
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import binary, rounded
 from hfcount.reporters.fitting import Row
+from hfcount.served import Memory
 from hfcount.text import plural
 
 _TYPES = 4  # of a mixture that are named

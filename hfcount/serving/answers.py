@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from hfcount.figures import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.mapper.lengths import Length
+from hfcount.served import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.serving.cost import Cost, Workload, cost
 from hfcount.serving.fitting import fit
 from hfcount.serving.ranks import cache_of, of_ranks

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hfcount.figures import CachePart, Compute, Memory, Storage
+from hfcount.figures import Storage
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
+from hfcount.served import CachePart, Compute, Memory
 from hfcount.serving.cost import Cost, Workload, cache_width, cost
 from hfcount.serving.fitting import Cache, fit
 from hfcount.storage.dtypes import BITS, code, width

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from hfcount.figures import RankMemory
 from hfcount.quantization.stored.amounts import amount
 from hfcount.quantization.stored.expected import expected
+from hfcount.served import RankMemory
 from hfcount.serving.cost import Cost, Workload, cache_width, kept
 from hfcount.serving.fitting import Cache, fit
 from hfcount.sharding.obstacles import Sharing

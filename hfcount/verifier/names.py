@@ -234,8 +234,11 @@ def _match(
         from hfcount.verifier.standing import let_stand_in  # most checkpoints have all names
 
         let_stand_in(result, names)
-    if any(count > 0 for leaf, count in result.listed if leaf.part == "prediction"):
-        _look_at_prediction(result, names)
+    predicting = [(leaf, count) for leaf, count in result.listed if leaf.part == "prediction"]
+    if any(count > 0 for _, count in predicting) and any(count != leaf.count for leaf, count in predicting):
+        from hfcount.verifier.prediction import set_ordinary_apart  # few checkpoints have them, and fewer in part
+
+        set_ordinary_apart(result, names)
     return result
 
 
@@ -282,22 +285,3 @@ def _look_for(
             result.missing += [fold_all(leaf)] if lacking == leaf.count else fold(absent)
         result.missing_count += lacking
         result.missing_elements += lacking * leaf.size
-
-
-def _look_at_prediction(found: Match, names: Collection[str]) -> None:
-    """Moves layers that only look like prediction layers to `unexpected`."""
-    if all(count == leaf.count for leaf, count in found.listed if leaf.part == "prediction"):
-        return
-    from hfcount.verifier.prediction import unfinished  # few checkpoints have them, and fewer in part
-
-    def listed(leaf: Leaf) -> list[str]:
-        return [name for name in found.names(leaf) if name in names]
-
-    result = unfinished([leaf for leaf, _ in found.listed], listed)
-    ordinary: Counter[int] = Counter()
-    for leaf, own in result.ordinary:
-        ordinary[id(leaf)] += len(own)
-    found.listed = [(leaf, count - ordinary[id(leaf)]) for leaf, count in found.listed]
-    found.unexpected += [name for _, names in result.ordinary for name in names]
-    if result.count:
-        found.unfinished = result

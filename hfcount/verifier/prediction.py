@@ -1,11 +1,16 @@
 """Which prediction layers a checkpoint has whole, and what the others lack."""
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.folding import fold
+
+if TYPE_CHECKING:
+    from hfcount.verifier.names import Match
 
 _LISTED = 100_000  # tensors of one layer; more are not listed one by one
 
@@ -29,6 +34,22 @@ class Unfinished:
     elements: int = 0
     expected: int = 0
     ordinary: list[tuple[Leaf, list[str]]] = field(default_factory=list)
+
+
+def set_ordinary_apart(found: "Match", names: Collection[str]) -> None:
+    """Moves layers that only look like prediction layers to `unexpected`, and says what the others lack."""
+
+    def listed(leaf: Leaf) -> list[str]:
+        return [name for name in found.names(leaf) if name in names]
+
+    result = unfinished([leaf for leaf, _ in found.listed], listed)
+    ordinary: Counter[int] = Counter()
+    for leaf, own in result.ordinary:
+        ordinary[id(leaf)] += len(own)
+    found.listed = [(leaf, count - ordinary[id(leaf)]) for leaf, count in found.listed]
+    found.unexpected += [name for _, names in result.ordinary for name in names]
+    if result.count:
+        found.unfinished = result
 
 
 def unfinished(leaves: Iterable[Leaf], listed: Callable[[Leaf], list[str]]) -> Unfinished:
