@@ -110,6 +110,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = ""
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    # Every worker must call a case by the same name, and no name is read that is made of a file's bytes.
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Whether a file is passed over, unread; None leaves that to others."""
     return True if config.option.markexpr == SHORT and collection_path.name in LONG else None

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from math import prod
 from struct import pack
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """The pickle that begins a file before torch 1.6."""
@@ -78,12 +78,11 @@ def archive(
     records = {"data.pkl": pickled, "byteorder": b"little"}
     records |= {f"data/{key}": raw for key, raw in held.items()} | {"version": b"3\n"}
     out = BytesIO()
+    entries = {f"archive/{name}": raw for name, raw in records.items() if name != without} | dict(more or {})
     with ZipFile(out, "w", method) as file:
-        for name, raw in records.items():
-            if name != without:
-                file.writestr(f"archive/{name}", raw)
-        for name, raw in (more or {}).items():
-            file.writestr(name, raw)
+        for name, raw in entries.items():
+            # A time of its own and not the clock's: the same archive has the same bytes whenever it is made.
+            file.writestr(ZipInfo(name), raw, method)
     return out.getvalue()
 
 
