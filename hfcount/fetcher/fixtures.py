@@ -161,7 +161,8 @@ def record(
     recorded = {
         CONFIG: documents.config.raw,
         INDEX: documents.index.raw if documents.index else None,
-        **{name: one.raw if (one := documents.companions.get(name)) else None for name in COMPANIONS},
+        **dict.fromkeys(COMPANIONS),
+        **{name: one.raw for name, one in documents.companions.items()},
         HEADERS: recording(documents.revision, shards, others, sizes, samples),
     }
     try:
@@ -175,6 +176,7 @@ def record(
                 )
         for name, raw in recorded.items():
             if raw is not None:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 files.write(folder / name, raw)
     except OSError as error:
         raise FetchError("NotSaved", f"cannot record to {printable(str(folder))}: {error.strerror}.") from None

@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from hfcount.errors import FetchError
-from hfcount.fetcher import files, tokens
+from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.interface import (
     ADAPTER,
     CONFIG,
@@ -22,6 +22,7 @@ from hfcount.fetcher.interface import (
     top_level,
 )
 from hfcount.fetcher.missing import without_config
+from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
@@ -86,9 +87,13 @@ def read_folder(
         weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
-    others = {
-        name: files.read(folder / name, label and f"{label} {name}") for name in companions(sizes) if name not in TOKENS
-    }
+
+    def documents(wanted: Collection[str]) -> dict[str, Document]:
+        read = ((name, files.read(folder / name, label and f"{label} {name}")) for name in wanted)
+        return {name: one for name, one in read if one}
+
+    others = documents([name for name in companions(sizes) if name not in TOKENS])
+    others |= module_files.settings(others, sizes, documents)
     return Documents(
         model,
         source,
@@ -98,7 +103,7 @@ def read_folder(
         FolderShards(folder, weights, whole, entries),
         names if whole else list(sizes),
         sizes=sizes if whole else None,
-        companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
+        companions=others | tokens.read(folder, sizes, label),
     )
 
 

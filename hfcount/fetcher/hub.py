@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
-from hfcount.fetcher import evidence, tokens
+from hfcount.fetcher import evidence, module_files, tokens
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied, Empty
 from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
@@ -120,9 +121,11 @@ class _Repo:
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
+        others = module_files.settings(found, self.sizes or (), partial(self._read, ahead=False))
         shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes, self.begun)
         if kept is not None:
-            shards = kept.shards(shards, more=bool(missing) or not kept.whole)
+            shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)
+        found |= others
         first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
         return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
 

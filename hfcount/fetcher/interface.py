@@ -156,7 +156,7 @@ class Reads:
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         """As Shards has it."""
         shards = self._shards.read(wanted, done)
-        self.headers = shards or None
+        self.headers = {**(self.headers or {}), **shards} or None
         return shards
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
@@ -179,7 +179,7 @@ class Documents:
         alone: whether MODEL is the config's own file, so that nothing else was looked for.
         sizes: bytes of all files by their names, those in folders below included, where they were listed with their
             sizes.
-        companions: further documents by name, of COMPANIONS.
+        companions: further documents by name: of COMPANIONS, and the settings of modules.
     """
 
     model: str

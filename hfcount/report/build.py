@@ -102,7 +102,8 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     weights, evidence = run.evidence.weights, run.evidence
     if weights is None:
         return ()
-    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ())}
+    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ()), *evidence.modules}
+    seen.update(run.documents.companions)
     names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)
     return tuple(

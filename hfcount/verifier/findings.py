@@ -47,6 +47,25 @@ class Stored(TypedDict):
     bytes: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleResult:
+    """A module of sentence-transformers: its folder and class, and what is known of its tensors.
+
+    Args:
+        parameters: elements of its tensors; None if they are not known.
+        tensors: how many it has; None if they are not known.
+        width: features of the embedding after it; None if that is not known.
+        agrees: whether its settings and tensors are as its class needs them; None if that was not compared.
+    """
+
+    path: str
+    kind: str
+    parameters: int | None = None
+    tensors: int | None = None
+    width: int | None = None
+    agrees: bool | None = None
+
+
 @dataclass(slots=True)
 class Outcome:
     """What was found.
@@ -63,6 +82,7 @@ class Outcome:
         pieces: parts of the files that would tell whether copies are copies.
         apart: names of tied tensors that are stored with values of their own, which the reference then does not tie.
         packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
+        modules: the modules of sentence-transformers around the model.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -78,6 +98,7 @@ class Outcome:
     pieces: list[Piece] = field(default_factory=list)
     apart: frozenset[str] = frozenset()
     packed: "Packed[Match] | None" = None
+    modules: tuple[ModuleResult, ...] = ()
 
     def has(self, *codes: str) -> bool:
         """Whether any of these was reported."""
