@@ -252,6 +252,23 @@ class Compute(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleRow(Part):
+    """A module that sentence-transformers puts around the model: its folder, and the name of its class.
+
+    `parameters` (elements) and `tensors` are those of its file, and are no part of the model's own; `width` are the
+    features of an embedding after it. `verdict` is unverified where its config or its file were not read, or its
+    class is not described.
+    """
+
+    path: str
+    kind: str
+    verdict: Literal["verified", "mismatch", "unverified"]
+    parameters: int | None = None
+    tensors: int | None = None
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(Part):
     """Why a run could not look."""
 

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.interface import BIN_INDEX, INDEX, Documents
-from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare, pickled
+from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights, weights
 from hfcount.figures import Failure
 from hfcount.formats.index import read_index

@@ -110,7 +110,7 @@ def _read(folder: Path, named: str, commit: str) -> Kept | None:
 
 
 def _names(sums: Document | None) -> list[str]:
-    """The documents that may be kept: those of a name of their own, and the settings of modules."""
+    """The documents that may be kept: those of a name of their own, and the configs of modules."""
     others = parse_object(sums) if sums else {}
     return [*_KEPT, *(name for name in others if name not in (*_KEPT, HEADERS) and is_inside(name)), HEADERS]
 

@@ -93,7 +93,7 @@ def read_folder(
         return {name: one for name, one in read if one}
 
     others = documents([name for name in companions(sizes) if name not in TOKENS])
-    others |= module_files.settings(others, sizes, documents)
+    others |= module_files.configs(others, sizes, documents)
     return Documents(
         model,
         source,

@@ -121,7 +121,7 @@ class _Repo:
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
-        others = module_files.settings(found, self.sizes or (), partial(self._read, ahead=False))
+        others = module_files.configs(found, self.sizes or (), partial(self._read, ahead=False))
         shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes, self.begun)
         if kept is not None:
             shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)

@@ -179,7 +179,7 @@ class Documents:
         alone: whether MODEL is the config's own file, so that nothing else was looked for.
         sizes: bytes of all files by their names, those in folders below included, where they were listed with their
             sizes.
-        companions: further documents by name: of COMPANIONS, and the settings of modules.
+        companions: further documents by name: of COMPANIONS, and the configs of modules.
     """
 
     model: str

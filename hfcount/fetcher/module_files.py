@@ -1,19 +1,19 @@
-"""Files of the modules that a modules.json of sentence-transformers names: their settings, and their weights."""
+"""Files of the modules that a modules.json of sentence-transformers names: their configs, and their weights."""
 
 from collections.abc import Callable, Collection, Mapping
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import CONFIG, MODULES, is_inside
 from hfcount.formats.json import Document
-from hfcount.formats.modules import Module, all_modules, read_modules
+from hfcount.formats.modules import KIND, Module, all_modules, read_modules
 
 _LEVELS = 4  # of routers within routers
 
 Read = Callable[[Collection[str]], Mapping[str, Document]]
 
 
-def settings(found: Mapping[str, Document], files: Collection[str], read: Read) -> dict[str, Document]:
-    """The documents with the modules' settings, by path; level by level, since routers name further modules.
+def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -> dict[str, Document]:
+    """The documents with the modules' configs, by path; level by level, since routers name further modules.
 
     Args:
         found: documents that were read before.
@@ -22,7 +22,7 @@ def settings(found: Mapping[str, Document], files: Collection[str], read: Read) 
     """
     documents = dict(found)
     for _ in range(_LEVELS if MODULES in found else 0):
-        wanted = {one.settings(files) for one in _modules(documents, files)} - {CONFIG} - documents.keys()
+        wanted = {KIND, *(one.config(files) for one in _modules(documents, files))} - {CONFIG} - documents.keys()
         if not (names := sorted(wanted.intersection(files))):
             break
         documents |= read(names)

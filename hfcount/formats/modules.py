@@ -1,6 +1,8 @@
 """modules.json of sentence-transformers: the modules from text to an embedding, and the files of each."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import PureWindowsPath
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
@@ -11,6 +13,7 @@ MOST = 100
 """Modules of a model whose files are read."""
 
 PACKAGE = "sentence_transformers"
+KIND = "config_sentence_transformers.json"  # which says what kind of model it is
 ROUTERS = ("Router", "Asym")
 TRANSFORMERS = ("Transformer", "CLIPModel", "MLMTransformer")
 
@@ -19,7 +22,7 @@ TRANSFORMERS = ("Transformer", "CLIPModel", "MLMTransformer")
 _WITH_WEIGHTS = {"CNN", "Dense", "LSTM", "LayerNorm", "SparseAutoEncoder", "WeightedLayerPooling"}
 _WITH_FILES = _WITH_WEIGHTS | {"Pooling", "StaticEmbedding", "SparseStaticEmbedding", "Transformer", "WordEmbeddings"}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_SETTINGS = {
+_CONFIGS = {
     "CNN": ("cnn_config.json",),
     "LSTM": ("lstm_config.json",),
     "WordEmbeddings": ("wordembedding_config.json",),
@@ -33,7 +36,7 @@ _SETTINGS = {
         ),
     ),
 }
-"""Names of the files with a class's settings, the first that is there counts; config.json for any other class."""
+"""Names of the files with a class's config, the first that is there counts; config.json for any other class."""
 
 
 class Module(NamedTuple):
@@ -58,9 +61,9 @@ class Module(NamedTuple):
         """Whether its class refuses to load without weights."""
         return self.kind in _WITH_WEIGHTS
 
-    def settings(self, files: Collection[str]) -> str:
-        """The file of its settings: the first of the names that its class looks for that is among these files."""
-        names = [self._path(name) for name in _SETTINGS.get(self.kind, ("config.json",))]
+    def config(self, files: Collection[str]) -> str:
+        """The file of its config: the first of the names that its class looks for that is among these files."""
+        names = [self._path(name) for name in _CONFIGS.get(self.kind, ("config.json",))]
         return next((name for name in names if name in files), names[0] if names else "")
 
     def lacks(self, files: Collection[str]) -> str | None:
@@ -86,7 +89,15 @@ def read_modules(document: Document) -> list[Module]:
     value = parse_value(document)
     if not isinstance(value, list):
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold a list of modules.")
-    return [_module(document.where, one) for one in value]
+    modules = [_module(document.where, one) for one in value]
+    names = [one.get("name") for one in value]
+    if not all(isinstance(name, str) for name in names):
+        raise DocumentError(f"{document.where} gives a module no name, and must give each one.")
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise DocumentError(
+            f"{document.where} gives several modules the name {shown(twice[0])}: the last replaces them."
+        )
+    return modules
 
 
 def read_router(document: Document, folder: str) -> Mapping[str, Sequence[Module]]:
@@ -118,7 +129,7 @@ def all_modules(listed: Sequence[Module], documents: Mapping[str, Document], fil
         if module in found:
             continue
         found[module] = None
-        document = documents.get(module.settings(files)) if module.kind in ROUTERS else None
+        document = documents.get(module.config(files)) if module.kind in ROUTERS else None
         if document is not None:
             try:
                 left += [one for modules in read_router(document, module.folder).values() for one in modules]
@@ -131,5 +142,8 @@ def _module(where: str, value: Any) -> Module:
     folder, kind = (value.get("path"), value.get("type")) if isinstance(value, dict) else (None, None)
     if not isinstance(folder, str) or not isinstance(kind, str):
         raise DocumentError(f"{where} has {shown(value)} for a module, and must give its path and type.")
+    path = PureWindowsPath(folder)
+    if path.anchor or ".." in path.parts or "\0" in folder:
+        raise DocumentError(f"{where} has {shown(folder)} for a module's path, which leads out of the checkpoint.")
     segments = [one for one in folder.split("/") if one not in ("", ".")]
     return Module("/".join(segments), kind.rpartition(".")[2], kind.partition(".")[0])

@@ -1,6 +1,6 @@
 """The widths of features on their way through the modules of a model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hfcount.modules.classes import TOKENS, Layout
@@ -35,7 +35,7 @@ class State:
         """The features after a module.
 
         Args:
-            label: the module's name; stored: the width that its tensors give, where its settings give none.
+            label: the module's name; stored: the width that its tensors give, where its config gives none.
         """
         if not layout.gives:
             return self
@@ -79,10 +79,3 @@ def _union(widths: Sequence[Widths]) -> Widths:
 def begun(width: int | None, feature: str = TOKENS, label: str = "") -> State:
     """The features after a transformer."""
     return State().with_feature(feature, None if width is None else frozenset({width}), label)
-
-
-def shapes_of(layout: Layout) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The tensors whose shapes the settings give."""
-    for name, shape in layout.tensors.items():
-        if None not in shape:
-            yield name, tuple(side for side in shape if side is not None)

@@ -1,4 +1,4 @@
-"""What each class of sentence-transformers loads, reads and gives, by its settings.
+"""What each class of sentence-transformers loads, reads and gives, by its config.
 
 Source: sentence-transformers 6.2, base/modules, sentence_transformer/modules and sparse_encoder/modules.
 """
@@ -7,29 +7,29 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from hfcount.modules.settings import Settings
+from hfcount.text import shown
 
 TOKENS, SENTENCE = "token_embeddings", "sentence_embedding"
 
 Shape = tuple[int | None, ...]
-"""Sides in elements; None for one that the settings leave open."""
+"""Sides in elements; None for one that the config leaves open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a module is by its settings.
+    """What a module is by its config.
 
     Args:
         tensors: shapes by name, of all that its file has to hold.
         second: other names under which a tensor may be stored in place of its own.
         exact: whether any other tensor in the file is refused.
-        keys: keys of the settings that give sides of the tensors, for messages.
         reads: the feature that it reads; empty if it begins with the text.
         width: of the feature that it reads; None if it takes any.
-        key: of the settings that gives `width`.
+        key: of the config that gives `width`.
         gives: the feature that it writes; empty if it changes no width.
         out: the width of that; None if it is `times` the width that it reads.
-        by: the tensor and the axis that tell `out` where the settings do not.
-        declared: the width that its settings give for what it reads, where it takes any.
+        by: the tensor and the axis that tell `out` where the config does not.
+        declared: the width that its config gives for what it reads, where it takes any.
     """
 
     tensors: Mapping[str, Shape] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Layout:
     out: int | None = None
     times: int = 1
     by: tuple[str, int] | None = None
-    declared: int | None = None
+    declared: object = None
 
 
 _RENAMED = {
@@ -67,10 +67,10 @@ def layout(kind: str, file: str, values: Mapping[str, object]) -> Layout | None:
     """What a module is; None for a class that is not described.
 
     Args:
-        kind: its class; file: where its settings are; values: the settings.
+        kind: its class; file: where its config is; values: the config.
 
     Raises:
-        DocumentError: HF801, the settings build no module.
+        DocumentError: HF801, the config builds no module.
     """
     build = _CLASSES.get(kind)
     return build(Settings(kind, file, values, _RENAMED.get(kind))) if build else None
@@ -87,7 +87,7 @@ def _dense(s: Settings) -> Layout:
     if s.get("use_residual", False) and wide != out:
         tensors["residual.weight"] = (out, wide)
     reads = s.text("module_input_name", SENTENCE)
-    gives = s.text("module_output_name", reads)
+    gives = reads if s.get("module_output_name") is None else s.text("module_output_name", reads)
     return Layout(tensors, reads=reads, width=wide, key="in_features", gives=gives, out=out)
 
 
@@ -100,7 +100,11 @@ def _layer_norm(s: Settings) -> Layout:
 
 def _cnn(s: Settings) -> Layout:
     s.check_known(["in_embedding_dimension", "out_channels", "kernel_sizes", "stride_sizes"])
-    wide, out, kernels = s.size("in_embedding_dimension"), s.size("out_channels", 256), s.sizes("kernel_sizes", (1, 3, 5))
+    wide, out, kernels = (
+        s.size("in_embedding_dimension"),
+        s.size("out_channels", 256),
+        s.sizes("kernel_sizes", (1, 3, 5)),
+    )
     if s.get("stride_sizes") is not None:
         kernels = kernels[: len(s.sizes("stride_sizes"))]
     tensors: dict[str, Shape] = {}
@@ -137,22 +141,24 @@ def _weighted_layers(s: Settings) -> Layout:
     layers, start = s.size("num_hidden_layers", 12), s.get("layer_start", 4)
     if type(start) is not int:
         raise s.error("must give a number for layer_start", "layer_start")
-    return Layout({"layer_weights": (max(layers + 1 - start, 0),)}, reads=TOKENS)
+    return Layout({"layer_weights": (max(layers + 1 - start, 0),)})  # it passes on what has no layers
 
 
 def _pooling(s: Settings) -> Layout:
     s.check_known(["embedding_dimension", "pooling_mode", "include_prompt", *_OLD_MODES])
-    wide = s.size("embedding_dimension")
+    if (declared := s.get("embedding_dimension")) is None:
+        raise s.error("has no embedding_dimension, which Pooling needs", "embedding_dimension", "Add it.")
     modes = s.get("pooling_mode", [new for old, new in _OLD_MODES.items() if s.get(old)] or "mean")
     modes = modes if isinstance(modes, list) else [modes]
-    if not modes or (unknown := next((one for one in modes if one not in _MODES), None)) is not None:
-        said = f"has {unknown!r}" if modes else "has none"
-        raise s.error(f"{said} for pooling_mode, and must give some of {', '.join(_MODES)}", "pooling_mode")
-    return Layout(reads=TOKENS, gives=SENTENCE, times=len(modes), declared=wide)
+    if unknown := [one for one in modes if one not in _MODES] or ([] if modes else [[]]):
+        said = f"has {shown(unknown[0])} for pooling_mode, and must give some of {', '.join(_MODES)}"
+        raise s.error(said, "pooling_mode")
+    return Layout(reads=TOKENS, gives=SENTENCE, times=len(modes), declared=declared)
 
 
 def _normalize(s: Settings) -> Layout:
-    return Layout()
+    s.text("module_input_name", SENTENCE)
+    return Layout()  # it passes on what it does not find
 
 
 def _dropout(s: Settings) -> Layout:
@@ -208,7 +214,7 @@ def _word_weights(s: Settings) -> Layout:
     s.words("vocab")
     if "word_weights" not in s:
         raise s.error("has no word_weights, which WordWeights needs", "word_weights", "Add it.")
-    return Layout(exact=False, reads=TOKENS)  # its weights are made from the settings
+    return Layout(exact=False, reads=TOKENS)  # its weights are made from the config
 
 
 _CLASSES: Mapping[str, Callable[[Settings], Layout]] = {
@@ -229,5 +235,5 @@ _CLASSES: Mapping[str, Callable[[Settings], Layout]] = {
     "WordWeights": _word_weights,
 }
 
-DESCRIBED: Collection[str] = _CLASSES.keys()
-"""The classes that are described, beside those that hold a transformer or other modules."""
+UNDESCRIBED: Collection[str] = ("HierarchicalTokenPooling", "LogitScore", "MultiVectorMask")
+"""Classes without tensors of which nothing is described."""

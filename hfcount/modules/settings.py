@@ -57,11 +57,11 @@ class Settings:
         return value
 
     def text(self, key: str, default: str) -> str:
-        """A name; the default where it is null."""
+        """A name."""
         value = self.get(key, default)
-        if value is not None and not isinstance(value, str):
+        if not isinstance(value, str):
             raise self.error(f"has {shown(value)} for {key}, and must give a name", key)
-        return value or default
+        return value
 
     def get(self, key: str, default: Any = None) -> Any:
         """A value as it stands."""

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from hfcount.errors import Value
 from hfcount.fetcher.beside import beside
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import ComponentCount, Figures, Parameters, TensorRow
+from hfcount.figures import ComponentCount, Figures, ModuleRow, Parameters, TensorRow
 from hfcount.inspection import Inspection
 from hfcount.plan import Blueprint, Row
 from hfcount.report.model import (
@@ -22,6 +22,7 @@ from hfcount.report.model import (
 )
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding, Proof
+from hfcount.verifier.findings import ModuleResult
 
 _MOST = 100  # files of a kind that are named
 
@@ -64,7 +65,21 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         evidence=_evidence(run),
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
+        modules=tuple(map(_module, outcome.modules)) or None,
         **(_counts(run, blueprint, figures) if blueprint and figures else {}),
+    )
+
+
+def _module(result: ModuleResult) -> ModuleRow:
+    verdicts: dict[bool | None, Literal["verified", "mismatch", "unverified"]]
+    verdicts = {None: "unverified", True: "verified", False: "mismatch"}
+    return ModuleRow(
+        path=printable(result.path),
+        kind=printable(result.kind),
+        verdict=verdicts[result.agrees],
+        parameters=result.parameters,
+        tensors=result.tensors,
+        width=result.width,
     )
 
 

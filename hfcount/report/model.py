@@ -16,6 +16,7 @@ from hfcount.figures import (
     Failure,
     LayerKind,
     Memory,
+    ModuleRow,
     Parameters,
     Part,
     Serving,
@@ -157,7 +158,7 @@ class Report(Part):
     described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which are notes
     among the findings. `serving` answers what was asked about serving, beside the verdict. `overrides` are the config
     keys that were set to other values. `derived_with` is what gave names and shapes of a type that no family describes,
-    such as `transformers 5.23.0`.
+    such as `transformers 5.23.0`. `modules` are those that sentence-transformers puts around the model.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -189,6 +190,7 @@ class Report(Part):
     error: Failure | None = None
     derived_with: str | None = None
     serving: Serving | None = None
+    modules: tuple[ModuleRow, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -282,7 +284,7 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving")
+_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving", "modules")
 
 
 def _fields(part: Any) -> dict[str, Any]:
