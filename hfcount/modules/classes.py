@@ -163,6 +163,9 @@ def _normalize(s: Settings) -> Layout:
 
 def _dropout(s: Settings) -> Layout:
     s.check_known(["dropout"])
+    share = s.get("dropout", 0.2)
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise s.error(f"has {shown(share)} for dropout, and must give a number from 0 to 1", "dropout")
     return Layout(reads=SENTENCE)
 
 
