@@ -72,7 +72,7 @@ class _Files(NamedTuple):
         found = weights(documents, index)
         modules = {} if index is None or asked != "auto" else self._modules()
         outcome = verify(self.blueprint, index, announced=self.announced, weights=found, modules=modules)
-        seen = Evidence(index=index, weights=found, modules=modules, depth="config" if index is None else "index")
+        seen = Evidence(index=index, weights=found, others=modules, depth="config" if index is None else "index")
         need, kept = self._need_of_headers(seen, found, outcome), self._kept(found)
         if asked == "headers" or (asked == "auto" and (need or documents.shards.local or kept)) or kept == "all":
             known = bool(kept) and asked != "headers" and not documents.shards.local
@@ -132,15 +132,15 @@ class _Files(NamedTuple):
 
     def _headers(self, seen: Evidence, found: Weights, outcome: Outcome) -> tuple[Evidence, Outcome]:
         """By the headers, as far as they can be read; else the result from the index stays."""
-        documents, others = self.documents, [name for name in self._module_files if name not in seen.modules]
+        documents, others = self.documents, [name for name in self._module_files if name not in seen.others]
         wanted = [*found.there, *found.beside, *others]
         try:
             read = documents.shards.read(wanted, self.options.progress(len(wanted)))
         except FetchError as error:
             return replace(seen, unseen=Failure(kind=error.kind, message=str(error))), outcome
         headers = {name: one for name, one in read.items() if name not in others} or None
-        modules = {**seen.modules, **{name: read[name] for name in others if name in read}}
-        seen = replace(seen, headers=headers, modules=modules)
+        modules = {**seen.others, **{name: read[name] for name in others if name in read}}
+        seen = replace(seen, headers=headers, others=modules)
         unread = _unread(seen, found)
         if unread and found.sizes is not None and (headers or self.options.depth == "headers" or outcome.doubt):
             seen = replace(seen, unseen=Failure(kind="NoHeaders", message=not_read(documents, found, unread)))
@@ -170,7 +170,7 @@ class _Files(NamedTuple):
                 weights=found,
                 beside=beside,
                 samples=samples,
-                modules=seen.modules,
+                modules=seen.others,
             )
 
         outcome = compare(match)

@@ -20,7 +20,7 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Reads
+from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, PARAMS, Documents, Reads
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure, Figures
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
@@ -136,15 +136,24 @@ def examine(
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = changed(published, changes)
         announced = announcements(values, _beside(documents))
+        native = documents.layout is MISTRAL_LAYOUT
+        if native:
+            from hfcount.layouts import mistral  # few are in that form
+
+            values = mistral.config(values, document.where)
         config = Config(values, where=_where(document, changes), chosen=changes)
-        make = partial(_blueprint, config, values, options)
+        make = partial(mistral.built, config) if native else partial(_blueprint, config, values, options)
         blueprint = make() if changes else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
-        if not blueprint.derived_with:  # causes are proven by blueprints of other configs
+        if documents.companions.get(PARAMS) and not native:
+            from hfcount.second_form import compare  # few have two
+
+            evidence = compare(documents, blueprint, evidence, outcome)
+        if not (blueprint.derived_with or native):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
@@ -159,6 +168,8 @@ def examine(
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
         outcome.report(finding_of(error, name))
+    if documents.layout.config != CONFIG:
+        outcome.rename_file(CONFIG, documents.layout.config)
     return Inspection(
         documents=documents,
         options=options,

@@ -14,7 +14,6 @@ from hfcount.fetcher.interface import (
     COMPANIONS,
     CONFIG,
     HEADERS,
-    INDEX,
     Documents,
     Progress,
     Request,
@@ -159,9 +158,9 @@ def record(
     folder = root / (local_path(documents.model).resolve().name if from_folder else documents.model)
     others = documents.files if documents.source == "hub" and not (documents.index or shards or sizes) else ()
     recorded = {
-        CONFIG: documents.config.raw,
-        INDEX: documents.index.raw if documents.index else None,
         **dict.fromkeys(COMPANIONS),
+        documents.layout.config: documents.config.raw,
+        documents.layout.listing: documents.index.raw if documents.index else None,
         **{name: one.raw for name, one in documents.companions.items()},
         HEADERS: recording(documents.revision, shards, others, sizes, samples),
     }

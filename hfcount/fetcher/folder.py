@@ -11,7 +11,9 @@ from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.interface import (
     ADAPTER,
     CONFIG,
-    INDEX,
+    HF_LAYOUT,
+    MISTRAL_LAYOUT,
+    PARAMS,
     SINGLE,
     TOKENS,
     Documents,
@@ -19,6 +21,7 @@ from hfcount.fetcher.interface import (
     Request,
     SourceName,
     companions,
+    is_consolidated,
     top_level,
 )
 from hfcount.fetcher.missing import without_config
@@ -73,12 +76,14 @@ def read_folder(
         raise FetchError(
             "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
         )
-    config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
     try:
         sizes, entries = _listed(folder), os.listdir(folder)
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
-    names = top_level(sizes)
+    names, layout = top_level(sizes), HF_LAYOUT
+    if CONFIG not in entries and PARAMS in names and any(map(is_consolidated, names)):
+        layout = MISTRAL_LAYOUT
+    config, index = (files.read(folder / name, label and f"{label} {name}") for name in (layout.config, layout.listing))
     if config is None:
         instead = without_config(names, files.read(folder / ADAPTER))
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
@@ -104,6 +109,7 @@ def read_folder(
         names if whole else list(sizes),
         sizes=sizes if whole else None,
         companions=others | tokens.read(folder, sizes, label),
+        layout=layout,
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.formats.json import Document
@@ -26,11 +26,31 @@ ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
+PARAMS = "params.json"
+
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES, *TOKENS)
+COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
+
+
+class Layout(NamedTuple):
+    """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several."""
+
+    config: str
+    single: str
+    listing: str
+
+
+HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
+MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
+
+
+def is_consolidated(name: str) -> bool:
+    """Whether a file holds weights in Mistral's own layout."""
+    return name.startswith("consolidated") and name.endswith(".safetensors")
+
 
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
@@ -179,6 +199,7 @@ class Documents:
         alone: whether MODEL is the config's own file, so that nothing else was looked for.
         sizes: bytes of all files by their names, those in folders below included, where they were listed with their
             sizes.
+        layout: which files are the config, the weights and the index.
         companions: further documents by name: of COMPANIONS, and the configs of modules.
     """
 
@@ -192,6 +213,7 @@ class Documents:
     alone: bool = False
     sizes: Mapping[str, int | None] | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
+    layout: Layout = HF_LAYOUT
 
 
 class Source(Protocol):
@@ -241,4 +263,5 @@ def companions(sizes: Mapping[str, int | None]) -> list[str]:
     """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
     pickled = not any(name.endswith(".safetensors") for name in top_level(sizes))
     left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
+    left |= set() if any(map(is_consolidated, sizes)) else {PARAMS}
     return [name for name in COMPANIONS if name in sizes and name not in left]

@@ -80,7 +80,7 @@ def _dense(s: Settings) -> Layout:
     wide, out = s.size("in_features"), s.size("out_features")
     activation = s.get("activation_function", "torch.")
     if not isinstance(activation, str):
-        raise s.error("must name a class of torch for activation_function", "activation_function")
+        raise s.refused("must name a class of torch for activation_function", "activation_function")
     tensors: dict[str, Shape] = {"linear.weight": (out, wide)}
     if s.get("bias", True):
         tensors["linear.bias"] = (out,)
@@ -118,7 +118,7 @@ def _lstm(s: Settings) -> Layout:
     s.check_known(["embedding_dimension", "hidden_dim", "num_layers", "dropout", "bidirectional"])
     wide, inner, layers = s.size("embedding_dimension"), s.size("hidden_dim"), s.size("num_layers", 1)
     if layers > _MOST_LAYERS:
-        raise s.error(f"has {layers:,} for num_layers; at most {_MOST_LAYERS:,} are counted", "num_layers")
+        raise s.refused(f"has {layers:,} for num_layers; at most {_MOST_LAYERS:,} are counted", "num_layers")
     ends = ("", "_reverse") if s.get("bidirectional", True) else ("",)
     tensors: dict[str, Shape] = {}
     for layer in range(layers):
@@ -137,22 +137,24 @@ _MOST_LAYERS = 1_000
 def _weighted_layers(s: Settings) -> Layout:
     s.check_known(["embedding_dimension", "layer_start", "num_hidden_layers", "layer_weights"])
     if "embedding_dimension" not in s:
-        raise s.error("has no embedding_dimension, which WeightedLayerPooling needs", "embedding_dimension", "Add it.")
+        raise s.refused(
+            "has no embedding_dimension, which WeightedLayerPooling needs", "embedding_dimension", "Add it."
+        )
     layers, start = s.size("num_hidden_layers", 12), s.get("layer_start", 4)
     if type(start) is not int:
-        raise s.error("must give a number for layer_start", "layer_start")
-    return Layout({"layer_weights": (max(layers + 1 - start, 0),)})  # it passes on what has no layers
+        raise s.refused("must give a number for layer_start", "layer_start")
+    return Layout({"layer_weights": (max(layers + 1 - start, 0),)}, reads=TOKENS)
 
 
 def _pooling(s: Settings) -> Layout:
     s.check_known(["embedding_dimension", "pooling_mode", "include_prompt", *_OLD_MODES])
     if (declared := s.get("embedding_dimension")) is None:
-        raise s.error("has no embedding_dimension, which Pooling needs", "embedding_dimension", "Add it.")
+        raise s.refused("has no embedding_dimension, which Pooling needs", "embedding_dimension", "Add it.")
     modes = s.get("pooling_mode", [new for old, new in _OLD_MODES.items() if s.get(old)] or "mean")
     modes = modes if isinstance(modes, list) else [modes]
     if unknown := [one for one in modes if one not in _MODES] or ([] if modes else [[]]):
         said = f"has {shown(unknown[0])} for pooling_mode, and must give some of {', '.join(_MODES)}"
-        raise s.error(said, "pooling_mode")
+        raise s.refused(said, "pooling_mode")
     return Layout(reads=TOKENS, gives=SENTENCE, times=len(modes), declared=declared)
 
 
@@ -165,7 +167,7 @@ def _dropout(s: Settings) -> Layout:
     s.check_known(["dropout"])
     share = s.get("dropout", 0.2)
     if not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise s.error(f"has {shown(share)} for dropout, and must give a number from 0 to 1", "dropout")
+        raise s.refused(f"has {shown(share)} for dropout, and must give a number from 0 to 1", "dropout")
     return Layout(reads=SENTENCE)
 
 
@@ -173,7 +175,7 @@ def _splade(s: Settings) -> Layout:
     s.check_known(["pooling_strategy", "activation_function", "embedding_dimension", "chunk_size"])
     for key, known in (("pooling_strategy", ("max", "sum")), ("activation_function", ("relu", "log1p_relu"))):
         if s.get(key, known[0]) not in known:
-            raise s.error(f"must give {' or '.join(known)} for {key}", key)
+            raise s.refused(f"must give {' or '.join(known)} for {key}", key)
     return Layout(reads=TOKENS, gives=SENTENCE)
 
 
@@ -216,7 +218,7 @@ def _word_weights(s: Settings) -> Layout:
     s.check_known(["vocab", "word_weights", "unknown_word_weight"])
     s.words("vocab")
     if "word_weights" not in s:
-        raise s.error("has no word_weights, which WordWeights needs", "word_weights", "Add it.")
+        raise s.refused("has no word_weights, which WordWeights needs", "word_weights", "Add it.")
     return Layout(exact=False, reads=TOKENS)  # its weights are made from the config
 
 

@@ -31,36 +31,36 @@ class Settings:
         """Refuses keys that the class does not take."""
         if unknown := [key for key in self._values if key not in known]:
             said = f"has {printable(unknown[0], 60)}, which {self.kind} does not take"
-            raise self.error(said, unknown[0], "Remove the key, or correct its name.")
+            raise self.refused(said, unknown[0], "Remove the key, or correct its name.")
 
     def size(self, key: str, default: int | None = None) -> int:
         """A number of features, channels or layers; required if there is no default."""
         value = self.get(key, default)
         if value is None and key not in self._values:
-            raise self.error(f"has no {key}, which {self.kind} needs", key, "Add it.")
+            raise self.refused(f"has no {key}, which {self.kind} needs", key, "Add it.")
         if type(value) is not int or not 0 < value < _LARGEST:
-            raise self.error(f"has {shown(value)} for {key}, and must give a positive number", key)
+            raise self.refused(f"has {shown(value)} for {key}, and must give a positive number", key)
         return value
 
     def sizes(self, key: str, default: Collection[int] = ()) -> list[int]:
         """A list of numbers."""
         value = self.get(key, list(default))
         if not isinstance(value, list) or not value or any(type(one) is not int or one <= 0 for one in value):
-            raise self.error(f"has {shown(value)} for {key}, and must list positive numbers", key)
+            raise self.refused(f"has {shown(value)} for {key}, and must list positive numbers", key)
         return value
 
     def words(self, key: str) -> list[str]:
         """A list of words; required."""
         value = self.get(key)
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise self.error(f"has {shown(value)} for {key}, and must list words", key)
+            raise self.refused(f"has {shown(value)} for {key}, and must list words", key)
         return value
 
     def text(self, key: str, default: str) -> str:
         """A name."""
         value = self.get(key, default)
         if not isinstance(value, str):
-            raise self.error(f"has {shown(value)} for {key}, and must give a name", key)
+            raise self.refused(f"has {shown(value)} for {key}, and must give a name", key)
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -70,6 +70,6 @@ class Settings:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
-    def error(self, said: str, key: str, fix: str = "Correct it, or save the module again.") -> DocumentError:
+    def refused(self, said: str, key: str, fix: str = "Correct it, or save the module again.") -> DocumentError:
         """What is wrong with a key."""
         return DocumentError(f"{printable(self.file)} {said}.", "HF801", key=key, file=self.file, fix=fix)

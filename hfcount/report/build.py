@@ -108,7 +108,7 @@ def _files(run: Inspection, weights: Weights) -> Files:
         found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
         sized=run.outcome.sized,
         opened=len(run.evidence.headers or ()),
-        apart={printable(name): why for name, why in sorted(weights.apart.items())},
+        apart={printable(name): why for name, why in sorted(weights.apart.items()) if name not in run.evidence.others},
     )
 
 
@@ -117,7 +117,7 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     weights, evidence = run.evidence.weights, run.evidence
     if weights is None:
         return ()
-    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ()), *evidence.modules}
+    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ()), *evidence.others}
     seen.update(run.documents.companions)
     names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)

@@ -104,6 +104,10 @@ class Outcome:
         """Whether any of these was reported."""
         return any(finding.code in codes for finding in self.findings)
 
+    def rename_file(self, old: str, new: str) -> None:
+        """Gives the findings about a file the name that it has in this checkpoint."""
+        self.findings = [one.replace(file=new) if one.file == old else one for one in self.findings]
+
     def report(self, finding: Finding) -> None:
         """Adds a finding."""
         self.findings.append(finding)

@@ -128,8 +128,9 @@ class _Walk:
     def _check_input(self, module: Module, built: Layout, state: State) -> None:
         """HF804 to HF806: what a module reads is there, and as wide as it has to be."""
         file, given = self._config(module), state.width(built.reads)
-        if built.reads and state.lacks(built.reads):
-            self._report_missing(file, module.label, built.reads, state)
+        begins = state.whole and not state.features and not built.gives  # with a module that reads no text
+        if begins or (built.reads and state.lacks(built.reads)):
+            self._report_missing(file, module.label, built.reads or SENTENCE, state)
         for width in wrong_widths(state, built)[:1]:
             from hfcount.verifier.rules.hf804_module_width_differs import ModuleWidthDiffers
 
