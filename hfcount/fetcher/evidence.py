@@ -162,7 +162,8 @@ def _merged(documents: Documents, before: Kept, shards: Mapping[str, Shard], sam
     """All files to keep: what was read of a commit stays, unless its listing now says otherwise."""
     sizes = before.sizes if documents.sizes is None else documents.sizes
     before = before if sizes is None else before.under(sizes)
-    read = {CONFIG: documents.config, INDEX: documents.index, **documents.companions}
+    layout = documents.layout
+    read = {layout.config: documents.config, layout.listing: documents.index, **documents.companions}
     names = dict.fromkeys([*_KEPT, *read, *before.documents])
     whole = {name: one.raw for name in names if (one := read.get(name) or before.documents.get(name))}
     others = {name: recorded_shard(name, one) for name, one in before.files.items() if name not in shards}

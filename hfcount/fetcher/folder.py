@@ -11,9 +11,6 @@ from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.interface import (
     ADAPTER,
     CONFIG,
-    HF_LAYOUT,
-    MISTRAL_LAYOUT,
-    PARAMS,
     SINGLE,
     TOKENS,
     Documents,
@@ -21,7 +18,7 @@ from hfcount.fetcher.interface import (
     Request,
     SourceName,
     companions,
-    is_consolidated,
+    layout_of,
     top_level,
 )
 from hfcount.fetcher.missing import without_config
@@ -80,9 +77,7 @@ def read_folder(
         sizes, entries = _listed(folder), os.listdir(folder)
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
-    names, layout = top_level(sizes), HF_LAYOUT
-    if CONFIG not in entries and PARAMS in names and any(map(is_consolidated, names)):
-        layout = MISTRAL_LAYOUT
+    names, layout = top_level(sizes), layout_of({*entries})
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (layout.config, layout.listing))
     if config is None:
         instead = without_config(names, files.read(folder / ADAPTER))

@@ -18,7 +18,6 @@ from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
     CONFIG,
-    INDEX,
     MODULES,
     SHORT,
     TOKENIZER,
@@ -28,6 +27,7 @@ from hfcount.fetcher.interface import (
     Shards,
     companions,
     label,
+    layout_of,
     top_level,
 )
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
@@ -116,8 +116,9 @@ class _Repo:
         found |= {CONFIG: config} if config else {}
         missing = [name for name in self._wanted() if name not in found]
         found |= self._read(missing, ahead=kept is None)
-        for name in (CONFIG, INDEX):
-            if name not in found and (name == CONFIG or name in (self.sizes or ())):
+        layout = layout_of(self.sizes or ())
+        for name in (layout.config, layout.listing):
+            if name not in found and (name == layout.config or name in (self.sizes or ())):
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
@@ -126,8 +127,19 @@ class _Repo:
         if kept is not None:
             shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)
         found |= others
-        first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
-        return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
+        first, index, names = found.pop(layout.config), found.pop(layout.listing, None), top_level(self.sizes or ())
+        return Documents(
+            self.path,
+            "hub",
+            self.commit,
+            first,
+            index,
+            shards,
+            names,
+            sizes=self.sizes,
+            companions=found,
+            layout=layout,
+        )
 
     def _kept(self) -> evidence.Kept | None:
         """What was kept of the commit, as far as its listing has it."""
@@ -138,10 +150,11 @@ class _Repo:
 
     def _wanted(self) -> list[str]:
         """The documents to read, as far as they may be there; raises FetchError if the config is not."""
-        if self.sizes is not None and CONFIG not in self.sizes:
+        layout = layout_of(self.sizes or ())
+        if self.sizes is not None and layout.config not in self.sizes:
             raise self._no_config()
-        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
-        return wanted + companions(self.sizes or {})
+        wanted = [name for name in (layout.config, layout.listing) if self.sizes is None or name in self.sizes]
+        return [*dict.fromkeys(wanted + companions(self.sizes or {}))]
 
     def _read(self, names: Collection[str], ahead: bool) -> dict[str, Document]:
         """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it.

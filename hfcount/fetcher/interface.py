@@ -47,6 +47,12 @@ HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
 MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
 
 
+def layout_of(names: Collection[str]) -> Layout:
+    """The layout of a checkpoint with these files."""
+    native = CONFIG not in names and PARAMS in names and any(map(is_consolidated, names))
+    return MISTRAL_LAYOUT if native else HF_LAYOUT
+
+
 def is_consolidated(name: str) -> bool:
     """Whether a file holds weights in Mistral's own layout."""
     return name.startswith("consolidated") and name.endswith(".safetensors")

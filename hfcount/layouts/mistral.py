@@ -4,7 +4,7 @@ Source: mistral-inference 1.6 (args.py, transformer.py, moe.py, vision_encoder.p
 pixtral.py).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,17 @@ _VISION = (
     "intermediate_size",
     "num_hidden_layers",
     "num_attention_heads",
+)
+_AROUND = (
+    "adapter_bias",
+    "add_pre_mm_projector_layer_norm",
+    "image_break_token_id",
+    "image_end_token_id",
+    "image_token_id",
+    "max_image_size",
+    "mm_projector_id",
+    "rope_theta",
+    "spatial_merge_size",
 )
 # Keys that change neither names nor shapes.
 _NEUTRAL = {
@@ -95,22 +106,20 @@ def renamed(model: Blueprint) -> Blueprint:
 
 def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The config of transformers that describes the same model; raises as `blueprint` does."""
-    unknown = [key for key in params if key not in _TEXT and key not in _NEUTRAL]
-    if unknown:
-        raise UnknownArchitecture(f"{where}: {printable(unknown[0], 60)} is a part that is not described.")
+    _known(params, "params", (*_TEXT, *_NEUTRAL), where)
     text: dict[str, Any] = {new: _size(params, key, where) for key, new in _TEXT.items()}
     text |= {"tie_word_embeddings": params.get("tied_embeddings") is True, "sliding_window": None}
     experts = params.get("moe")
     if experts is None:
         text["model_type"] = "mistral"
     else:
-        inner = experts if isinstance(experts, Mapping) else {}
+        inner = _known(experts, "moe", ("num_experts", "num_experts_per_tok"), where)
         text |= {"num_local_experts": _size(inner, "num_experts", where), "model_type": "mixtral"}
         text["num_experts_per_tok"] = _size(inner, "num_experts_per_tok", where)
     vision = params.get("vision_encoder")
     if vision is None:
         return {**text, "architectures": [f"{str(text['model_type']).title()}ForCausalLM"]}
-    return _seeing(text, vision if isinstance(vision, Mapping) else {}, where)
+    return _seeing(text, _known(vision, "vision_encoder", (*_VISION, *_AROUND), where), where)
 
 
 def _seeing(text: dict[str, Any], vision: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -128,6 +137,17 @@ def _seeing(text: dict[str, Any], vision: Mapping[str, Any], where: str) -> dict
         names = ["Mistral3ForConditionalGeneration"]
         return {**whole, "model_type": "mistral3", "spatial_merge_size": merge, "architectures": names}
     return {**whole, "model_type": "llava", "architectures": ["LlavaForConditionalGeneration"]}
+
+
+def _known(values: object, name: str, keys: Collection[str], where: str) -> Mapping[str, Any]:
+    """An object of these keys alone; another key may bring tensors that are not described."""
+    if not isinstance(values, Mapping):
+        raise ConfigError(
+            f"{where}: {name} is {shown(values)}, and must be an object.", variant="unknown-kind", key=name
+        )
+    if unknown := [key for key in values if key not in keys and values[key] is not None]:
+        raise UnknownArchitecture(f"{where}: what {printable(unknown[0], 60)} in {name} brings is not described.")
+    return values
 
 
 def _size(values: Mapping[str, Any], key: str, where: str, default: int | None = None) -> int:
