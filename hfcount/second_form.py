@@ -18,7 +18,9 @@ from hfcount.verifier.wording import sides
 
 def compare(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
     """HF808, HF809: whether params.json describes the model of config.json, and the consolidated files hold it."""
-    if evidence.depth == "config" or PARAMS not in documents.companions:
+    found = weights(replace(documents, layout=MISTRAL_LAYOUT, index=None), None)
+    wanted = [name for name in found.there if is_consolidated(name)]
+    if evidence.depth == "config" or not wanted:
         return evidence
     document = documents.companions[PARAMS]
     try:
@@ -31,11 +33,9 @@ def compare(documents: Documents, blueprint: Blueprint, evidence: Evidence, outc
     _check_alike(blueprint, native, outcome)
     if not documents.shards.local and evidence.depth != "headers":
         return evidence
-    found = weights(replace(documents, layout=MISTRAL_LAYOUT, index=None), None)
-    wanted = [name for name in found.there if is_consolidated(name)]
     with suppress(FetchError):  # then they are among what was not looked at
         shards = documents.shards.read(wanted, lambda: None)
-        if wanted and shards.keys() >= set(wanted):
+        if shards.keys() >= set(wanted):
             for finding in verify(native, None, shards).findings:
                 if finding.severity == "error":
                     _report(finding.message, wanted[0], outcome)

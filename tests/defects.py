@@ -12,6 +12,7 @@ from build import DEEPSEEK, Json, config
 from loopback import WIDTHS
 
 import hfcount
+from hfcount.layouts import mistral
 
 INDEX, SINGLE, BIN_INDEX = "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json"
 FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in (1, 2, 3))
@@ -516,6 +517,30 @@ def embedding(
     return spoil
 
 
+PARAMS: Json = {
+    "dim": 12,
+    "n_layers": 3,
+    "head_dim": 6,
+    "hidden_dim": 20,
+    "n_heads": 4,
+    "n_kv_heads": 2,
+    "vocab_size": 50,
+    "norm_eps": 1e-05,
+}
+
+
+def consolidated(*without: str, **changes: int) -> Callable[[Checkpoint], None]:
+    """Mistral's own form of the same model beside it, less some tensors, or with another params.json."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        tensors = {one.name: one.shape for one in mistral.blueprint(PARAMS, "params.json").tensors()}
+        kept = {name: ("BF16", shape) for name, shape in tensors.items() if name not in without}
+        checkpoint.others |= {"consolidated.safetensors": raw(kept)}
+        checkpoint.others |= {"params.json": json.dumps(PARAMS | changes).encode()}
+
+    return spoil
+
+
 NEOX: Json = {
     "architectures": ["GPTNeoXForCausalLM"],
     "model_type": "gpt_neox",
@@ -763,6 +788,22 @@ CASES: dict[str, Case] = {
         ("the class Thick",),
         make=single,
         spoil=embedding(kinds={"2_Dense": "Thick"}),
+    ),
+    # Two forms of a model
+    "a second form": Case("verified", make=single, spoil=consolidated()),
+    "a second form that lacks a tensor": Case(
+        "mismatch",
+        "HF808",
+        ("In Mistral's own form", "layers.1.attention.wq.weight"),
+        make=single,
+        spoil=consolidated("layers.1.attention.wq.weight"),
+    ),
+    "a second form of another model": Case(
+        "mismatch",
+        "HF808 HF809",
+        ("differ between config.json and params.json", "12×12 by the first and 24×12 by the second"),
+        make=single,
+        spoil=consolidated(n_kv_heads=4),
     ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),

@@ -49,7 +49,8 @@ MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safete
 
 def layout_of(names: Collection[str]) -> Layout:
     """The layout of a checkpoint with these files."""
-    native = CONFIG not in names and PARAMS in names and any(map(is_consolidated, names))
+    stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
+    native = CONFIG not in names and PARAMS in names and stored
     return MISTRAL_LAYOUT if native else HF_LAYOUT
 
 
@@ -269,5 +270,4 @@ def companions(sizes: Mapping[str, int | None]) -> list[str]:
     """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
     pickled = not any(name.endswith(".safetensors") for name in top_level(sizes))
     left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
-    left |= set() if any(map(is_consolidated, sizes)) else {PARAMS}
     return [name for name in COMPANIONS if name in sizes and name not in left]
