@@ -44,6 +44,7 @@ def verify(
     formula: bool = False,
     tensors: bool = False,
     derive_with: DerivedWith | None = None,
+    base: str | PathLike[str] | None = None,
 ) -> Report:
     """Verifies a checkpoint against its config.
 
@@ -81,6 +82,7 @@ def verify(
         tensors: whether it lists every tensor that the config describes, folded into rows.
         derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
             (extra `transformers`).
+        base: the model that an adapter or a GGUF file was made of: a folder, a config's own .json file or a repo.
 
     Raises:
         FetchError: the documents could not be read.
@@ -90,7 +92,9 @@ def verify(
     """
     request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     _check_choice("depth", depth, get_args(AskedDepth))
-    request = replace(request, headers=early(depth))
+    if not isinstance(base, str | PathLike | None):
+        raise TypeError(f"base is {typed(base)}, and must be a str or a path, or None.")
+    request = replace(request, headers=early(depth), base=None if base is None else fspath(base))
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     options = Options(

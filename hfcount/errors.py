@@ -25,6 +25,7 @@ FetchKind = Literal[
     "NoSuchFolder",
     "NoConfig",
     "NoSafetensors",
+    "NoSuchFile",
     "NoNetwork",
     "NotCached",
     "HubError",

@@ -1,17 +1,33 @@
-"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving."""
+"""What a report shows, as the stages before it give it: counts, formulas, storage, costs of serving, places."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, NamedTuple
 
 
 class Part:
-    """Base class of report parts; unknown fields are rejected when parsing."""
+    """Base class of report parts, which compares and shows them: for each class apart that would cost a third more.
+
+    Unknown fields are rejected when parsing.
+    """
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
 
+    def _values(self) -> dict[str, Any]:
+        part: Any = self  # a dataclass
+        return {one.name: getattr(self, one.name) for one in fields(part)}
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+    def __eq__(self, other: object) -> bool:
+        return self._values() == other._values() if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values().values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in self._values().items())})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Parameters(Part):
     """Numbers of parameters, in elements.
 
@@ -24,7 +40,7 @@ class Parameters(Part):
     stored: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ComponentCount(Part):
     """Parameters of one component, in elements; `active` is null where names and shapes are all that is known."""
 
@@ -33,7 +49,7 @@ class ComponentCount(Part):
     active: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TensorRow(Part):
     """All tensors of the blueprint whose names differ only in indices; `shape` is of one, `elements` of all."""
 
@@ -45,7 +61,7 @@ class TensorRow(Part):
     elements: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FormulaPart(Part):
     """The closed form of one component or of the total: in symbols, in numbers, and its value in elements."""
 
@@ -55,7 +71,7 @@ class FormulaPart(Part):
     value: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ClosedForm(Part):
     """The formula of every component, the total last, and the value of each symbol.
 
@@ -78,7 +94,7 @@ class ClosedForm(Part):
     keys: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LayerKind(Part):
     """Layers that have the same parameters.
 
@@ -92,7 +108,7 @@ class LayerKind(Part):
     components: tuple[ComponentCount, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CachePart(Part):
     """What one layer of this kind caches.
 
@@ -108,7 +124,7 @@ class CachePart(Part):
     picked: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RankMemory(Part):
     """Memory of each of `ranks` ranks that share a model, in bytes; the fields are those of Memory.
 
@@ -128,7 +144,7 @@ class RankMemory(Part):
     largest_context: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Memory(Part):
     """Memory for serving, in bytes.
 
@@ -163,7 +179,7 @@ class Memory(Part):
     ranks_why: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Answer(Part):
     """The answer to a question about serving: whether `ranks` ranks can share the model (`tp`), or whether it fits.
 
@@ -184,7 +200,7 @@ class Answer(Part):
         return 0 if self.allowed else {"yes": 0, "no": 1, "unknown": 3}[self.answer]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EngineMemory(Part):
     """What an engine uses of `available_bytes` by default, on each of `ranks` ranks.
 
@@ -200,7 +216,7 @@ class EngineMemory(Part):
     largest_context: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Serving(Part):
     """What was asked about serving, and the answers: they stand beside the verdict, and do not change it.
 
@@ -217,7 +233,7 @@ class Serving(Part):
     context_limit_source: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Storage(Part):
     """How quantised weights are stored, by the headers, else by the names, else by what announces it.
 
@@ -237,7 +253,7 @@ class Storage(Part):
     unpacked_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Compute(Part):
     """Multiply-adds of a forward pass for one token; each is two floating-point operations.
 
@@ -251,7 +267,7 @@ class Compute(Part):
     at_context: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ModuleRow(Part):
     """A module that sentence-transformers puts around the model: its folder, and the name of its class.
 
@@ -268,7 +284,53 @@ class ModuleRow(Part):
     width: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeightsFile(Part):
+    """One of several forms of a model in the same repo, such as a GGUF file in one mixture of types.
+
+    `file` is its path, of a set in several files the first; `files` is how many these are. `bytes` are those of its
+    tensors by type, `parameters` elements, `bits_per_weight` the same in bits. `verdict` is of this file alone. With
+    --memory, `fits` is whether it fits with its cache (one token, if no context was asked for), and `largest_context`
+    the most tokens; null for any number where it fits, or where it is unknown.
+    """
+
+    file: str
+    files: int
+    role: str
+    parameters: int | None
+    bytes: dict[str, int]
+    bits_per_weight: float | None
+    verdict: str
+    fits: bool | None = None
+    largest_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AdapterFigures(Part):
+    """What an adapter adds to its base.
+
+    `method` is PEFT's name of its kind, `base` the model that it is for, and `modules` how many modules and parameters
+    of it are adapted. `parameters` are its own and `base_parameters` those of the base, in elements; `bytes` are what
+    it takes beside the base. Unknown values are null.
+    """
+
+    method: str
+    base: str | None
+    modules: int | None
+    parameters: int | None
+    base_parameters: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Location(Part):
+    """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
+
+    file: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Failure(Part):
     """Why a run could not look."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import Failure
+from hfcount.figures import AdapterFigures, Failure, WeightsFile
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -29,8 +29,7 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How far to look, how severe findings are, and what else to do.
 
     Args:
@@ -44,14 +43,31 @@ class Options:
     """
 
     depth: AskedDepth = "auto"
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = Policy()
     save: Path | None = None
     extras: Collection[Extra] = ()
-    load: Workload = field(default_factory=Workload)
+    load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """What was read of a model in another container than safetensors.
+
+    Args:
+        files: how many files of it there are.
+        opened: how many of them were read.
+        tensors: how many it has.
+        bytes: of all tensors, by type.
+    """
+
+    files: int = 0
+    opened: int = 0
+    tensors: int = 0
+    bytes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +85,11 @@ class Evidence:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
+        contained: what was read of a container whose tensors have names and types of their own.
+        variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
+        container: what holds the weights; None for files of safetensors.
+        adapter: what an adapter adds to its base; None for anything else.
+        beside: weight files of another container that were compared with these.
     """
 
     index: Index | None = None
@@ -81,6 +102,11 @@ class Evidence:
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+    contained: Contained | None = None
+    variants: tuple[WeightsFile, ...] = ()
+    container: str | None = None
+    adapter: AdapterFigures | None = None
+    beside: Collection[str] = ()
 
     @property
     def fitting_index(self) -> Index | None:

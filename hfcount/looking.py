@@ -4,23 +4,27 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from hfcount.choices import Depth
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.interface import BIN_INDEX, INDEX, Documents
-from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare, pickled
+from hfcount.fetcher.interface import BIN_INDEX, Documents
+from hfcount.fetcher.missing import config_alone, misnamed, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.module_files import weight_files
-from hfcount.fetcher.weights import Weights, weights
+from hfcount.fetcher.weights import Weights, pickled_weights, set_apart, weights
 from hfcount.figures import Failure
-from hfcount.formats.index import read_index
+from hfcount.formats.index import Index, read_index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
-from hfcount.inspection import Evidence, Options
+from hfcount.inspection import Evidence, Options, unwatched
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
 from hfcount.verifier import verify
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.names import Match
+
+if TYPE_CHECKING:
+    from hfcount.formats.pickles import Broken, Pickle
 
 _UNLISTED = "the endpoint does not list the files of the repo"
 
@@ -41,7 +45,29 @@ def look(
         unseen = Failure(kind="NoIndex", message=config_alone(documents)) if alone else None
         return Evidence(unseen=unseen), verify(blueprint)
     files = _Files(documents, blueprint, announced, options)
-    return files.pickled() if documents.index is None and BIN_INDEX in documents.companions else files.safetensors()
+    if documents.index is None and (weights := _pickles(documents)) is not None:
+        return files.pickled(*weights)
+    return files.with_pickles(*files.safetensors())
+
+
+def _pickles(documents: Documents) -> tuple[Index | None, Weights] | None:
+    """The index and the files of a checkpoint that is pickled; None for one that has files of safetensors, or nothing.
+
+    Raises:
+        DocumentError: the index cannot be read.
+    """
+    names = documents.shards.names
+    if names is None or any(set_apart(name) is None for name in names):
+        return None
+    index = None
+    if BIN_INDEX in documents.companions:
+        try:
+            index = read_index(documents.companions[BIN_INDEX], ".bin")
+        except DocumentError as error:
+            error.file = BIN_INDEX
+            raise
+    found = pickled_weights(documents, index)
+    return (found.index, found) if found.named else None
 
 
 class _Files(NamedTuple):
@@ -52,18 +78,70 @@ class _Files(NamedTuple):
     announced: Sequence[Announcement]
     options: Options
 
-    def pickled(self) -> tuple[Evidence, Outcome]:
-        """By the index of weights in Python's own format, which are not read."""
-        try:
-            index = read_index(self.documents.companions[BIN_INDEX], ".bin")
-        except DocumentError as error:
-            error.file = BIN_INDEX
-            raise
-        found = weights(self.documents, index)
+    def pickled(self, index: Index | None, found: Weights) -> tuple[Evidence, Outcome]:
+        """By files of torch.save, of which the directory and the pickle are read and nothing is run."""
+        depth: Depth = "config" if index is None else "index"
+        seen = Evidence(index=index, weights=found, depth=depth, container="pickle")
+        files, failure = self._opened(found)
+        if files and failure is None and not found.usual:
+            return self._unusual(seen, found, files)
+        if files:
+            from hfcount.containers import pickles  # most checkpoints have none
+
+            shards = pickles.shards(files)
+            outcome = pickles.examine(self.blueprint, files, index, self.announced, found)
+            return replace(seen, depth="headers", shards=shards, headers=shards, unseen=failure), outcome
         outcome = verify(self.blueprint, index, announced=self.announced, weights=found)
-        outcome.findings = [one.replace(file=BIN_INDEX) if one.file == INDEX else one for one in outcome.findings]
-        unseen = Failure(kind="NoHeaders", message=pickled(self.documents))
-        return Evidence(index=index, weights=found, depth="index", unseen=unseen), outcome
+        if index is not None:
+            from hfcount.containers.pickles import told
+
+            outcome.findings = [told(finding) for finding in outcome.findings]
+        return replace(seen, unseen=failure), outcome
+
+    def _opened(self, found: Weights) -> tuple["list[Pickle | Broken]", Failure | None]:
+        """What the pickled files hold, and why that is not known of all of them."""
+        documents = self.documents
+        if self.options.depth == "index":
+            return [], Failure(kind="NoHeaders", message=pickled(documents, found))
+        try:
+            files = documents.shards.pickles(found.there, self.options.progress(len(found.there)))
+        except FetchError as error:
+            return [], Failure(kind=error.kind, message=str(error))
+        large = [file.problem for file in files.values() if not hasattr(file, "tensors") and file.large]
+        if large:
+            return [*files.values()], Failure(kind="UnreadableFile", message=large[0])
+        unread = [name for name in found.there if name not in files]
+        return [*files.values()], Failure(
+            kind="NoHeaders", message=not_read(documents, found, unread)
+        ) if unread else None
+
+    def _unusual(self, seen: Evidence, found: Weights, files: "list[Pickle | Broken]") -> tuple[Evidence, Outcome]:
+        """Files of names that transformers does not look for: what is wrong with them is told, and what they hold."""
+        from hfcount.containers import pickles
+
+        findings = pickles.faults(files)
+        held = pickles.held(self.blueprint, files)
+        unseen = Failure(kind="NoHeaders", message=misnamed(self.documents, found, held))
+        shards = pickles.shards(files)
+        return replace(seen, headers=shards, unseen=unseen), Outcome(findings=findings)
+
+    def with_pickles(self, seen: Evidence, outcome: Outcome) -> tuple[Evidence, Outcome]:
+        """The same with what pickled files beside those of safetensors hold, where they are read."""
+        documents, headers = self.documents, [shard.header for shard in (seen.shards or {}).values()]
+        found = pickled_weights(documents, None)
+        if not (headers and found.named and found.usual):
+            return seen, outcome
+        known = set(found.named) <= set(documents.shards.kept)
+        if not (documents.shards.local or self.options.depth == "headers" or known):
+            return seen, outcome
+        with suppress(FetchError):  # then they are not looked at
+            if files := documents.shards.pickles(found.there, unwatched(len(found.there))):
+                from hfcount.containers.pickles_beside import beside
+
+                entries = {name: one for header in headers if header for name, one in header.tensors.items()}
+                outcome.findings += beside([*files.values()], entries, self.blueprint)
+                seen = replace(seen, beside=[*files])
+        return seen, outcome
 
     def safetensors(self) -> tuple[Evidence, Outcome]:
         """By the index if there is one, and by the headers."""

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount import families
 from hfcount.errors import UnknownClass
@@ -14,8 +13,7 @@ from hfcount.mapper.shapeless import may_bear
 from hfcount.text import printable
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(NamedTuple):
     """What a config says of its model's class.
 
     Args:
@@ -133,7 +131,7 @@ def _coded(c: Config) -> dict[str, str]:
 
 # Words that sizes of the same thing differ by, and those that any size may have.
 _SAME = {"num", "n", "number", "size", "of", "dim", "hidden", "attention"}
-_SIZING = re.compile("expert|moe|head|layer|block|kv_|lora|latent|alibi")
+_SIZING = "expert|moe|head|layer|block|kv_|lora|latent|alibi"
 
 
 def _sizes(values: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
@@ -142,7 +140,7 @@ def _sizes(values: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, A
         path = f"{within}.{key}"
         if isinstance(value, dict):
             yield from _sizes(value, path)
-        elif _SIZING.search(path) and may_bear(key, value) and any(map(_above_one, _all(value))):
+        elif re.search(_SIZING, path) and may_bear(key, value) and any(map(_above_one, _all(value))):
             yield path.rpartition(".")[2], value
 
 

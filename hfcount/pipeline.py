@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hfcount.building import build
 from hfcount.choices import AskedDepth
+from hfcount.contained import contained, is_contained, look_beside
 from hfcount.errors import (
     BadSetting,
     ConfigError,
@@ -18,9 +19,10 @@ from hfcount.errors import (
     UnknownArchitecture,
     UnknownClass,
 )
-from hfcount.fetcher import Request, fetch, finish
+from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, PARAMS, Documents, Reads
+from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure, Figures
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
@@ -54,15 +56,19 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         UnknownArchitecture: no family describes the config.
     """
     options, until = options or Options(), monotonic() + request.timeout
-    documents = fetch(request)
+    documents = opened(request)
+    if isinstance(documents, Place) or is_contained(documents, request, options):
+        return report_of(contained(documents, request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
         inspection = examine(replace(documents, shards=reads), options, until=until)
         found = inspection.evidence.weights or found
+        inspection = look_beside(documents.place, request, inspection)
     finally:
-        finish(request, documents, reads.headers, reads.samples)
+        finish(request, documents, reads.headers, reads.samples, reads.pickled)
         if options.save is not None:
-            record(documents, reads.headers, reads.samples, recorded_sizes(documents, found), options.save)
+            sizes = recorded_sizes(documents, found)
+            record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
     return report_of(inspection)
 
 
@@ -74,7 +80,7 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         UnknownArchitecture: no family describes the config.
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
-    documents, options = fetch(request), replace(options, depth="config")
+    documents, options = fetch(request), options._replace(depth="config")
     published = examine(documents, options)
     changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)
@@ -253,8 +259,16 @@ def _figures(inspection: Inspection, blueprint: Blueprint, sharing: "Sharing | N
         stored = storage(blueprint, announced, outcome)
     total_size = evidence.index.total_size if evidence.index else None
     load = inspection.options.load
+    held = evidence.contained.bytes if evidence.contained else None
     memory, compute = costs(
-        blueprint, load, announced, dtypes=outcome.dtypes, total_size=total_size, storage=stored, sharing=sharing
+        blueprint,
+        load,
+        announced,
+        dtypes=outcome.dtypes,
+        held=held,
+        total_size=total_size,
+        storage=stored,
+        sharing=sharing,
     )
     extras = inspection.options.extras
     if blueprint.derived_with or not {"formula", "layers"}.intersection(extras):

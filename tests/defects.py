@@ -1,6 +1,7 @@
 """Small checkpoints with one defect each, and the findings that they must have."""
 
 import json
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
@@ -8,7 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import gguf_files
+import pickled as pickles
 from build import DEEPSEEK, Json, config
+from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
 
 import hfcount
@@ -17,8 +21,11 @@ from hfcount.layouts import mistral
 INDEX, SINGLE, BIN_INDEX = "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json"
 FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in (1, 2, 3))
 
+BIN = "pytorch_model.bin"
 EMBED, HEAD, NORM = "model.embed_tokens.weight", "lm_head.weight", "model.norm.weight"
 LAYER = "model.layers.1."
+
+NO_FILES: Mapping[str, Any] = MappingProxyType({})
 
 Tensors = dict[str, tuple[str, tuple[int, ...]]]
 """dtype and shape by name."""
@@ -193,7 +200,7 @@ def large() -> Checkpoint:
 
 
 def pickled(second: int, **metadata: Any) -> Checkpoint:
-    """The same as .bin files, of which the second has so many bytes."""
+    """The same as .bin files of zeros, of which the second has so many bytes."""
     checkpoint = large()
     names = {name: f"pytorch_model-0000{number}-of-00003.bin" for number, name in enumerate((FIRST, SECOND, THIRD), 1)}
     weight_map = {name: names[file] for file, held in checkpoint.shards.items() for name in held}
@@ -202,6 +209,52 @@ def pickled(second: int, **metadata: Any) -> Checkpoint:
         names[SECOND]: bytes(second)
     }
     return Checkpoint(checkpoint.config, weight_map={}, others=files | {BIN_INDEX: json.dumps(index).encode()})
+
+
+def saved(made: Callable[[Tensors], bytes], beside: bool = False) -> Checkpoint:
+    """A model in one file of torch.save, as `made` writes its tensors; or with that beside the same in safetensors."""
+    checkpoint = single()
+    checkpoint.others = {BIN: made(dict(checkpoint.tensors))}
+    if not beside:
+        checkpoint.shards = {}
+    return checkpoint
+
+
+def boxed(tensors: Tensors, **options: Any) -> bytes:
+    """What torch.save writes of tensors; `options` of `pickles.items`."""
+    return pickles.archive(pickles.state(**pickles.items(tensors, **options)), pickles.zeros(tensors))
+
+
+def nested(tensors: Tensors) -> bytes:
+    inner = b"}(" + b"".join(pickles.text(name) + made for name, made in pickles.items(tensors).items()) + b"u"
+    return pickles.archive(pickles.pickle(b"}" + pickles.text("state_dict") + inner + b"s"), pickles.zeros(tensors))
+
+
+def without_values(tensors: Tensors) -> bytes:
+    """The norm of the last layer as a tensor of the meta device."""
+    shape = tensors[NORM][1]
+    made = pickles.called(
+        "torch._utils._rebuild_meta_tensor_no_storage",
+        pickles.function("torch.bfloat16"),
+        pickles.numbers(shape),
+        pickles.numbers([1]),
+        b"\x89",
+    )
+    return boxed(tensors, more={NORM: made})
+
+
+def misplaced() -> Checkpoint:
+    """Two files of torch.save, of which an index puts one tensor in the wrong one."""
+    checkpoint = single()
+    files = [f"pytorch_model-0000{number}-of-00002.bin" for number in (1, 2)]
+    tensors = [*checkpoint.tensors.items()]
+    parts = [dict(tensors[:4]), dict(tensors[4:])]
+    places = {name: file for part, file in zip(parts, files, strict=True) for name in part}
+    places[tensors[0][0]] = files[1]
+    index = {"metadata": {"total_size": checkpoint.data}, "weight_map": places}
+    checkpoint.others = {file: boxed(part) for part, file in zip(parts, files, strict=True)}
+    checkpoint.others[BIN_INDEX], checkpoint.shards = json.dumps(index).encode(), {}
+    return checkpoint
 
 
 def data_of(checkpoint: Checkpoint, file: str = SECOND) -> int:
@@ -272,6 +325,49 @@ def float16() -> Checkpoint:
     checkpoint = sharded()
     checkpoint.change(lambda name, dtype, shape: ("F16", shape))
     return checkpoint
+
+
+ADAPTER, ADAPTED = "adapter_config.json", "adapter_model.safetensors"
+
+
+def adapter(modules: tuple[str, ...] = ("q_proj", "down_proj"), rank: int = 2, **settings: Any) -> Checkpoint:
+    """A LoRA adapter beside the config of its base, a Llama of three layers."""
+    values = config("llama", head_dim=6)
+    known = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": rank, "target_modules": list(modules)} | settings
+    tensors: Tensors = {}
+    for name, (_, shape) in stored(values).items():
+        if name.endswith(tuple(f"{module}.weight" for module in modules)):
+            path = f"base_model.model.{name.removesuffix('.weight')}"
+            tensors[f"{path}.lora_A.weight"] = ("F32", (rank, shape[1]))
+            tensors[f"{path}.lora_B.weight"] = ("F32", (shape[0], rank))
+    return Checkpoint(values, {ADAPTED: tensors}, {}, others={ADAPTER: json.dumps(known).encode()})
+
+
+def setting(**changes: Any) -> Callable[[Checkpoint], None]:
+    """The adapter's settings say other than what is stored."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.others[ADAPTER] = json.dumps(json.loads(checkpoint.others[ADAPTER]) | changes).encode()
+
+    return spoil
+
+
+def beside_it(checkpoint: Checkpoint, **settings: Any) -> None:
+    """Puts an adapter beside the model."""
+    made = adapter(base_model_name_or_path=None)
+    checkpoint.shards.update(made.shards)
+    checkpoint.others.update(made.others)
+    setting(**settings)(checkpoint)
+
+
+def adding(**tensors: tuple[int, ...]) -> Callable[[Checkpoint], None]:
+    """Further tensors of an adapter; two underscores stand for a dot."""
+    more = {f"base_model.model.{name.replace('__', '.')}": ("F32", shape) for name, shape in tensors.items()}
+    return lambda checkpoint: checkpoint.add(more)
+
+
+def renaming(old: str, new: str) -> Callable[[Checkpoint], None]:
+    return lambda checkpoint: checkpoint.rename(lambda name: name.replace(old, new))
 
 
 # Edits that several rows share
@@ -575,6 +671,29 @@ TOTAL = 2 * 50 * 12 + 3 * (2 * 24 * 12 + 2 * 12 * 12 + 3 * 20 * 12 + 2 * 12) + 1
 
 VECTORS = 7 * 12
 
+
+def gguf(
+    files: Mapping[str, bytes] = NO_FILES,
+    config: Mapping[str, Any] = NO_FILES,
+    pairs: Mapping[str, Any] = NO_FILES,
+    more: Mapping[str, tuple[int, ...]] = NO_FILES,
+    lost: str = "",
+    cut: int = 0,
+) -> Checkpoint:
+    """A config beside such GGUF files, or beside one of it.
+
+    Args:
+        config, pairs: changes to the config and to the file's metadata.
+        more, lost: shapes of further tensors, and a tensor that is left out.
+        cut: bytes that are left off at its end; below 0, those that follow it.
+    """
+    own, shapes = model()
+    held = {name: shape for name, shape in {**shapes, **more}.items() if name != lost}
+    raw = whole({**own, **pairs}, held)
+    one = {"m.gguf": (raw + bytes(100))[: len(raw) - cut]}
+    return Checkpoint({**gguf_files.CONFIG, **config}, weight_map={}, others=dict(files or one))
+
+
 CASES: dict[str, Case] = {
     # Nothing is wrong
     "three shards": Case("verified"),
@@ -609,13 +728,59 @@ CASES: dict[str, Case] = {
     "truncated to its header": Case(
         "mismatch", "HF004", (SECOND,), spoil=file(lambda content: content[: 8 + int.from_bytes(content[:8], "little")])
     ),
-    "half of its data": Case(
-        "unverified",
-        "HF004",
-        ("pytorch_model-00002-of-00003.bin", "1/2 of their data", "another dtype"),
-        make=lambda: pickled(data_of(large()) // 2 + 900),
-        reason="NoHeaders",
+    "pickled files of zeros": Case("mismatch", "HF003", ("zeros", "3 broken"), make=lambda: pickled(2_000)),
+    "a pickled file that is cut off": Case(
+        "mismatch", "HF004", (BIN, "is cut off", "at least"), make=lambda: saved(lambda tensors: boxed(tensors)[:-50])
     ),
+    "a pickled file that calls": Case(
+        "mismatch",
+        "HF701",
+        (BIN, "os.system", "Nothing of it was run"),
+        make=lambda: saved(lambda some: boxed(some, more={"x": pickles.called("os.system", pickles.text("exit"))})),
+    ),
+    "a pickled file that calls beside": Case(
+        "explained",
+        "HF701",
+        ("os.system",),
+        make=lambda: saved(
+            lambda some: boxed(some, more={"x": pickles.called("os.system", pickles.text("exit"))}), True
+        ),
+    ),
+    "a state dict under a key": Case(
+        "mismatch", "HF702", ('["state_dict"], all that LlamaForCausalLM needs',), make=lambda: saved(nested)
+    ),
+    "a storage of two tensors": Case(
+        "verified",
+        "HF703",
+        (EMBED, HEAD, "one tensor"),
+        make=lambda: saved(lambda tensors: boxed(tensors, ties={HEAD: EMBED})),
+    ),
+    "another model beside": Case(
+        "explained",
+        "HF704",
+        ("pytorch_model.bin beside the safetensors files holds another model", "it lacks 1 tensor, such as lm_head"),
+        make=lambda: saved(lambda tensors: boxed({k: v for k, v in tensors.items() if k != HEAD}), True),
+    ),
+    "a protocol that is refused": Case(
+        "mismatch",
+        "HF705 HF707",
+        ("MEMOIZE",),
+        make=lambda: saved(lambda tensors: boxed(tensors, more={"x": b"K\1\x94"})),
+    ),
+    "a tensor without values": Case("mismatch", "HF706", (NORM, "meta"), make=lambda: saved(without_values)),
+    "a value in a state dict": Case(
+        "explained",
+        "HF707",
+        ("1 value in its state dict is no tensor: epoch",),
+        make=lambda: saved(lambda tensors: boxed(tensors, more={"epoch": pickles.number(3)})),
+    ),
+    "bytes behind a pickled file": Case(
+        "verified",
+        "HF708",
+        ("100 bytes follow",),
+        make=lambda: saved(lambda tensors: boxed(tensors) + bytes(100)),
+    ),
+    "an index of pickled files that errs": Case("mismatch", "HF205", (EMBED, "in the wrong file"), make=misplaced),
     "padded": Case("mismatch", "HF004", (SECOND, "512 too many"), spoil=file(lambda content: content + bytes(512))),
     "a shard is missing": Case("mismatch", "HF005", (SECOND,), spoil=file(None)),
     "all shards but one are missing": Case("mismatch", "HF005", (SECOND, THIRD), spoil=file(None, SECOND, THIRD)),
@@ -1329,6 +1494,95 @@ CASES: dict[str, Case] = {
     "one file, and a tensor too many": Case(
         "mismatch", "HF202", ("extra",), make=single, spoil=lambda checkpoint: checkpoint.add({"extra": ("BF16", (1,))})
     ),
+    # Adapters
+    "an adapter of its base": Case("verified", make=adapter),
+    "an adapter without tensors": Case("mismatch", "HF720", ("holds no tensor",), make=adapter, spoil=without("base")),
+    "an adapter of parts that were not gathered": Case(
+        "mismatch",
+        "HF720",
+        ("12 tensors, all without elements",),
+        make=adapter,
+        spoil=lambda checkpoint: checkpoint.change(lambda name, dtype, shape: (dtype, (0,))),
+    ),
+    "an adapter of a layer too many": Case(
+        "mismatch",
+        "HF721",
+        ("The base has no layer 3", "layers.3.mlp.down_proj.lora_A"),
+        make=adapter,
+        spoil=adding(model__layers__3__mlp__down_proj__lora_A__weight=(2, 20)),
+    ),
+    "an adapter of modules that are not there": Case(
+        "mismatch", "HF721", ("c_attn", "PEFT refuses"), make=adapter, spoil=setting(target_modules=["c_attn"])
+    ),
+    "an adapter with names wrapped twice": Case(
+        "mismatch",
+        "HF722",
+        ("more than once", "applies nothing"),
+        make=adapter,
+        spoil=renaming("base_", "base_model.model.base_"),
+    ),
+    "an adapter with bare names": Case(
+        "mismatch", "HF722", ("lack base_model.model.",), make=adapter, spoil=renaming("base_model.model.", "")
+    ),
+    "an adapter of another rank": Case(
+        "mismatch", "HF723", ("expected 8×12, stored 2×12",), make=adapter, spoil=setting(r=8)
+    ),
+    "half an adapter": Case(
+        "mismatch",
+        "HF724",
+        ("1 of them beside", "layers.1.self_attn.q_proj.lora_B"),
+        make=adapter,
+        spoil=without(f"base_model.model.{LAYER}self_attn.q_proj.lora_B"),
+    ),
+    "an adapter of a wider base": Case(
+        "mismatch", "HF725", ("expected 2×24, stored 2×20",), make=adapter, spoil=says(intermediate_size=24)
+    ),
+    "an adapter with a name too many": Case(
+        "explained", "HF726", ("w1",), make=adapter, spoil=setting(target_modules=["q_proj", "down_proj", "w1"])
+    ),
+    "an adapter with weights of its base": Case(
+        "explained",
+        "HF727",
+        ("1 tensor of the base", "288 elements"),
+        make=adapter,
+        spoil=adding(model__layers__1__self_attn__q_proj__base_layer__weight=(24, 12)),
+    ),
+    "an adapter with its name": Case(
+        "explained", "HF728", (".default.", "vLLM"), make=adapter, spoil=renaming("lora_A", "lora_A.default")
+    ),
+    "an adapter with more tokens": Case(
+        "explained",
+        "HF729",
+        ("the base gives 50×12, stored is 52×12",),
+        make=adapter,
+        spoil=adding(model__embed_tokens__weight=(52, 12), lm_head__weight=(52, 12)),
+    ),
+    "an adapter with a head": Case(
+        "explained",
+        "HF730",
+        ("sequence classification", "score.weight"),
+        make=lambda: adapter(task_type="SEQ_CLS", modules_to_save=["score"]),
+        spoil=adding(score__weight=(3, 12)),
+    ),
+    "an adapter, truncated": Case(
+        "mismatch", "HF004", (ADAPTED,), make=adapter, spoil=file(lambda content: content[:-1], ADAPTED)
+    ),
+    "an adapter of a method that is not described": Case(
+        "unverified", make=adapter, spoil=setting(peft_type="BOFT"), reason="MethodUnknown"
+    ),
+    "an adapter with a pattern that is not simulated": Case(
+        "unverified", make=adapter, spoil=setting(target_modules=r"(?!x).*q_proj"), reason="PatternUnread"
+    ),
+    "an adapter beside its base": Case(
+        "explained", "HF010", ("It fits these weights.",), make=single, spoil=lambda checkpoint: beside_it(checkpoint)
+    ),
+    "an adapter of another rank beside its base": Case(
+        "mismatch",
+        "HF010 HF723",
+        ("It does not fit these weights.",),
+        make=single,
+        spoil=lambda checkpoint: beside_it(checkpoint, r=4),
+    ),
     # Several at once
     "truncated, and a layer is missing": Case(
         "mismatch", "HF004 HF201", spoil=both(without("model.layers.2."), file(lambda content: content[:-1]))
@@ -1338,6 +1592,45 @@ CASES: dict[str, Case] = {
     ),
     "a stale sum, and norms in float32": Case(
         "mismatch", "HF302 HF401", spoil=both(into("F32", "norm.weight"), claims(total_size=2 * TOTAL - 10))
+    ),
+    # GGUF files
+    "a GGUF file": Case("verified", make=lambda: gguf()),
+    "a GGUF file in parts": Case("verified", make=lambda: gguf(files=split())),
+    "a GGUF file that lacks a tensor": Case(
+        "mismatch", "HF710", ("missing: blk.1.ffn_up.weight;",), make=lambda: gguf(lost="blk.1.ffn_up.weight")
+    ),
+    "a GGUF file that lacks a layer": Case(
+        "mismatch", "HF710", ("counts 3 layers, and 2 are stored",), make=lambda: gguf(pairs={"qwen3.block_count": 3})
+    ),
+    "a split GGUF file of which a part is missing": Case(
+        "mismatch",
+        "HF711",
+        ("m-00002-of-00003.gguf missing",),
+        make=lambda: gguf(files={name: raw for name, raw in split().items() if "-00002-" not in name}),
+    ),
+    "a GGUF projector of another model": Case(
+        "mismatch", "HF712", ("80", "64"), make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector(80)})
+    ),
+    "a GGUF projector of its model": Case(
+        "verified", make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector()})
+    ),
+    "a GGUF file of another base": Case(
+        "explained", "HF713", ("3 layers expected, 2 stored",), make=lambda: gguf(config={"num_hidden_layers": 3})
+    ),
+    "a GGUF file with rotary factors": Case(
+        "verified", "HF714", ("rope_freqs.weight",), make=lambda: gguf(more={"rope_freqs.weight": (12,)})
+    ),
+    "a GGUF file that goes on": Case("explained", "HF715", make=lambda: gguf(cut=-100)),
+    "a GGUF file whose base cannot be built": Case(
+        "verified", "HF716", ("hidden_size",), make=lambda: gguf(config={"hidden_size": "wide"})
+    ),
+    "a GGUF file that is cut": Case("mismatch", "HF004", ("are missing",), make=lambda: gguf(cut=1_000)),
+    "a GGUF file that ends within its header": Case("mismatch", "HF004", ("header",), make=lambda: gguf(cut=349_000)),
+    "a GGUF file for big-endian machines": Case(
+        "mismatch",
+        "HF003",
+        ("big-endian",),
+        make=lambda: gguf(files={"m.gguf": struct.pack(">4sIQQ", b"GGUF", 3, 0, 0)}),
     ),
 }
 

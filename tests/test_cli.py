@@ -92,7 +92,7 @@ def test_wrong_usage(command: Command, args: list[str], said: str) -> None:
         (["--fixtures", "nowhere", "--all"], "nowhere is not a folder"),
         (["--fixtures", "empty", "--all"], "no config.json anywhere below empty"),
         (["--fixtures", "nowhere", "org/verified"], "nowhere is not a folder"),
-        (["./nowhere"], "nowhere is not a folder"),
+        (["./nowhere"], "there is no folder or file nowhere"),
         (["./empty"], "empty has no config.json"),
         (["--offline", "org/name"], "not in the cache"),
         (["--offline", "no repo id"], "not a valid repo id"),

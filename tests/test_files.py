@@ -362,7 +362,6 @@ CASES: dict[str, Case] = {
     "an optimizer beside": Case("verified", spoil=also("optimizer.safetensors", ALIEN)),
     "pickled weights beside": Case("verified", spoil=also("pytorch_model.bin", b"PK")),
     "other models in folders below": Case("verified", spoil=also("onnx/model.safetensors", ALIEN)),
-    "GGUF beside": Case("verified", spoil=also("tiny-Q4_0.gguf", b"GGUF")),
     # Companions
     "an adapter beside": Case(
         "explained",

@@ -23,10 +23,10 @@ def generated(text: str, folder: Path) -> str:
     says(num_hidden_layers=4)(sound(folder / "a-layer-short", "llama", shards=1))
     says(num_key_value_heads=4)(sound(folder / "several", "llama", hidden_size=16))
     prefixed("module.")(sound(folder / "wrapped", shards=1))
-    return BLOCK.sub(lambda block: f"```console\n$ {block[1]}\n{_output(block[1], folder)}```", text)
+    return BLOCK.sub(lambda block: f"```console\n$ {block[1]}\n{output(block[1], folder)}```", text)
 
 
-def _output(command: str, folder: Path) -> str:
+def output(command: str, folder: Path) -> str:
     name, *given = shlex.split(command)
     assert name == "hfcount"
     done = subprocess.run(

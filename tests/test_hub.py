@@ -234,7 +234,9 @@ def test_what_is_in_folders_below_belongs_to_other_models(hub: Hub, run: Run, tm
         pytest.param("NoSuchRevision", MODEL, ["--revision", "0" * 40], "0" * 40, id="no such commit"),
         pytest.param("NoConfig", MODEL, ["--subfolder", "vae"], "vae", id="no such subfolder"),
         pytest.param("NoConfig", "org/readme", [], "config.json", id="no config.json"),
-        pytest.param("NoConfig", "org/adapter", [], "base model", id="only an adapter"),
+        pytest.param(
+            "NoHeaders", "org/adapter", [], "no adapter_model.safetensors", id="only the settings of an adapter"
+        ),
         pytest.param("NoConfig", "org/pipeline", [], "--subfolder", id="a pipeline of several models"),
         pytest.param("NoConfig", "org/own", [], "params.json", id="weights in their author's own layout"),
     ],
@@ -246,7 +248,7 @@ def test_says_why_it_could_not_look(
     hub.publish("org/private", tiny, access="private")
     hub.publish("org/gated", tiny, access="gated")
     hub.publish("org/readme", folder_of(tmp_path / "readme", README__md="# Tiny"))
-    hub.publish("org/adapter", folder_of(tmp_path / "adapter", adapter_config__json="{}"))
+    hub.publish("org/adapter", folder_of(tmp_path / "adapter", adapter_config__json='{"peft_type": "LORA"}'))
     hub.publish("org/pipeline", folder_of(tmp_path / "pipeline", model_index__json="{}"))
     hub.publish("org/own", folder_of(tmp_path / "own", params__json="{}"))
     assert_not_looked(run(model, *options), kind, says)
@@ -256,8 +258,7 @@ def test_says_why_it_could_not_look(
     ("files", "says"),
     [
         pytest.param({}, "safetensors", id="no weights at all"),
-        pytest.param({"pytorch_model__bin": "PK"}, ".bin", id="pickled weights"),
-        pytest.param({"tiny-Q4_0__gguf": "GGUF"}, "GGUF", id="GGUF"),
+        pytest.param({"flax_model__msgpack": "x"}, "neither", id="Flax"),
     ],
 )
 def test_a_repo_without_an_index_is_counted_and_unverified(
@@ -281,7 +282,7 @@ def test_a_token_that_was_sent_is_not_asked_for(hub: Hub, run: Run, tiny: Path, 
 
 
 NAMES = {
-    "a/b/c": "BadName",
+    "a/b/c:d": "BadName",
     "foo--bar": "BadName",
     "foo..bar/baz": "BadName",
     "org/tiny?download=true": "BadName",

@@ -21,6 +21,7 @@ from hfcount.pipeline import Options, failed, inspect
 from hfcount.project import PAGES, REPOSITORY
 from hfcount.reporters import OUTPUTS, brief, concise, csv_long, github, junit, sarif
 from hfcount.reporters import csv as csv_report
+from hfcount.serving.cost import Workload
 
 GONE = failed("org/gone", FetchError("NoSuchRepo", "no org/gone"))
 
@@ -52,6 +53,20 @@ def test_junit_has_a_case_for_each_check_and_finding(reports: list[Report]) -> N
     for suite in suites.values():
         assert suite.get("tests") == str(len(suite))
     assert whole.get("tests") == str(sum(1 for _ in whole.iter("testcase")))
+
+
+def test_junit_keeps_answers_about_serving_apart(tmp_path: Path) -> None:
+    save(tmp_path / "verified", TINY["llama"], index(TINY["llama"]))
+    load = Workload(ranks=(1, 7), memory=1)
+    report = inspect(Request("verified", fixtures=tmp_path), Options(load=load))
+    cases = {case.get("name"): case for case in ElementTree.fromstring(junit.render([report])).iter("testcase")}
+    assert report.verdict == "verified"
+    assert [
+        name for name, case in cases.items() if case.find("failure") is not None and not str(name).startswith("HF")
+    ] == [
+        "tp, 7 ranks",
+        "memory, 1 rank",
+    ]
 
 
 JUNIT = {

@@ -217,6 +217,22 @@ def test_every_layer_has_the_scales_of_its_cache(
     assert told(tmp_path, LLAMA | {"quantization_config": settings}, tensors, depth) == (verdict, code)
 
 
+def test_shapes_of_packed_and_of_other_tensors_are_counted_apart(tmp_path: Path) -> None:
+    settings = fp8()
+    tensors = stored(LLAMA, settings)
+    tensors[f"{QUERY}.weight"] = [128, 256], "F8_E4M3"
+    tensors["model.norm.weight"] = [128], "BF16"
+    config = LLAMA | {"quantization_config": settings}
+    report = hfcount.verify(write(tmp_path / "m", {"config": config, "beside": {}}, tensors), depth="headers")
+    checks = {check.name: check for check in report.checks}
+    packed = sum(dtype != "BF16" or name.endswith("_scale") for name, (_, dtype) in tensors.items())
+    assert {name: checks[name].observed for name in ("shapes", "packed_shapes")} == {
+        "shapes": len(tensors) - packed - 1,
+        "packed_shapes": packed - 1,
+    }
+    assert [one.expected - one.observed for name, one in checks.items() if "shapes" in name] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("cache", "shape", "codes"),
     [

@@ -569,7 +569,7 @@ HOSTILE = [
     "x" * 1000,
     "}*{display:none} @import url(https://elsewhere)",
 ]
-_CHOSEN = ("verdict", "source", "depth", "severity", "schema_version")
+_CHOSEN = ("verdict", "source", "depth", "severity", "schema_version", "code")
 
 
 def _poison(value: Any, text: str) -> Any:

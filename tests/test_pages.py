@@ -9,8 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gguf_files
 import pytest
 import yaml
+from address import OWNED
 from blocks import ROOT
 from build import TINY, save_tiny
 from forking import Forks
@@ -20,11 +22,13 @@ from readme import PAGES
 import hfcount
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
+from hfcount.project import REPOSITORY
 
 BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 """Commands that need the network, another tool or another repository begin so."""
 
 BY_OTHERS = {
+    "adapters.md": "test_adapters_page.py",
     "before-saving.md": "test_recipes.py",
     "fix.md": "test_fix_page.py",
     "sweep.md": "test_sweep_docs.py",
@@ -49,6 +53,23 @@ def commands() -> Iterator[str]:
                 yield shlex.join(words[: min(ends, default=len(words))])
 
 
+def saved_gguf(folder: Path) -> Path:
+    """A folder with a GGUF file in two types."""
+    folder.mkdir()
+    pairs, shapes = gguf_files.model()
+    for kind in ("F16", "Q8_0"):
+        file = gguf_files.source(pairs, gguf_files.laid_out(shapes, {"token_embd.weight": kind}))
+        (folder / f"model-{kind}.gguf").write_bytes(file(0, file.size))
+    return folder
+
+
+def saved_base(folder: Path) -> Path:
+    """The model that they were made of, as far as it is read."""
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(gguf_files.CONFIG))
+    return folder
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
     """A folder with checkpoints as the examples call them, and a Hub that has the models that they name."""
@@ -63,6 +84,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
         config = json.loads((ROOT / "fixtures" / name / "config.json").read_text())
         hub.publish(name, write_checkpoint(hosted / name, config))
         hub.publish(name, hosted / name, "refs/pr/1")
+    (here / "model-F32.gguf").write_bytes(gguf_files.whole(*gguf_files.model()))
+    hub.publish("org/name-GGUF", saved_gguf(hosted / "gguf"))
+    hub.publish("org/base", saved_base(hosted / "base"))
     hub.publish("org/name", save_tiny(hosted / "tiny"))
     hub.publish("org/name", hosted / "tiny", "refs/pr/1")
     yield here, os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(here / "home"), "PYTHONPATH": str(ROOT)}
@@ -158,8 +182,9 @@ def _each(value: Any, key: str) -> Iterator[dict[str, Any]]:
 
 def test_the_action_is_used_as_it_is() -> None:
     action = yaml.safe_load((ROOT / ".github" / "actions" / "hfcount" / "action.yml").read_text())
-    used = [step for text in _yaml() for step in _each(text, "uses") if step["uses"].endswith("/actions/hfcount")]
+    used = [step for text in _yaml() for step in _each(text, "uses") if "/actions/hfcount" in step["uses"]]
     assert len(used) >= 2
+    assert {step["uses"] for step in used} == {f"{OWNED}/.github/actions/hfcount@v{hfcount.__version__}"}
     for step in used:
         assert step["with"].keys() <= action["inputs"].keys()
         assert {name for name, one in action["inputs"].items() if one.get("required")} <= step["with"].keys()
@@ -169,7 +194,11 @@ def test_the_action_is_used_as_it_is() -> None:
 
 def test_the_hook_is_used_as_it_is() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    used = [one for text in _yaml() for repo in _each(text, "hooks") for one in repo["hooks"]]
-    assert [one["id"] for one in used] == [hook["id"]]
-    assert [one["files"] for one in used] == [hook["files"]]
-    assert used[0]["entry"].split() == [hook["entry"], *hook["args"]]
+    repos = [repo for text in _yaml() for repo in _each(text, "hooks")]
+    assert {repo["repo"]: repo.get("rev") for repo in repos} == {REPOSITORY: f"v{hfcount.__version__}", "local": None}
+    used = [one for repo in repos for one in repo["hooks"]]
+    assert {one["id"] for one in used} == {hook["id"]}
+    (local,) = (one for one in used if "entry" in one)
+    assert {key: hook[key] for key in ("entry", "files", "require_serial")} == {
+        key: local[key] for key in ("entry", "files", "require_serial")
+    }

@@ -8,7 +8,7 @@ from tables import over
 
 from hfcount import Report
 from hfcount.fetcher import Request
-from hfcount.formats.places import line_of_error, line_of_key, line_of_name
+from hfcount.formats.places import line_of_error, line_of_key, line_of_name, line_of_text
 from hfcount.pipeline import Options, inspect
 
 TEXT = b"""{
@@ -65,6 +65,8 @@ def test_what_is_no_object_has_no_line_or_a_line(raw: bytes) -> None:
 def test_the_line_of_a_name_and_of_an_error() -> None:
     assert line_of_name(b'{"weight_map": {\n"x.y": "f",\n"z\\"": "x.y"}}', 'z"') == 3
     assert line_of_name(b'{"weight_map": {\n"x.y": "f"}}', "f") is None
+    assert line_of_text(b'{"weight_map": {\n"x.y":\n"f"}}', "f") == 3
+    assert line_of_text(b'{"weight_map": {"x.y": "f"}}', "g") is None
     assert line_of_error(b'{\n"a": 1\n"b": 2}') == 3
     assert line_of_error(TEXT) is None
 
@@ -80,6 +82,7 @@ def _inspected(folder: Path) -> Report:
 def test_findings_stand_at_the_key_or_at_the_entry_of_the_index(tmp_path: Path) -> None:
     listed = index(TINY["llama"])
     listed["weight_map"]["model.layers.1.extra.weight"] = "model.safetensors"
+    listed["weight_map"]["model.layers.1.other.weight"] = "lost.safetensors"
     save(tmp_path, config("llama", num_towers=3), listed)
     texts = {name: json.dumps(json.loads((tmp_path / name).read_text()), indent=2) for name in _DOCUMENTS}
     for name, text in texts.items():
@@ -89,6 +92,7 @@ def test_findings_stand_at_the_key_or_at_the_entry_of_the_index(tmp_path: Path) 
         for code, name, key in (
             ("HF102", "config.json", "num_towers"),
             ("HF202", "model.safetensors.index.json", "model.layers.1.extra.weight"),
+            ("HF005", "model.safetensors.index.json", "lost.safetensors"),
         )
     }
     found = {code: (file, line) for code, file, line in _places(_inspected(tmp_path))}

@@ -12,12 +12,16 @@ from pathlib import Path
 import click
 import pytest
 import yaml
+from address import FILES, addressed
 from blocks import ROOT
 from forking import Forks
 from readme import DESK, DOCS, INDEX, PAGES, PICTURES, README, checked, generated, index, picture, shell
 from tables import over
 
+import hfcount
+from hfcount import project
 from hfcount.cli.main import main
+from hfcount.project import REPOSITORY, SCHEMA
 from hfcount.verifier.rules import RULES
 
 TEXT = README.read_text()
@@ -100,7 +104,8 @@ def test_the_commands_of_the_pages_show_what_they_are_about(number: str) -> None
 def _anchors(page: Path) -> set[str]:
     """The anchors that GitHub gives headings."""
     heads = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+    given = re.findall(r'^<a id="([\w-]+)"></a>$', page.read_text(), re.MULTILINE)
+    return {*given, *(re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads)}
 
 
 def _links(page: Path) -> list[str]:
@@ -111,6 +116,7 @@ def _links(page: Path) -> list[str]:
 @PAGE
 def test_links_lead_somewhere(page: Path) -> None:
     for link in _links(page):
+        link = re.sub(rf"^{re.escape(project.PAGES)}", os.path.relpath(DOCS, page.parent), link)
         if re.match(r"https?://", link):
             continue
         name, _, anchor = link.partition("#")
@@ -135,9 +141,35 @@ def test_nothing_is_left_to_fill_in(page: Path) -> None:
 def test_the_extension_is_called_as_hf_calls_it() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["scripts"]["hf-count"] == project["scripts"]["hfcount"]
-    manifest = json.loads((ROOT / ".github" / "extension" / "manifest.json").read_text())
+    folder = ROOT / ".github" / "extension"
+    manifest = json.loads((folder / "manifest.json").read_text())
     assert isinstance(manifest["description"], str)
-    assert not (ROOT / "hf-count").exists()  # hf would take it for a program
+    extension = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert (extension["name"], extension["version"]) == ("hf-count", hfcount.__version__)
+    assert extension["scripts"] == {"hf-count": project["scripts"]["hfcount"]}
+    assert extension["dependencies"] == [f"hfcount @ {REPOSITORY}/archive/v{hfcount.__version__}.zip"]
+    assert extension["requires-python"] == project["requires-python"]
+    for where in (ROOT, folder):
+        assert not (where / "hf-count").exists()  # hf would take it for a program
+
+
+def test_the_address_is_the_same_wherever_it_stands() -> None:
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    assert urls.keys() == {"Homepage", "Documentation", "Source", "Changelog", "Issues"}
+    assert [url for url in urls.values() if not url.startswith(REPOSITORY)] == []
+    for path in FILES:
+        assert addressed(path.read_text()) == path.read_text(), "run `python tests/tools/update.py`"
+    for url in (*urls.values(), project.PAGES):
+        (kind, _, file) = url.removeprefix(f"{REPOSITORY}/").partition("/main/")
+        assert kind not in ("blob", "tree") or (ROOT / file).exists()
+    assert (ROOT / SCHEMA.partition("/main/")[2]).exists()
+
+
+def test_another_address_is_written_everywhere() -> None:
+    other = REPOSITORY.replace("github.com/", "github.com/somebody.")
+    for path in FILES:
+        text = path.read_text().replace(REPOSITORY, other)
+        assert addressed(text) == path.read_text()
 
 
 def test_issue_templates_are_forms() -> None:

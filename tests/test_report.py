@@ -13,7 +13,7 @@ from hfcount import ConfigError, DocumentError, HfcountError, Report, UnknownArc
 from hfcount.choices import Depth
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.figures import Failure
+from hfcount.figures import ComponentCount, Failure
 from hfcount.pipeline import AskedDepth, Options, failed, inspect
 from hfcount.report.model import Verdict, worst
 from hfcount.verifier.policy import Policy
@@ -270,3 +270,10 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, (list, tuple)):
         return [text for one in value for text in _texts(one)]
     return [value] if isinstance(value, str) else []
+
+
+def test_parts_compare_and_show_themselves_by_their_values() -> None:
+    one, same, other = (ComponentCount(name="mlp", total=total, active=None) for total in (3, 3, 4))
+    assert (one == same, one == other, one == Failure(kind="a", message="b")) == (True, False, False)
+    assert len({one, same, other}) == 2
+    assert repr(one) == "ComponentCount(name='mlp', total=3, active=None)"

@@ -12,7 +12,7 @@ from hfcount.formats.index import read_index
 from hfcount.formats.json import Document
 from hfcount.plan import Blueprint
 from hfcount.verifier import explain, verify
-from hfcount.verifier.causes.modules import FILE, may_have, module_of
+from hfcount.verifier.causes.modules import FILE, is_like, may_have, module_of
 from hfcount.verifier.causes.stored import MOST_ROWS
 from hfcount.verifier.findings import Outcome
 
@@ -60,6 +60,14 @@ def test_a_type_may_have_names_of_which_it_has_half() -> None:
     assert not may_have("llama", {"q_proj", "fc1", "fc2"})
     assert may_have("llama", ())
     assert may_have("a type that is not recorded", {"fc1"})
+
+
+def test_a_type_is_like_names_that_are_half_of_its_own() -> None:
+    decoder = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "norm", "embed_tokens"}
+    assert is_like("llama", decoder) and is_like("qwen3", decoder)
+    assert not is_like("llama", {"q_proj", "k_proj"})  # which has much besides
+    assert may_have("llava", decoder) and not is_like("llava", decoder)
+    assert is_like("a type that is not recorded", decoder)
 
 
 def test_the_type_of_other_names_is_found() -> None:

@@ -1,12 +1,16 @@
 """Leaves under other names and in other layouts, with all the numbers that they stand for."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 
+from hfcount import families
+from hfcount.tree.alike import MARK, Alike, filled
 from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import Leaf, segment
+from hfcount.tree.leaves import Leaf, joined, segment, split
 from hfcount.tree.spellings import Spellings, compiled, renamed
+from hfcount.verifier.wrappers import WRAPPERS
 
 
 def leaf(name: str, *shape: int, **numbers: Indices) -> Leaf:
@@ -116,3 +120,27 @@ def test_rules_apply_in_turn_and_once_each() -> None:
     rules = Spellings(compiled({r"^a\.": "b.a.", r"^b\.": "c."}))
     assert rules.common("a.a.x") == "c.a.a.x"
     assert rules.common("LayerNorm.gamma.LayerNorm.gamma") == "LayerNorm.gamma.LayerNorm.weight"
+
+
+def test_no_pattern_tells_numbers_of_two_digits_or_more_apart() -> None:
+    """Names that differ in these alone are read alike."""
+    patterns = [pattern for one in families.everyone() for pattern in one.spellings]
+    patterns += [pattern for one in families.everyone() for rules in one.headed.values() for pattern in rules]
+    patterns += [pattern for wrapper in WRAPPERS for pattern in (wrapper.adds, wrapper.owns)]
+    longer = re.compile(r"(?<![\w\\])\d\d|\{\d|\\d(?![+*)])\\d")
+    assert len(patterns) > 500
+    assert [one for one in patterns if longer.search(re.sub(r"\[\d+\]", "0", one))] == []
+
+
+def test_names_that_differ_in_long_numbers_alone_are_worked_out_once() -> None:
+    asked: list[str] = []
+
+    def work(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        asked.append(name)
+        return split(name.removeprefix("a."))
+
+    alike = Alike(work)
+    names = ["a.3.b", "a.12.b", "a.777.b", f"a.{MARK + 5}.b", "a.3.b", "a.12.4.c", "a.13.4.c"]
+    made = [joined(text, filled(marked, numbers)) for (text, marked), numbers in (alike.of(name) for name in names)]
+    assert made == [name.removeprefix("a.") for name in names]
+    assert len(asked) == 3

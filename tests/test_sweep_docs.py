@@ -78,7 +78,7 @@ def test_every_command_parses(line: str, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "models.txt").write_text("Qwen/Qwen3-32B\n")
     words = [word.replace("/data/checkpoints", str(tmp_path)) for word in shlex.split(line)[2:]]
     given = find("sweep").make_context("hfcount sweep", words).params
-    assert str(given["out"]) == "rows"
+    assert given["names"][0] == "rows"
 
 
 def test_every_column_is_there() -> None:

@@ -31,7 +31,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     unknown = TINY["mistral"] | {"model_type": "nobody", "architectures": ["Nobody"]}
     write_checkpoint(root / "d", TINY["mistral"], shards=1)
     (root / "d" / "config.json").write_text(json.dumps(unknown))
-    for name, files in (("c", ["config.json", "pytorch_model.bin"]), ("e", ["model.safetensors"])):
+    for name, files in (("c", ["config.json", "flax_model.msgpack"]), ("e", ["model.safetensors"])):
         (root / name).mkdir()
         for file in files:
             (root / name / file).write_text(json.dumps(TINY["llama"]))

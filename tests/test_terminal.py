@@ -157,6 +157,17 @@ def test_colours_are_printed_into_a_pipe_where_they_are_asked_for(given: dict[st
     assert ("\x1b[32m" in "".join(agrees), bool(agrees)) == (False, True)  # no good news of a bad model
 
 
+@pytest.mark.parametrize(("memory", "colour"), [("80GiB", 32), ("40GiB", 33)], ids=["fits", "does not fit"])
+def test_a_good_model_that_does_not_fit_is_no_good_news(
+    memory: str, colour: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    report = hfcount.verify("Qwen/Qwen3-32B", fixtures=RECORDED, memory=memory)
+    assert f"\x1b[1;{colour}mverified: " in table.render([report])
+    assert f"\x1b[1;{colour}m2 models: 2 verified" in table.render([report, report])
+
+
 @pytest.mark.parametrize(
     ("encoding", "text"),
     [("utf-8", "96×32 · 模"), ("ascii", "96x32 * ?"), ("latin-1", "96×32 · ?"), ("cp437", "96x32 · ?")],

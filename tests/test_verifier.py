@@ -337,7 +337,13 @@ def test_headers_of_three_layers_against_a_config_of_a_million_cost_no_walk_thro
 
 @pytest.mark.parametrize(
     ("asked", "code"),
-    [("HF201", "HF201"), ("hf201", "HF201"), ("missing-tensor", "HF201"), ("Missing-Tensor", "HF201")],
+    [
+        ("HF201", "HF201"),
+        ("hf201", "HF201"),
+        ("201", "HF201"),
+        ("missing-tensor", "HF201"),
+        ("Missing-Tensor", "HF201"),
+    ],
 )
 def test_a_rule_goes_by_code_or_name(asked: str, code: str) -> None:
     rule = lookup(asked)
@@ -345,7 +351,7 @@ def test_a_rule_goes_by_code_or_name(asked: str, code: str) -> None:
     assert rule.code == code
 
 
-@pytest.mark.parametrize("asked", ["", "HF", "HF2", "HF999", "missing tensor", "\x1b"])
+@pytest.mark.parametrize("asked", ["", "HF", "HF2", "20", "HF999", "missing tensor", "\x1b"])
 def test_no_rule_is_called_that(asked: str) -> None:
     assert lookup(asked) is None
 

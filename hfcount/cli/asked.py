@@ -25,7 +25,7 @@ class Missing(NamedTuple):
     why: HfcountError
 
 
-def spelled_out(models: Sequence[str], recorded: bool) -> list[str]:
+def spelled_out(models: Sequence[str], recorded: bool = False) -> list[str]:
     """The MODELs of a command line, with those that standard input lists in the place of `-`.
 
     Args:

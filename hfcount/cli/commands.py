@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, Command] = {
     "verify": Command("[verify] MODEL...", "verify checkpoints; the word may be left out", "main:main"),
     "fix": Command("fix PATH", "repair a local folder if the fix is proven", "fix:command"),
     "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),
+    "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
     "rules": Command("rules [CODE]", "explain all findings, or one by its code", "printed:rules"),
     "architectures": Command("architectures [TYPE]", "list what is described, or one type or class", "printed:types"),
     "schema": Command("schema", "print the JSON Schema of --format json", "printed:schema"),

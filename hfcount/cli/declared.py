@@ -1,8 +1,8 @@
 """The options of `hfcount verify`, in the groups in which --help shows them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -13,6 +13,38 @@ from hfcount.cli.grouped import Decorator
 from hfcount.cli.serving import serving
 from hfcount.fetcher.interface import LONGEST
 from hfcount.reporters import FORMATS, OUTPUTS
+
+
+def _printing(name: str, metavar: str | None, complete: Any, help: str) -> Decorator:
+    """An option that prints something else in place of a run, as the command does that is in `printed` below."""
+
+    def callback(context: click.Context, _option: click.Parameter, wanted: str | bool | None) -> None:
+        if wanted in (None, False) or context.resilient_parsing:
+            return
+        from hfcount.cli import printed
+
+        commands: Mapping[str, Callable[[str], Iterator[str]]] = {
+            "--rules": printed.rule_lines,
+            "--families": printed.type_lines,
+            "--schema": lambda _: printed.schema_lines(),
+            "--clear-cache": lambda _: printed.cleared_lines(),
+        }
+        for line in commands[name](str(wanted)):
+            click.echo(line)
+        context.exit()
+
+    flag: dict[str, Any] = {"is_flag": True} if metavar is None else {"is_flag": False, "flag_value": ""}
+    return click.option(
+        name,
+        is_eager=True,
+        expose_value=False,
+        metavar=metavar,
+        shell_complete=complete,
+        callback=callback,
+        help=help,
+        **flag,
+    )
+
 
 _READ = (
     click.option("--revision", metavar="REV", help="Branch, tag or commit."),
@@ -43,6 +75,12 @@ _READ = (
         "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
     ),
     click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR."),
+    click.option(
+        "--base",
+        metavar="MODEL",
+        shell_complete=read.some_file,
+        help="What an adapter or a GGUF file was made of: a folder, a config.json or a repo.",
+    ),
     click.option("--offline", is_flag=True, help="Use the Hugging Face cache only."),
     click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
     click.option(
@@ -150,15 +188,15 @@ _OUTPUT = (
 )
 
 _OTHER = (
-    read.printing("--rules", "[CODE]", read.some_rule, "Explain all findings, or one by its code: `hfcount rules`."),
-    read.printing(
+    _printing("--rules", "[CODE]", read.some_rule, "Explain all findings, or one by its code: `hfcount rules`."),
+    _printing(
         "--families",
         "[TYPE]",
         read.some_type,
         "List the architectures, or describe one by model_type or class: `hfcount architectures`.",
     ),
-    read.printing("--schema", None, None, "Print the JSON Schema of --format json: `hfcount schema`."),
-    read.printing("--clear-cache", None, None, "Empty hfcount's cache: `hfcount cache clear`."),
+    _printing("--schema", None, None, "Print the JSON Schema of --format json: `hfcount schema`."),
+    _printing("--clear-cache", None, None, "Empty hfcount's cache: `hfcount cache clear`."),
     click.option(
         "--install-completion",
         is_flag=False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hfcount.cli.options import codes, settings
+from hfcount.fetcher import Request, folder
 from hfcount.text import printable
 
 if TYPE_CHECKING:
@@ -42,8 +43,11 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     callback=settings,
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
+@click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
 @click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
-def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", debug: bool) -> int:
+def command(
+    path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", base: str | None, debug: bool
+) -> int:
     """Repair a checkpoint in the local folder PATH if the fix is proven.
 
     A repair is made if no loader loads the checkpoint as it is, exactly one config, index or renaming fits all that is
@@ -54,27 +58,27 @@ def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Cha
     del debug  # whoever reports a crash looks for it
     if len(chosen) > 1:
         raise click.UsageError("--set gives one key two values.")
-    folder, values = _folder(path), chosen[0] if chosen else {}
+    place, values = _folder(path), chosen[0] if chosen else {}
     from hfcount.repair import journal
     from hfcount.repair.files import Unrepaired
     from hfcount.repair.plan import found, planned
 
-    begun = journal.interrupted(folder)
+    begun = journal.interrupted(place)
     if begun and not write:
         click.echo("An earlier run was interrupted between two files. --write finishes it.")
         return 1
     try:
         if write:
-            journal.resume(folder)
-        plan = planned(folder, only, values)
+            journal.resume(place)
+        plan = planned(place, only, values, base)
         for line in _told(plan, write):
             click.echo(line)
         if not plan.steps or not write:
             return _code(plan.before.report, bool(plan.steps))
-        for one in journal.write(folder, plan.after.draft.changes):
+        for one in journal.write(place, plan.after.draft.changes):
             kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
             click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
-        after = found(folder).report
+        after = found(place, base).report
     except OSError as error:
         raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
     click.echo(f"Read again: {_verdict(after)}.")
@@ -86,10 +90,7 @@ def _folder(path: Path) -> Path:
     if path.suffix in (".json", ".safetensors") and path.is_file():
         path = path.parent
     if not path.is_dir():
-        raise click.UsageError(
-            f"{printable(str(path))} is not a local folder. fix changes nothing on the Hub: download the repo with"
-            " `hf download ORG/NAME --local-dir DIR`, and fix DIR."
-        )
+        raise click.UsageError(_no_folder(path))
     whole = Path(os.path.realpath(path))
     if any(
         one.parent.name == "snapshots" and (one.parent.parent / "blobs").is_dir() for one in (whole, *whole.parents)
@@ -99,6 +100,19 @@ def _folder(path: Path) -> Path:
             " `hf download ORG/NAME --local-dir DIR`, and fix DIR."
         )
     return path
+
+
+def _no_folder(path: Path) -> str:
+    from hfcount.fetcher.instead import no_folder
+
+    name = str(path)
+    if folder.takes(Request(name)):
+        return no_folder(path, name)
+    repo = printable(name) if "/" in name else "ORG/NAME"
+    return (
+        f"{printable(name)} is not a local folder. fix changes nothing on the Hub: download the repo with"
+        f" `hf download {repo} --local-dir DIR`, and fix DIR."
+    )
 
 
 def _told(plan: "Plan", write: bool) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Options in groups, as --help shows them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -19,6 +19,17 @@ def group(title: str, *options: Decorator) -> Decorator:
             function = option(function)
         for param in function.__click_params__[before:]:
             vars(param)["group"] = title
+        return function
+
+    return add
+
+
+def grouped(groups: Mapping[str, Sequence[Decorator]]) -> Decorator:
+    """Adds options to a command by the titles of their groups."""
+
+    def add(function: Any) -> Any:
+        for title, options in reversed([*groups.items()]):
+            function = group(title, *options)(function)
         return function
 
     return add

@@ -1,7 +1,7 @@
 """`hfcount [verify] MODEL...`: verifies checkpoints, and exits with the worst verdict."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,7 +12,7 @@ from hfcount.cli import asked
 from hfcount.cli import options as read
 from hfcount.cli.declared import OPTIONS
 from hfcount.cli.examples import EPILOG
-from hfcount.cli.grouped import Grouped, group
+from hfcount.cli.grouped import Grouped, grouped
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
 from hfcount.cli.shown import Shown
 from hfcount.errors import BadSetting, HfcountError
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from hfcount.report.model import Report
 
 
-def _declared(function: "Callable[..., int]") -> "Callable[..., int]":
-    for title, options in reversed([*OPTIONS.items()]):
-        function = group(title, *options)(function)
-    return function
-
-
 @click.command(
     cls=Grouped,
     epilog=EPILOG,
@@ -45,7 +39,7 @@ def _declared(function: "Callable[..., int]") -> "Callable[..., int]":
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.argument("models", nargs=-1, metavar="MODEL...", shell_complete=read.some_model)
-@_declared
+@grouped(OPTIONS)
 def main(
     models: tuple[str, ...],
     *,
@@ -55,6 +49,7 @@ def main(
     everything: bool,
     below: tuple[str, ...],
     listed: list[str],
+    base: str | None,
     offline: bool,
     timeout: float,
     no_cache: bool,
@@ -99,20 +94,21 @@ def main(
         raise click.UsageError("--dark goes with --plot.")
     settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers") or bool(save))
     if not named:
-        raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
+        raise click.UsageError(
+            "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
+        )
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
-    requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead))
+    requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base))
     # All this is imported while the Hub is waited for.
     from hfcount.inspection import Options
     from hfcount.report.model import worst
     from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
 
-    fields: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     pages = [one for one in (*outputs, *page) if one.kind == "html"]
-    extras = [name for name, wanted in fields.items() if wanted or pages]
-    shown = Shown(format, [name for name in extras if not fields[name]])
+    extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
+    shown = Shown(format, unasked)
     with Bar(len(named)) as bar:
         options = Options(depth, Policy(allow, strict), save, extras, Workload(**load), bar.files, derive_with)
         for model, request in zip(named, requests, strict=True):
@@ -126,6 +122,12 @@ def main(
     if shown.gone:
         raise ReaderGone
     return worst([report.exit_code for report in shown.reports])
+
+
+def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], list[Extra]]:
+    """The fields that are wanted, and those of them that a page alone wants."""
+    extras = [name for name, wanted in asked.items() if wanted or page]
+    return extras, [name for name in extras if not asked[name]]
 
 
 def _format(style: str, as_json: bool, quiet: bool, details: bool) -> Format:

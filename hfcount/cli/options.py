@@ -1,8 +1,8 @@
 """How options of the command line are parsed; a wrong value raises click.BadParameter."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -49,37 +49,6 @@ def some_model(context: click.Context, _param: click.Parameter, incomplete: str)
     names = [name for name in COMMANDS if first and name.startswith(incomplete)]
     files = some_file(context, _param, incomplete)
     return [*(CompletionItem(name, help=COMMANDS[name].purpose) for name in names), *files]
-
-
-def printing(name: str, metavar: str | None, complete: Any, help: str) -> Callable[[Any], Any]:
-    """An option that prints something else in place of a run, as the command does that is in `printed` below."""
-
-    def callback(context: click.Context, _option: click.Parameter, wanted: str | bool | None) -> None:
-        if wanted in (None, False) or context.resilient_parsing:
-            return
-        from hfcount.cli import printed
-
-        commands: Mapping[str, Callable[[str], Iterator[str]]] = {
-            "--rules": printed.rule_lines,
-            "--families": printed.type_lines,
-            "--schema": lambda _: printed.schema_lines(),
-            "--clear-cache": lambda _: printed.cleared_lines(),
-        }
-        for line in commands[name](str(wanted)):
-            click.echo(line)
-        context.exit()
-
-    flag: dict[str, Any] = {"is_flag": True} if metavar is None else {"is_flag": False, "flag_value": ""}
-    return click.option(
-        name,
-        is_eager=True,
-        expose_value=False,
-        metavar=metavar,
-        shell_complete=complete,
-        callback=callback,
-        help=help,
-        **flag,
-    )
 
 
 def completion(context: click.Context, _option: click.Parameter, shell: str | None) -> None:
@@ -196,5 +165,6 @@ def listed(_context: click.Context | None, _option: click.Parameter | None, path
             why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise click.BadParameter(f"{path} cannot be read: {why}.") from None
     if paths and not models:
-        raise click.BadParameter(f"{', '.join(paths)} names no model.")
+        names = ", ".join("standard input" if path == "-" else path for path in paths)
+        raise click.BadParameter(f"{names} names no model.")
     return models

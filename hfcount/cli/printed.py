@@ -7,6 +7,7 @@ import click
 
 from hfcount.cli.options import some_rule, some_type
 from hfcount.errors import UnknownArchitecture
+from hfcount.text import printable
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -51,13 +52,14 @@ def version() -> None:
 
 
 def rule_lines(name: str) -> Iterator[str]:
-    """All rules, or the one of a code or name; raises click.BadParameter where there is none."""
+    """All rules, or those of a code, its beginning or a name; raises click.BadParameter where there is none."""
     from hfcount.verifier.rules import RULES, lookup
 
     rule = lookup(name) if name else None
-    if name and rule is None:
-        raise click.BadParameter(f"no rule is called {name}. `hfcount rules` lists them.")
-    for one in [rule] if rule else RULES.values():
+    rules = [rule] if rule else [one for code, one in RULES.items() if code.startswith(name.upper())]
+    if not rules:
+        raise click.BadParameter(f"no rule is called {printable(name, 60)}. `hfcount rules` lists them.")
+    for one in rules:
         yield f"{one.code} {one.name} ({one.level})\n  {one.what}\n  Why: {one.why}\n  Fix: {one.remedy}"
         yield "".join(f"  {name}: {what}\n" for name, what in one.variants.items()) + f"  {one.url}\n"
 

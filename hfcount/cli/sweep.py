@@ -1,6 +1,7 @@
 """`hfcount sweep`: many checkpoints, one row each, in a folder that the next run goes on with."""
 
 import gc
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from hfcount.cli import options as read
+from hfcount.cli.asked import spelled_out
+from hfcount.cli.grouped import Grouped, grouped
 from hfcount.cli.output import written
-from hfcount.fetcher.interface import LONGEST
+from hfcount.cli.sweep_options import ALL, OPTIONS
 from hfcount.sweeping.asked import Collection, Listing
-from hfcount.sweeping.tiers import TIERS
-from hfcount.text import plural
+from hfcount.sweeping.out import check as check_out
+from hfcount.text import plural, printable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -30,6 +33,7 @@ _EPILOG = """
 \b
 Examples:
   hfcount sweep OUT --author Qwen              all models of an organisation
+  hfcount sweep --out OUT org/a ./my-model     these two
   hfcount sweep OUT --list models.txt          those that a file names
   hfcount sweep OUT --tree ./checkpoints       local folders, or recorded ones
   hfcount sweep OUT --hub --library transformers --sort downloads --limit 1000
@@ -43,101 +47,16 @@ To resume a sweep that was stopped, run the same command again. Exit codes: 0
 done, 1 with --check, 2 wrong usage, 3 the sweep could not go on.
 """
 
-_ALL = "all"
 
-
-def _shard(_context: click.Context, _option: click.Parameter, text: str | None) -> "Shard | None":
-    from hfcount.sweeping.shard import shard_of
-
-    try:
-        return shard_of(text) if text is not None else None
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
-@click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option(
-    "--list",
-    "listed",
-    multiple=True,
-    metavar="FILE",
-    callback=read.listed,
-    help="Models from a file, one per line; - is standard input.",
+@click.command(
+    cls=Grouped, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.option("--author", "authors", multiple=True, metavar="NAME", help="All models of a user or an organisation.")
-@click.option("--collection", "collections", multiple=True, metavar="SLUG", help="The models of a collection.")
-@click.option("--hub", is_flag=True, help="All models on the Hub, filtered by the next four options.")
-@click.option("--library", metavar="NAME", help="With --hub or --author: of this library, such as transformers.")
-@click.option("--task", metavar="NAME", help="With --hub or --author: for this task, such as text-generation.")
-@click.option("--sort", metavar="KEY", help="With --hub or --author: from the most downloads, likes or trendingScore.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="With --hub or --author: at most this many.")
-@click.option(
-    "--tree",
-    "trees",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    multiple=True,
-    metavar="DIR",
-    help="Every checkpoint below a folder, including recorded ones (--save).",
-)
-@click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Number of processes (default: one per processor)."
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["processes", "dask"]),
-    default="processes",
-    show_default=True,
-    help="Run in processes of this machine, or on Dask (extra dask).",
-)
-@click.option(
-    "--scheduler", metavar="ADDRESS", help="With --engine dask: address of its scheduler (default: this machine)."
-)
-@click.option(
-    "--deadline",
-    "--timeout",
-    type=click.FloatRange(0, LONGEST, min_open=True),
-    default=300,
-    show_default=True,
-    metavar="S",
-    help="Time limit in seconds for each checkpoint.",
-)
-@click.option(
-    "--retry",
-    is_flag=False,
-    flag_value=_ALL,
-    multiple=True,
-    metavar="[REASON]",
-    help="Look again at rows with this reason; without REASON, at those not read or that ended their worker.",
-)
-@click.option("--again", is_flag=True, help="Look again at rows written by another version of hfcount.")
-@click.option(
-    "--shard",
-    metavar="I/N",
-    callback=_shard,
-    help="Do only share I of N, such as 2/5, to split a sweep over several accounts.",
-)
-@click.option(
-    "--log",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Append events to a file, one JSON object per line.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error.")
-@click.option("--dry-run", is_flag=True, help="Print how many requests, hours and bytes the sweep would take.")
-@click.option(
-    "--tier", type=click.Choice(list(TIERS)), help="With --dry-run: the account's rate limits (default: all tiers)."
-)
-@click.option("--summary", is_flag=True, help="Print a summary of the rows, and write it to OUT as pages and charts.")
-@click.option(
-    "--check", is_flag=True, help="Exit with 1 if a checkpoint in OUT does not match its config, and name it."
-)
-@click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
+@click.argument("names", nargs=-1, metavar="OUT [MODEL]...", shell_complete=read.some_file)
+@grouped(OPTIONS)
 def command(
-    out: Path,
-    models: tuple[str, ...],
+    names: tuple[str, ...],
     *,
+    out: Path | None,
     listed: list[str],
     authors: tuple[str, ...],
     collections: tuple[str, ...],
@@ -168,23 +87,29 @@ def command(
     not read again. OUT is a dataset that can be uploaded to the Hub as it is.
     """
     del debug  # whoever reports a crash looks for it
+    out, models = _divided(names, out)
     listings = (hub, authors, library, task, sort, limit)
     wanted: list[Source] = [*trees, *(Collection(slug) for slug in collections), *_listings(*listings)]
-    if names := [*models, *listed]:
-        wanted.append(names)
+    if named := [*models, *listed]:
+        wanted.append(named)
     if scheduler and engine != "dask":
         raise click.UsageError("--scheduler goes with --engine dask.")
     if tier and not dry_run:
         raise click.UsageError("--tier goes with --dry-run.")
     what = _again(retry, again, out)
     if not wanted and not (summary or check):
-        raise click.UsageError("Name what to look at: MODEL, --list, --author, --collection, --hub or --tree.")
+        raise click.UsageError(
+            "Name what to look at: MODEL, --list, --author, --collection, --hub or --tree, as in"
+            f" `hfcount sweep --out rows --tree {printable(str(out))}`."
+        )
     if dry_run:
         from hfcount.sweeping.plan import planned
 
         for line in planned(wanted, tier, shard):
             click.echo(line)
         return 0
+    if wanted or summary:
+        check_out(out)
     if wanted:
         from hfcount.sweeping import run
 
@@ -193,6 +118,24 @@ def command(
             watcher = stack.enter_context(_watcher(log, quiet))
             _sweep(wanted, out, (executor, count), run.Course(deadline, what, shard, watcher))
     return _told(out, summary, check)
+
+
+def _divided(names: Sequence[str], out: Path | None) -> tuple[Path, list[str]]:
+    """OUT and the MODELs."""
+    if out is not None:
+        return out, spelled_out(names)
+    if not names:
+        raise click.UsageError("Name OUT, the folder of the rows: `hfcount sweep --out rows MODEL...`.")
+    path, models = Path(names[0]), spelled_out(names[1:])
+    if path.is_file():
+        raise click.UsageError(f"OUT is the folder of the rows, and {path} is a file.")
+    repo = re.fullmatch(r"\w[\w.-]*/[\w.-]+", names[0]) and not path.parent.exists()
+    if "://" in names[0] or (repo and any(re.fullmatch(r"\w[\w.-]*/[\w.-]+", one) for one in models)):
+        raise click.UsageError(
+            f"The first argument is OUT, the folder of the rows. If {printable(names[0])} is a model:"
+            f" `hfcount sweep --out rows {printable(names[0])} ...`."
+        )
+    return path, models
 
 
 def _listings(
@@ -216,7 +159,7 @@ def _again(retry: Sequence[str], again: bool, out: Path) -> "Again":
     from hfcount.sweeping.again import Again, reasons
 
     try:
-        return Again(reasons(_ALL in retry or retry, out), again)
+        return Again(reasons(ALL in retry or retry, out), again)
     except ValueError as error:
         raise click.UsageError(f"--retry: {error}") from None
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from shlex import quote
 
 import click
 
@@ -26,6 +27,8 @@ _ELSEWHERE = {
     "compare": "There is no command compare: `hfcount A B` verifies both, and prints them below each other.",
     "list": "There is no command list: `hfcount --list FILE` reads MODELs from a file, `hfcount architectures` lists"
     " model types.",
+    "serve": "There is no command serve: `hfcount MODEL --memory 80GiB --tp 2,4` says what serving takes.",
+    "merge": "There is no command merge: verify the merged model, `hfcount ./merged`.",
     **{
         name: f"There is no command {name}: that is `hf {command}`, of huggingface_hub."
         for name, command in {"download": "download", "login": "auth login", "upload": "upload"}.items()
@@ -33,39 +36,47 @@ _ELSEWHERE = {
 }
 """Words for what hfcount does not do."""
 
-_NEAR = 0.75
+_NEAR = 0.8
 
 
-def hint(word: str) -> str:
-    """What to type in place of a word that is near to a command or another tool's name of one; empty if it is not."""
+def hint(word: str, rest: Sequence[str] = ()) -> str:
+    """What to type in place of a word that is near to a command or another tool's name of one; empty if it is not.
+
+    Args:
+        rest: what follows it on the command line.
+    """
     if not re.fullmatch("[a-z-]{2,20}", word):
         return ""
     if word in _ELSEWHERE:
         return _ELSEWHERE[word]
-    meant = next((command for command, words in _MEANT.items() if word in words.split()), "") or _nearest(word)
-    return f"There is no command {word}. Did you mean `hfcount {meant}`?" if meant else ""
+    if not (meant := _nearest(word)):
+        return ""
+    line = " ".join(["hfcount", meant, *(quote(printable(one, 300)) for one in rest)])
+    return f"There is no command {word}. Did you mean `{line}`?"
 
 
 def _nearest(word: str) -> str:
-    """The command that a word is the beginning of, or is a misspelling of."""
-    if "-" in word:  # as many repos are called so, and no command is
-        return ""
+    """The command that a word means, is the beginning of, or is a misspelling of; empty if it is near to none."""
+    names = {name: name for name in COMMANDS} | {name: one for one, names in _MEANT.items() for name in names.split()}
+    if word in names or "-" in word:  # many repos are called so, and no command is
+        return names.get(word, "")
     if len(word) > 2 and (begun := [name for name in COMMANDS if name.startswith(word)]):
         return begun[0]
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(word, COMMANDS, 1, _NEAR)), "")
+    return next((names[name] for name in get_close_matches(word, names, 1, _NEAR)), "")
 
 
 def check(models: Sequence[str]) -> None:
     """Raises click.UsageError if a MODEL is a word that is meant as a command, and no file or folder is called so."""
+    options = {name for param in click.get_current_context().command.params for name in param.opts}
     for place, model in enumerate(models):
         if "/" in model or os.path.lexists(model):
             continue
+        repo = f"A repo of that name is hf://{printable(model, 100)}."
         if model in COMMANDS:
-            raise click.UsageError(
-                f"{model} is a command, which goes first: hfcount {model} ... A local folder is ./{model}, a repo"
-                f" hf://{model}."
-            )
-        if not place and (meant := hint(model)):
-            raise click.UsageError(f"{meant} A repo of that name is hf://{printable(model)}.")
+            raise click.UsageError(f"{model} is a command, and goes first: `hfcount {model} ...`. {repo}")
+        if f"--{model}" in options:
+            raise click.UsageError(f"There is no command {model}, but the option --{model}. {repo}")
+        if not place and (meant := hint(model, models[1:])):
+            raise click.UsageError(f"{meant} {repo}")

@@ -51,7 +51,7 @@ _OPTIONAL = (
 )
 
 
-@lru_cache(256)
+@lru_cache(2048)
 def find(model_type: str) -> Family | None:
     """The family that describes `model_type`."""
     name = _named(model_type)

@@ -2,24 +2,27 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.interface import Documents, Request, Source
+from hfcount.fetcher.interface import Documents, Pickles, Request, Source
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["SOURCES", "Request", "begin", "fetch", "finish"]
+    from hfcount.fetcher.place import Place
+
+__all__ = ["SOURCES", "Request", "begin", "fetch", "finish", "opened"]
 
 SOURCES = ("fixtures", "folder", "cache", "hub")
 """Modules of this folder, in order of precedence. Each is imported only after those before it passed the request on:
 the Hub's brings in an HTTP client."""
 
 
-_BEGUN: "dict[Request, Future[Documents]]" = {}
+_BEGUN: "dict[Request, Future[Documents | Place]]" = {}
 
 
 def begin(request: Request) -> None:
@@ -47,8 +50,17 @@ def fetch(request: Request) -> Documents:
     """The documents of one checkpoint, from the first source that takes the request.
 
     Raises:
-        FetchError: they could not be read.
+        FetchError: they could not be read, or there is no config.json.
     """
+    found = opened(request)
+    if isinstance(found, Documents):
+        return found
+    found.reader.close()
+    raise found.refusal()
+
+
+def opened(request: Request) -> "Documents | Place":
+    """The same, or the place alone where it has no config.json, or a file in it is named; raises as `fetch` does."""
     begun = _BEGUN.pop(request, None)
     return begun.result() if begun else _source(request)[1].read(request)
 
@@ -62,11 +74,15 @@ def _source(request: Request) -> tuple[str, Source]:
 
 
 def finish(
-    request: Request, documents: Documents, shards: Mapping[str, Shard] | None = None, samples: Samples | None = None
+    request: Request,
+    documents: Documents,
+    shards: Mapping[str, Shard] | None = None,
+    samples: Samples | None = None,
+    pickles: Pickles = MappingProxyType({}),
 ) -> None:
     """Ends the connections of a run, and keeps what it has read of the Hub; `shards` is None if no headers were."""
     documents.shards.close()
     if documents.source == "hub" and request.cache:
         from hfcount.fetcher import endpoint, evidence
 
-        evidence.keep(request, endpoint.endpoint().url, documents, shards, samples or {})
+        evidence.keep(request, endpoint.endpoint().url, documents, shards, samples or {}, pickles)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import cache
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import MODULES
@@ -10,35 +11,38 @@ from hfcount.formats.json import Document
 from hfcount.formats.modules import read_modules
 
 TRAINING = "the state of a training"
-_STEPS, _FOLDERS, _OWN = "sentence-transformers modules", "safetensors of other folders", "the author's own layout"
+PICKLES, OWN = "pickled weights", "the author's own layout"
+_STEPS, _FOLDERS = "sentence-transformers modules", "safetensors of other folders"
 
 # Paths, of which the first that fits says the kind.
-_KINDS = tuple(
-    (re.compile(pattern, re.IGNORECASE), kind)
-    for pattern, kind in (
-        (r"(.*/)?(optimizer|scheduler|scaler|random_states|rng_state|training_args|zero_pp_rank)[\w.-]*", TRAINING),
-        (r"(.*/)?(adapter_(config\.json|model[\w.-]*)|(pytorch_lora_weights|ip-adapter)[\w.-]*)", "adapters"),
-        (r"(.*/)?consolidated[\w.-]*\.(safetensors|pth|pt|bin|index\.json)", _OWN),
-        (r".*\.(gguf|ggml)", "GGUF"),
-        (r".*\.onnx([._]data)?(_\d+)?", "ONNX"),
-        (r"(.*/)?openvino[\w.-]*\.(bin|xml)", "OpenVINO"),
-        (r".*\.mlpackage/.*|.*\.mlmodelc?(/.*)?", "Core ML"),
-        (r".*(\.(h5|keras|pb|tflite)|(\.ckpt(-\d+)?|/variables)\.(index|meta|data[\w.-]*))", "TensorFlow"),
-        (r".*\.msgpack", "Flax"),
-        (r".*\.(ot|npz|engine|plan|pte|nemo|mar|task|litertlm|distcp|bmodel|rknn|param)", "files of other libraries"),
-        (r".*\.(bin|pt|pth|ckpt|pkl|pickle|th|t7)", "pickled weights"),
-        (r".*/.*\.safetensors", _FOLDERS),
-        (r"(open_clip|diffusion)_[\w.-]*\.safetensors", "another library's layout"),
-        (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?\.safetensors", "variants"),
-    )
+_KINDS = (
+    (r"(.*/)?(optimizer|scheduler|scaler|random_states|rng_state|training_args|zero_pp_rank)[\w.-]*", TRAINING),
+    (r"(.*/)?(adapter_(config\.json|model[\w.-]*)|(pytorch_lora_weights|ip-adapter)[\w.-]*)", "adapters"),
+    (r"(.*/)?consolidated[\w.-]*\.(safetensors|pth|pt|bin|index\.json)", OWN),
+    (r".*\.(gguf|ggml)", "GGUF"),
+    (r".*\.onnx([._]data)?(_\d+)?", "ONNX"),
+    (r"(.*/)?openvino[\w.-]*\.(bin|xml)", "OpenVINO"),
+    (r".*\.mlpackage/.*|.*\.mlmodelc?(/.*)?", "Core ML"),
+    (r".*(\.(h5|keras|pb|tflite)|(\.ckpt(-\d+)?|/variables)\.(index|meta|data[\w.-]*))", "TensorFlow"),
+    (r".*\.msgpack", "Flax"),
+    (r".*\.(ot|npz|engine|plan|pte|nemo|mar|task|litertlm|distcp|bmodel|rknn|param)", "files of other libraries"),
+    (r".*\.(bin|pt|pth|ckpt|pkl|pickle|th|t7)", PICKLES),
+    (r".*/.*\.safetensors", _FOLDERS),
+    (r"(open_clip|diffusion)_[\w.-]*\.safetensors", "another library's layout"),
+    (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?\.safetensors", "variants"),
 )
+
+
+@cache
+def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _KINDS)
 
 
 def kind(name: str) -> str | None:
     """What a file is that no run looks at, by its path; None if it is of no kind that is known."""
     if name.startswith(".") or "/." in name:
         return None
-    return next((kind for pattern, kind in _KINDS if pattern.fullmatch(name)), None)
+    return next((kind for pattern, kind in _kinds() if pattern.fullmatch(name)), None)
 
 
 def beside(names: Collection[str], seen: Collection[str], companions: Mapping[str, Document]) -> dict[str, list[str]]:
@@ -53,9 +57,9 @@ def beside(names: Collection[str], seen: Collection[str], companions: Mapping[st
         own = _STEPS if name.partition("/")[0] in steps and "/" in name else kind(name)
         if own:
             found.setdefault(own, []).append(name)
-    for place in {name.rpartition("/")[0] for name in found.get(_OWN, ())}:
+    for place in {name.rpartition("/")[0] for name in found.get(OWN, ())}:
         if (params := f"{place}/params.json".lstrip("/")) in names:
-            found[_OWN].append(params)
+            found[OWN].append(params)
     return found
 
 

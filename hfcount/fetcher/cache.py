@@ -17,6 +17,7 @@ from hfcount.fetcher.interface import (
     layout_of,
     top_level,
 )
+from hfcount.fetcher.place import Place
 from hfcount.text import printable
 
 
@@ -27,7 +28,7 @@ def takes(request: Request) -> bool:
     return request.offline or bool(settings().HF_HUB_OFFLINE)
 
 
-def read(request: Request) -> Documents:
+def read(request: Request) -> Documents | Place:
     """The snapshot of a repo. The layout is read here: huggingface_hub's own lookup imports its HTTP client.
 
     Raises:
@@ -54,7 +55,7 @@ def read(request: Request) -> Documents:
             f"{printable(request.model)} at {printable(revision)} is not in the cache {printable(str(repo.parent))}."
             " Run once without --offline (and without HF_HUB_OFFLINE).",
         )
-    return read_folder(folder, request.path, "cache", commit, label(request.path, commit))
+    return read_folder(folder, request.path, "cache", commit, label(request.path, commit), request.file)
 
 
 def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents | None:

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlsplit
 from zlib import crc32
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
-from hfcount.fetcher.fixtures import RecordedShards
+from hfcount.fetcher.fixtures import RecordedShards, recorded_pickles
 from hfcount.fetcher.interface import (
     COMPANIONS,
     CONFIG,
@@ -25,6 +26,7 @@ from hfcount.fetcher.interface import (
     INDEX,
     TOKENS,
     Documents,
+    Pickles,
     Request,
     Shards,
     is_inside,
@@ -52,6 +54,7 @@ class Kept:
         sizes: bytes of all files by name; None where they were never listed.
         samples: pieces of the weight files.
         whole: whether nothing was left out that a fresh listing contradicts.
+        pickles: pickled files that were read, as a recording has them.
     """
 
     documents: Mapping[str, Document] = field(default_factory=dict)
@@ -59,11 +62,12 @@ class Kept:
     sizes: Mapping[str, int | None] | None = None
     samples: Samples = field(default_factory=dict)
     whole: bool = True
+    pickles: Mapping[str, Any] = field(default_factory=dict)
 
     def shards(self, otherwise: Shards | None = None, more: bool = False) -> RecordedShards:
         """Reads the headers that were read before, and others by `otherwise`; `more`: there is more to keep."""
-        shards = RecordedShards(self.files, self.sizes, otherwise, self.samples)
-        shards.kept, shards.asked = frozenset(self.files), more
+        shards = RecordedShards(self.files, self.sizes, otherwise, self.samples, self.pickles)
+        shards.kept, shards.asked = frozenset((*self.files, *self.pickles)), more
         return shards
 
     def under(self, listed: Mapping[str, int | None]) -> "Kept":
@@ -71,9 +75,11 @@ class Kept:
         sizes = {name: None if name in TOKENS else len(one.raw) for name, one in self.documents.items()}
         documents = {name: one for name, one in self.documents.items() if _alike(listed, name, sizes[name])}
         files = {name: one for name, one in self.files.items() if _alike(listed, name, one.get("bytes"))}
+        pickles = {name: one for name, one in self.pickles.items() if _alike(listed, name, one.get("bytes"))}
         samples = {piece: said for piece, said in self.samples.items() if piece.file in files}
-        counts = len(documents), len(files), listed
-        return Kept(documents, files, listed, samples, counts == (len(self.documents), len(self.files), self.sizes))
+        counts = len(documents), len(files), len(pickles), listed
+        whole = counts == (len(self.documents), len(self.files), len(self.pickles), self.sizes)
+        return Kept(documents, files, listed, samples, whole, pickles)
 
 
 def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> bool:
@@ -106,7 +112,7 @@ def _read(folder: Path, named: str, commit: str) -> Kept | None:
     if kept is None or kept.revision != commit:
         return None
     documents = {name: one for name, one in found.items() if one}
-    return Kept(documents, kept.files or {}, kept.sizes, kept.samples)
+    return Kept(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
 
 
 def _names(sums: Document | None) -> list[str]:
@@ -131,7 +137,12 @@ def commit_of(request: Request, endpoint: str) -> str | None:
 
 
 def keep(
-    request: Request, endpoint: str, documents: Documents, shards: Mapping[str, Shard] | None, samples: Samples
+    request: Request,
+    endpoint: str,
+    documents: Documents,
+    shards: Mapping[str, Shard] | None,
+    samples: Samples,
+    pickles: Pickles = MappingProxyType({}),
 ) -> None:
     """Keeps what a run has read, beside what others have. A cache that cannot be written is none, and no error."""
     commit = documents.revision
@@ -151,14 +162,16 @@ def keep(
         folder.mkdir(parents=True, exist_ok=True)
         with files.held(folder):  # what another run writes between reading and writing would be lost
             before = _read(folder, "", commit) or Kept()
-            for name, raw in _merged(documents, before, shards or {}, samples).items():
+            for name, raw in _merged(documents, before, shards or {}, samples, pickles).items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 files.write(folder / name, raw)
         if not known:
             _forget_the_oldest(_root())
 
 
-def _merged(documents: Documents, before: Kept, shards: Mapping[str, Shard], samples: Samples) -> Mapping[str, bytes]:
+def _merged(
+    documents: Documents, before: Kept, shards: Mapping[str, Shard], samples: Samples, pickles: Pickles
+) -> Mapping[str, bytes]:
     """All files to keep: what was read of a commit stays, unless its listing now says otherwise."""
     sizes = before.sizes if documents.sizes is None else documents.sizes
     before = before if sizes is None else before.under(sizes)
@@ -167,8 +180,9 @@ def _merged(documents: Documents, before: Kept, shards: Mapping[str, Shard], sam
     names = dict.fromkeys([*_KEPT, *read, *before.documents])
     whole = {name: one.raw for name in names if (one := read.get(name) or before.documents.get(name))}
     others = {name: recorded_shard(name, one) for name, one in before.files.items() if name not in shards}
+    kept = {**before.pickles, **recorded_pickles(pickles)}
     whole[HEADERS] = recording(
-        documents.revision, {**others, **shards} or None, (), sizes, {**before.samples, **samples}
+        documents.revision, {**others, **shards} or None, (), sizes, {**before.samples, **samples}, kept
     )
     return whole | {_SUMS: _sums(whole)}  # last, so that what is half written is not believed
 

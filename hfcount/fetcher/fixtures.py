@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
@@ -15,12 +15,14 @@ from hfcount.fetcher.interface import (
     CONFIG,
     HEADERS,
     Documents,
+    Pickles,
     Progress,
     Request,
     Shards,
     label,
     top_level,
 )
+from hfcount.fetcher.place import Place
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
@@ -32,7 +34,7 @@ def takes(request: Request) -> bool:
     return request.fixtures is not None
 
 
-def read(request: Request) -> Documents:
+def read(request: Request) -> Documents | Place:
     """The recording of one checkpoint."""
     model, root = request.path, request.fixtures or Path()
     shown = printable(str(root))
@@ -54,12 +56,15 @@ def read(request: Request) -> Documents:
     except DocumentError as error:
         raise FetchError("UnreadableFile", str(error)) from None
     # Messages name a recorded document as the run did that recorded it.
-    documents = read_folder(folder, model, "fixtures", recorded.revision, label(model, recorded.revision))
-    if recorded.files is None and recorded.sizes is None:
+    shown = label(model, recorded.revision)
+    documents = read_folder(folder, model, "fixtures", recorded.revision, shown, request.file)
+    if isinstance(documents, Place):
+        return documents
+    if recorded.files is None and recorded.sizes is None and not recorded.pickles:
         return replace(documents, files=[*documents.files, *recorded.others])
     return replace(
         documents,
-        shards=RecordedShards(recorded.files or {}, recorded.sizes, samples=recorded.samples),
+        shards=RecordedShards(recorded.files or {}, recorded.sizes, samples=recorded.samples, pickles=recorded.pickles),
         files=[*documents.files, *recorded.others, *top_level(recorded.sizes or ())],
         sizes=recorded.sizes,
     )
@@ -79,6 +84,10 @@ def all_fixtures(root: Path) -> list[str]:
     return found
 
 
+if TYPE_CHECKING:
+    from hfcount.formats.pickles import Broken, Pickle
+
+
 class RecordedShards:
     """Weight files whose headers an earlier run wrote down; `otherwise` reads those of the others, where they are.
 
@@ -93,11 +102,13 @@ class RecordedShards:
         sizes: Mapping[str, int | None] | None = None,
         otherwise: Shards | None = None,
         samples: Samples = MappingProxyType({}),
+        pickles: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        self._recorded, self._otherwise, self._samples = recorded, otherwise, samples
+        self._recorded, self._otherwise, self._samples, self._pickles = recorded, otherwise, samples, pickles
         self.asked, self.local, self.whole = False, otherwise is None or otherwise.local, True
         self._listed = sizes is not None or otherwise is None
-        self._sizes = {name: one.get("bytes") for name, one in recorded.items()} if sizes is None else sizes
+        known = {name: one.get("bytes") for name, one in (*recorded.items(), *pickles.items())}
+        self._sizes = known if sizes is None else sizes
         own = [name for name in top_level(self._sizes) if name.endswith(".safetensors")]
         self.names: Collection[str] | None = own if otherwise is None or self._listed else otherwise.names
 
@@ -127,6 +138,17 @@ class RecordedShards:
             self.asked |= bool(asked)
         return found
 
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files hold, as far as that is recorded or can be read; raises as `read` does."""
+        found = _read_pickles({name: self._pickles[name] for name in wanted if name in self._pickles})
+        rest = [name for name in wanted if name not in found]
+        if rest and self._otherwise is not None:
+            for _ in found:
+                done()
+            found |= (asked := self._otherwise.pickles(rest, done))
+            self.asked |= bool(asked)
+        return found
+
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as they are recorded or can be read; raises as `read` does."""
         found = {piece: self._samples[piece] for piece in wanted if piece in self._samples}
@@ -137,12 +159,33 @@ class RecordedShards:
         return found
 
 
+def _read_pickles(recorded: Mapping[str, Any]) -> "dict[str, Pickle | Broken]":
+    if not recorded:
+        return {}
+    from hfcount.formats.pickles.recorded import read  # most recordings have none
+
+    try:
+        return {name: read(name, one) for name, one in recorded.items()}
+    except ValueError as error:
+        raise FetchError("UnreadableFile", f"{HEADERS}: {printable(str(error))}.") from None
+
+
+def recorded_pickles(pickles: Pickles) -> dict[str, Any]:
+    """Pickled files that were read, for a recording."""
+    if not pickles:
+        return {}
+    from hfcount.formats.pickles.recorded import written
+
+    return {name: written(file) for name, file in pickles.items()}
+
+
 def record(
     documents: Documents,
     shards: Mapping[str, Shard] | None,
     samples: Samples,
     sizes: Mapping[str, int | None] | None,
     root: Path,
+    pickles: Pickles = MappingProxyType({}),
 ) -> Path:
     """Writes what was read to DIR/<model>/, and returns that folder; each file appears whole or not at all.
 
@@ -150,6 +193,7 @@ def record(
         shards: headers by file; None if none were read.
         samples: pieces of the files that were read.
         sizes: bytes of the files that are there, by name; None where they were not listed.
+        pickles: pickled files that were read.
 
     Raises:
         FetchError: NotSaved, when a file cannot be written or an earlier recording of other files is in the way.
@@ -162,7 +206,7 @@ def record(
         documents.layout.config: documents.config.raw,
         documents.layout.listing: documents.index.raw if documents.index else None,
         **{name: one.raw for name, one in documents.companions.items()},
-        HEADERS: recording(documents.revision, shards, others, sizes, samples),
+        HEADERS: recording(documents.revision, shards, others, sizes, samples, recorded_pickles(pickles)),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,19 +1,25 @@
 """A local folder, or a config's own file."""
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
+from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.interface import (
     ADAPTER,
+    BIN_INDEX,
     CONFIG,
+    INDEX,
     SINGLE,
     TOKENS,
     Documents,
+    Pickles,
     Progress,
     Request,
     SourceName,
@@ -22,34 +28,48 @@ from hfcount.fetcher.interface import (
     top_level,
 )
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.place import FolderReader, Place
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
+_SUFFIXES = (*_WEIGHTS, ".gguf", ".pt", ".pth", ".onnx", ".zip", ".tar", ".gz")  # which no repo's name ends in
+_STEP = re.compile(r"(checkpoint|epoch|iter|step|global_step)[-_]?\d+")
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
 def takes(request: Request) -> bool:
-    """Whether MODEL is a folder or a .json file, or can only be meant as a path."""
-    path = local_path(request.model)
+    """Whether there is a file or folder called MODEL, if only a broken link, or it can only be meant as a path."""
+    model, path = request.model, local_path(request.model)
     return (
-        request.model.startswith((".", "/", "~", os.sep))
-        or "\\" in request.model
-        or os.path.isdir(path)
-        or (path.suffix == ".json" and (path.name == CONFIG or os.path.exists(path)))
+        model.startswith((".", "/", "~", os.sep))
+        or model.endswith("/")
+        or "\\" in model
+        or path.name in (CONFIG, INDEX, BIN_INDEX)
+        or path.suffix in _SUFFIXES
+        or os.path.lexists(path)
+        or (len(path.parts) > 1 and os.path.lexists(path.parts[0]) and _is_inner(path))
     )
 
 
-def read(request: Request) -> Documents:
+def _is_inner(path: Path) -> bool:
+    """Whether a path is deeper than a repo's name, or ends as trainers call what they save."""
+    return len(path.parts) > 2 or _STEP.fullmatch(path.name) is not None
+
+
+def read(request: Request) -> Documents | Place:
     """The documents of a folder; or a config by its own file, whatever it is called, and nothing else."""
     path = local_path(request.model)
     if path.suffix != ".json" or os.path.isdir(path):
-        return read_folder(path / request.subfolder if request.subfolder else path, request.model, "folder")
+        folder = path / request.subfolder if request.subfolder else path
+        return read_folder(folder, request.model, "folder", file=request.file)
     config = files.read(path)
     if config is None:
-        raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
+        from hfcount.fetcher.instead import no_folder
+
+        raise FetchError("NoConfig", no_folder(path, request.model))
     return Documents(request.model, "folder", None, config, None, FolderShards(path.parent, ()), alone=True)
 
 
@@ -59,41 +79,41 @@ def local_path(model: str) -> Path:
 
 
 def read_folder(
-    folder: Path, model: str, source: SourceName, revision: str | None = None, label: str | None = None
-) -> Documents:
-    """The documents of one folder.
+    folder: Path,
+    model: str,
+    source: SourceName,
+    revision: str | None = None,
+    label: str | None = None,
+    file: str | None = None,
+) -> Documents | Place:
+    """The documents of one folder; the place alone if it has no config, or a file is named.
 
     Args:
         label: what messages call the documents; their paths when None.
+        file: the weight file that is named.
 
     Raises:
-        FetchError: NoSuchFolder, NoConfig or UnreadableFile.
+        FetchError: NoSuchFolder or UnreadableFile.
     """
     if not os.path.isdir(folder):
-        raise FetchError(
-            "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
-        )
+        from hfcount.fetcher.instead import no_folder
+
+        raise FetchError("NoSuchFolder", no_folder(folder, model))
     try:
         sizes, entries = _listed(folder), os.listdir(folder)
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names, layout = top_level(sizes), layout_of({*entries})
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (layout.config, layout.listing))
-    if config is None:
-        instead = without_config(names, files.read(folder / ADAPTER))
-        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
+    refuse = partial(_no_config, folder, sizes, source)
+    place = Place(model, source, revision, sizes, FolderReader(folder, label), refuse, file)
+    if config is None or file is not None:
+        return place
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
         weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
-
-    def documents(wanted: Collection[str]) -> dict[str, Document]:
-        read = ((name, files.read(folder / name, label and f"{label} {name}")) for name in wanted)
-        return {name: one for name, one in read if one}
-
-    others = documents([name for name in companions(sizes) if name not in TOKENS])
-    others |= module_files.configs(others, sizes, documents)
     return Documents(
         model,
         source,
@@ -103,9 +123,26 @@ def read_folder(
         FolderShards(folder, weights, whole, entries),
         names if whole else list(sizes),
         sizes=sizes if whole else None,
-        companions=others | tokens.read(folder, sizes, label),
+        companions=_companions(folder, sizes, label),
+        place=place,
         layout=layout,
     )
+
+
+def _companions(folder: Path, sizes: Mapping[str, int | None], label: str | None) -> dict[str, Document]:
+    """The further documents of a folder with these files."""
+
+    def documents(wanted: Collection[str]) -> dict[str, Document]:
+        read = ((name, files.read(folder / name, label and f"{label} {name}")) for name in wanted)
+        return {name: one for name, one in read if one}
+
+    found = documents([name for name in companions(sizes) if name not in TOKENS])
+    return found | module_files.configs(found, sizes, documents) | tokens.read(folder, sizes, label)
+
+
+def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:
+    instead = without_config(sizes, files.read(folder / ADAPTER), folder if source == "folder" else None)
+    return FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
 
 
 class FolderShards:
@@ -145,6 +182,19 @@ class FolderShards:
             done()
         return found
 
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files of those names hold; a file that does not exist is left out."""
+        from hfcount.formats.pickles import Several  # most checkpoints have none
+
+        found = Several()
+        for name in wanted:
+            if self._there(name):
+                with files.opened(self._folder / name, printable(name)) as file:
+                    if file is not None:
+                        found.look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
+            done()
+        return found.files
+
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as these reach."""
         found: dict[Piece, str] = {}
@@ -169,6 +219,11 @@ class FolderShards:
             first = file.read(256) or b""
             rest = file.read(max(header_end(first, size) - len(first), 0)) or b""
             return read_shard(name, size, first + rest)
+
+
+def _range(file: BinaryIO, start: int, stop: int) -> bytes:
+    file.seek(start)
+    return file.read(stop - start) or b""
 
 
 def _listed(folder: Path) -> dict[str, int | None]:

@@ -8,9 +8,10 @@ from functools import partial
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
-from hfcount.fetcher import evidence, module_files, tokens
+from hfcount.fetcher import evidence, module_files
 from hfcount.fetcher.cache import not_a_repo_id
-from hfcount.fetcher.client import Answer, Client, Denied, Empty
+from hfcount.fetcher.client import Answer, Client, Denied
+from hfcount.fetcher.hub_files import HubFiles
 from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
 from hfcount.fetcher.hub_refusals import refusal
 from hfcount.fetcher.hub_shards import HubShards, begun
@@ -19,8 +20,6 @@ from hfcount.fetcher.interface import (
     CAPS,
     CONFIG,
     MODULES,
-    SHORT,
-    TOKENIZER,
     TOKENS,
     Documents,
     Request,
@@ -33,6 +32,7 @@ from hfcount.fetcher.interface import (
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.place import Place
 from hfcount.fetcher.ranges import Headers
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.json import Document
@@ -45,8 +45,8 @@ def takes(request: Request) -> bool:
     return True
 
 
-def read(request: Request) -> Documents:
-    """config.json and the index of a repo, both at one commit.
+def read(request: Request) -> Documents | Place:
+    """config.json and the index of a repo, both at one commit; the place alone if it has no config, or a file is named.
 
     Raises:
         FetchError: NoSuchRepo, GatedRepo, NoSuchRevision, NoConfig, NoNetwork, HubError, UnreadableFile or BadName.
@@ -84,8 +84,9 @@ class _Repo:
         self.treed = False
         self.early: Future[Answer | Denied | None] | None = None
         self.begun: Headers | None = None
+        self.files = HubFiles(client, self.url, self.named, self.refused, self.document)
 
-    def documents(self) -> Documents:
+    def documents(self) -> Documents | Place:
         """What was kept of the commit, and the rest as it is read now."""
         with ThreadPoolExecutor(1) as pool:
             try:
@@ -101,17 +102,19 @@ class _Repo:
     @property
     def _unknown(self) -> bool:
         """Whether nothing is known of the repo, and nobody counts who asks for what."""
-        if self.request.meter is not None or self.request.files is not None:
+        if self.request.meter is not None or self.request.files is not None or self.request.file is not None:
             return False
         return not self.request.cache or not evidence.knows(self.request, self.place.url)
 
-    def _documents(self) -> Documents:
+    def _documents(self) -> Documents | Place:
         listing, config = self.listing(), None
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config, listing = self._config_unlisted(), self._tree()
         self.sizes = None if listing is None else listing.sizes
         if (kept := self._kept()) is not None:
             self.sizes = kept.sizes
+        if self._is_place():
+            return self._place()
         found = dict(kept.documents) if kept else {}
         found |= {CONFIG: config} if config else {}
         missing = [name for name in self._wanted() if name not in found]
@@ -129,17 +132,20 @@ class _Repo:
         found |= others
         first, index, names = found.pop(layout.config), found.pop(layout.listing, None), top_level(self.sizes or ())
         return Documents(
-            self.path,
-            "hub",
-            self.commit,
-            first,
-            index,
-            shards,
-            names,
+            *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
             companions=found,
+            place=self._place(),
             layout=layout,
         )
+
+    def _is_place(self) -> bool:
+        sizes = self.sizes
+        return sizes is not None and (layout_of(sizes).config not in sizes or self.request.file is not None)
+
+    def _place(self) -> Place:
+        sizes, file = self.sizes or {}, self.request.file
+        return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config, file, local=False)
 
     def _kept(self) -> evidence.Kept | None:
         """What was kept of the commit, as far as its listing has it."""
@@ -149,10 +155,8 @@ class _Repo:
         return kept if kept is None or self.sizes is None else kept.under(self.sizes)
 
     def _wanted(self) -> list[str]:
-        """The documents to read, as far as they may be there; raises FetchError if the config is not."""
+        """The documents to read, as far as they may be there."""
         layout = layout_of(self.sizes or ())
-        if self.sizes is not None and layout.config not in self.sizes:
-            raise self._no_config()
         wanted = [name for name in (layout.config, layout.listing) if self.sizes is None or name in self.sizes]
         return [*dict.fromkeys(wanted + companions(self.sizes or {}))]
 
@@ -167,7 +171,7 @@ class _Repo:
             try:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
                     _ = [reading.result() for reading in others.values()]
-                found = {CONFIG: self._document(CONFIG)} if CONFIG in names else {}
+                found = {CONFIG: self.document(CONFIG)} if CONFIG in names else {}
                 if ahead and self.request.meter is None:  # and this repo may be read
                     self.begun = begun(self.client, self.url, self.refused, self.sizes, self.request.headers)
                 found |= {name: reading.result() for name, reading in others.items()}
@@ -231,20 +235,11 @@ class _Repo:
         if not self.treed and any("/" in name for name in self.sizes):
             return self.sizes
         asked = self._for_listing
-        return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self._has)
-
-    def _has(self, name: str) -> bool:
-        try:
-            self.client.range(self.named(name), self.url(name), 0, 1)
-        except Denied as denied:
-            return denied.status != 404
-        except (Empty, FetchError):
-            pass  # there is something, which cannot be read
-        return True
+        return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self.files.has)
 
     def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""
-        config = self._document(CONFIG)
+        config = self.document(CONFIG)
         if config is None:
             raise self._no_config()
         if self.commit is None:
@@ -255,7 +250,7 @@ class _Repo:
             )
         return config
 
-    def _document(self, name: str) -> Document | None:
+    def document(self, name: str) -> Document | None:
         """A document of the repo; None where there is none."""
         what, size, cap = self.named(name), (self.sizes or {}).get(name), CAPS.get(name, CAPS[CONFIG])
         if size is not None and size > cap:
@@ -295,14 +290,8 @@ class _Repo:
         return answer if isinstance(answer, Denied) or size in (None, len(answer.body)) else None
 
     def _companion(self, name: str) -> Document | None:
-        """A further document; of a tokenizer what its beginning says of added tokens, if it can be had."""
-        if name not in TOKENS:
-            return self._document(name)
-        with suppress(FetchError, Denied, Empty):
-            end = tokens.BEGINNING if name == TOKENIZER else SHORT
-            raw, size = self.client.range(self.named(name), self.url(name), 0, end)
-            return Document(f"{self.label} {name}", tokens.said(name, raw, len(raw) < size) or b"{}")
-        return None
+        """A further document."""
+        return self.files.of_tokenizer(name, self.label) if name in TOKENS else self.document(name)
 
     def _learn(self, commit: str) -> None:
         if self.commit is None and COMMIT.fullmatch(commit):
@@ -310,7 +299,7 @@ class _Repo:
 
     def _no_config(self) -> FetchError:
         names = self.sizes or ()
-        adapter = self._document(ADAPTER) if ADAPTER in names else None
+        adapter = self.document(ADAPTER) if ADAPTER in names else None
         return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(names, adapter)}.")
 
     def refused(self, denied: Denied, what: str) -> FetchError:

@@ -28,10 +28,12 @@ def refusal(denied: Denied, what: str, model: str, revision: str, label: str, wh
     hidden = denied.status == 401 and not code and not denied.said.startswith("Invalid credentials")
     if denied.own and (code == "RepoNotFound" or hidden):
         hint = "send the token of an account that may read it" if denied.signed else "set HF_TOKEN"
+        from hfcount.fetcher.instead import no_repo
+
         return FetchError(
             "NoSuchRepo",
             f"no repo {printable(model)} on {where}, or it is private: check the name, or {hint}. Nor is"
-            " there a local folder of that name.",
+            f" there a local folder of that name.{no_repo(model)}",
         )
     if denied.said == "Access to this resource is disabled.":
         return FetchError("HubError", f"access to {label} is disabled by {where}.")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client, Denied
-from hfcount.fetcher.interface import INDEX, SINGLE, Early, Progress, top_level
+from hfcount.fetcher.interface import INDEX, SINGLE, Early, Pickles, Progress, top_level
 from hfcount.fetcher.ranges import Headers, likely_length, read_pieces
 from hfcount.fetcher.weights import set_apart
 from hfcount.formats.safetensors import Shard
@@ -93,6 +93,15 @@ class HubShards:
         headers = self._begun or Headers(self._client, urls, self._refused, _likely(self._sizes))
         self._begun = None
         return headers.collect(urls, done)
+
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files of those names hold; raises as `read` does."""
+        from hfcount.fetcher.hub_pickles import read_pickles  # most checkpoints have none
+
+        urls = {name: self._url(name) for name in wanted if self._sizes is None or name in self._sizes}
+        for _ in range(len(wanted) - len(urls)):
+            done()
+        return read_pickles(self._client, urls, self._sizes or {}, self._refused, done)
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files; raises as `read` does."""

@@ -15,6 +15,11 @@ from hfcount.text import printable
 
 if TYPE_CHECKING:
     from hfcount.fetcher.meter import Meter
+    from hfcount.fetcher.place import Place
+    from hfcount.formats.pickles import Broken, Pickle
+
+Pickles = Mapping[str, "Pickle | Broken"]
+"""Pickled weight files that were read, by name."""
 
 SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
@@ -24,6 +29,7 @@ SINGLE = "model.safetensors"
 HEADERS = "headers.json"
 ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
+BIN_SINGLE = "pytorch_model.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
 PARAMS = "params.json"
@@ -99,6 +105,8 @@ class Request:
             the commit, and nothing is listed.
         meter: counts the requests to the Hub, where many runs share a quota.
         headers: which headers will be read in any case, so that they may be asked for early.
+        file: a weight file of another format than safetensors that alone is asked for, or the end of its name.
+        base: the model that MODEL was made of, as a folder, a config's own .json file or a repo.
     """
 
     model: str
@@ -111,6 +119,8 @@ class Request:
     files: Mapping[str, int | None] | None = field(default=None, hash=False)
     meter: "Meter | None" = field(default=None, compare=False)
     headers: Early | None = None
+    file: str | None = None
+    base: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
@@ -156,6 +166,13 @@ class Shards(Protocol):
             FetchError: they could not be read.
         """
 
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """What pickled files of those names hold, of which nothing is run; a file that does not exist is left out.
+
+        Raises:
+            FetchError: they could not be read.
+        """
+
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as they can be had.
 
@@ -174,6 +191,7 @@ class Reads:
         self._shards = shards
         self.local, self.names, self.whole, self.kept = shards.local, shards.names, shards.whole, shards.kept
         self.headers: Mapping[str, Shard] | None = None
+        self.pickled: Pickles = {}
         self.samples: Samples = {}
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
@@ -185,6 +203,11 @@ class Reads:
         shards = self._shards.read(wanted, done)
         self.headers = {**(self.headers or {}), **shards} or None
         return shards
+
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """As Shards has it."""
+        self.pickled = self._shards.pickles(wanted, done)
+        return self.pickled
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """As Shards has it."""
@@ -206,8 +229,9 @@ class Documents:
         alone: whether MODEL is the config's own file, so that nothing else was looked for.
         sizes: bytes of all files by their names, those in folders below included, where they were listed with their
             sizes.
-        layout: which files are the config, the weights and the index.
         companions: further documents by name: of COMPANIONS, and the configs of modules.
+        place: reads any other file; None where only the documents are at hand.
+        layout: which files are the config, the weights and the index.
     """
 
     model: str
@@ -220,6 +244,7 @@ class Documents:
     alone: bool = False
     sizes: Mapping[str, int | None] | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
+    place: "Place | None" = None
     layout: Layout = HF_LAYOUT
 
 
@@ -229,8 +254,8 @@ class Source(Protocol):
     def takes(self, request: Request) -> bool:
         """Whether this source answers a request that all sources before it have passed on."""
 
-    def read(self, request: Request) -> Documents:
-        """The documents of a request that it takes.
+    def read(self, request: Request) -> "Documents | Place":
+        """The documents of a request that it takes; where there is no config.json, or a file is named, the place.
 
         Raises:
             FetchError: they could not be read.
@@ -266,8 +291,12 @@ def _tokens(sizes: Mapping[str, int | None]) -> str | None:
     return next(wanted, None)
 
 
+_ADAPTER = re.compile(r"adapter_|pytorch_lora_weights|ip-adapter")
+"""What the names of safetensors files begin with that are no model, so that the model may be pickled."""
+
+
 def companions(sizes: Mapping[str, int | None]) -> list[str]:
     """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
-    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes))
+    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not _ADAPTER.match(name))
     left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG, SINGLE, Documents, Progress
+from hfcount.fetcher.interface import CONFIG, SINGLE, Documents, Pickles, Progress
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Shard, read_shard
 from hfcount.formats.samples import Piece, Samples
@@ -53,6 +53,9 @@ class _Tensors:
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         done()
         return {name: self._shard for name in wanted if name == self._shard.name}
+
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        return {}
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """What stands for each piece: the data stays where it is, and tensors are compared as a whole."""

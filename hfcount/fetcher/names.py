@@ -7,14 +7,18 @@ from urllib.parse import unquote, urlsplit
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import folder
-from hfcount.fetcher.interface import INDEX, Request
+from hfcount.fetcher.interface import BIN_INDEX, INDEX, Request
 from hfcount.text import printable
 
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
 _OTHERS = {"datasets": "a dataset", "spaces": "a Space", "kernels": "a kernel", "buckets": "a bucket"}
 _FOLDERS, _FILES = ("tree", "commit", "commits"), ("blob", "resolve", "raw", "blame")
-_REFS = re.compile(r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)")
+_PAGES = (*_FOLDERS, *_FILES)
+_REFS = r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)"
 """Revisions with slashes that the Hub's pages and huggingface_hub write as they are."""
+
+_TAGGED = re.compile(r"((?:(?:www\.)?(?:huggingface\.co|hf\.co)/|hf://)?[^@/\s:]+/[^@/\s:]+):([\w.-]+)")
+"""`org/name:Q4_K_M`, as llama.cpp and Ollama name one GGUF file of a repo."""
 
 
 def understood(request: Request) -> Request:
@@ -33,16 +37,35 @@ def understood(request: Request) -> Request:
             what = "folder" if request.fixtures or os.path.isdir(folder.local_path(model)) else "file"
             named = "--fixtures" if request.fixtures else shown
             raise ValueError(f"{named} is a local {what}, which has no revisions. Leave out the revision.")
-        if request.fixtures is None and _is_weights(model) and os.path.isfile(folder.local_path(model)):
-            return replace(request, model=os.path.dirname(model) or ".")
-        return request
+        return _in_folder(request)
+    if tagged := _TAGGED.fullmatch(model):
+        return replace(understood(replace(request, model=tagged[1])), file=tagged[2])
     repo, revision, subfolder = _taken_apart(model)
     for what, found, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
         if found and asked and found != asked:
             raise ValueError(
                 f"{shown} names the {what} {printable(found)}, and {printable(asked)} is asked for besides. Give one."
             )
-    return replace(request, model=repo, revision=revision or request.revision, subfolder=subfolder or request.subfolder)
+    file = os.path.basename(urlsplit(model).path) if _is_gguf(model) and "://" in model else None
+    return replace(
+        request,
+        model=repo,
+        revision=revision or request.revision,
+        subfolder=subfolder or request.subfolder,
+        file=unquote(file) if file else None,
+    )
+
+
+def _in_folder(request: Request) -> Request:
+    """The same with the folder that a local weight file lies in; a GGUF file alone is asked for."""
+    model = request.model
+    if request.fixtures is not None or not os.path.isfile(folder.local_path(model)):
+        return request
+    if _is_weights(model):
+        return replace(request, model=os.path.dirname(model) or ".")
+    if _is_gguf(model):
+        return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
+    return request
 
 
 def public(model: str) -> str:
@@ -51,13 +74,17 @@ def public(model: str) -> str:
 
 
 def _is_local(model: str) -> bool:
-    if os.path.exists(folder.local_path(model)):
-        return _is_weights(model) or folder.takes(Request(model))
-    return not _is_address(model) and folder.takes(Request(model))
+    """Whether MODEL is on disk, or can only be meant so: then no Hub is asked about it."""
+    return os.path.lexists(folder.local_path(model)) or (not _is_address(model) and folder.takes(Request(model)))
 
 
 def _is_weights(model: str) -> bool:
-    return os.path.basename(model) == INDEX or model.endswith(".safetensors")
+    return os.path.basename(model) in (INDEX, BIN_INDEX) or model.endswith((".safetensors", ".bin"))
+
+
+def _is_gguf(model: str) -> bool:
+    """Whether it names a GGUF file, or a raw cut of one."""
+    return re.search(r"\.gguf([.-](part|split)[\w.-]*)?$", model, re.IGNORECASE) is not None
 
 
 def _taken_apart(model: str) -> tuple[str, str | None, str | None]:
@@ -69,11 +96,22 @@ def _taken_apart(model: str) -> tuple[str, str | None, str | None]:
         _check_kind(model, kind)
         repo, at, tail = _divided(rest)
         revision, path = _revision(tail) if at else (None, tail)
-        return repo, revision, _folder(path, not path.endswith((".json", ".safetensors")))
+        return repo, revision, _folder(path, not path.endswith((".json", ".safetensors", ".gguf")))
     if _is_address(model):
         return _page(model, _segments(model))
     named = re.fullmatch(r"([^@/\s:]+(?:/[^@/\s:]+)?)@([^\s:~^?*\[\\]+)", model)
-    return (named[1], unquote(named[2]), None) if named else (model, None, None)
+    return (named[1], unquote(named[2]), None) if named else _path(model)
+
+
+def _path(model: str) -> tuple[str, str | None, str | None]:
+    """A repo, or a path in one as its page has it: org/name/folder, org/name/tree/main, datasets/org/name."""
+    segments = model.split("/")
+    deep = len(segments) > 2 and (segments[0] == "models" or not {*segments[1:3]}.isdisjoint(_PAGES))
+    if segments[0] in _OTHERS or deep:
+        return _page(model, segments)
+    if "" in segments:
+        return model, None, None
+    return "/".join(segments[:2]), None, "/".join(segments[2:]) or None
 
 
 def _divided(rest: str) -> tuple[str, str, str]:
@@ -120,11 +158,11 @@ def _page(model: str, segments: list[str]) -> tuple[str, str | None, str | None]
     if not segments:
         raise FetchError("BadName", f"{public(model)} names no model. Name one as org/name.")
     # A few old repos have no organisation.
-    length = 1 if len(segments) > 1 and segments[1] in (*_FOLDERS, *_FILES) else 2
+    length = 1 if len(segments) > 1 and segments[1] in _PAGES else 2
     repo, rest = unquote("/".join(segments[:length])).removesuffix(".git"), segments[length:]
     if not rest:
         return repo, None, None
-    if rest[0] not in (*_FOLDERS, *_FILES):
+    if rest[0] not in _PAGES:
         raise FetchError("BadName", f"{public(model)} is not a page of a model's files. Name a model as org/name.")
     revision, path = _revision("/".join(rest[1:]))
     return repo, revision, _folder(unquote(path), rest[0] in _FOLDERS)
@@ -132,12 +170,14 @@ def _page(model: str, segments: list[str]) -> tuple[str, str | None, str | None]
 
 def _check_kind(model: str, kind: str) -> None:
     if kind in _OTHERS:
-        raise FetchError("BadName", f"{public(model)} is {_OTHERS[kind]}, and hfcount reads models.")
+        raise FetchError(
+            "BadName", f"{public(model)} is {_OTHERS[kind]}, and hfcount reads models. Name a model as org/name."
+        )
 
 
 def _revision(tail: str) -> tuple[str | None, str]:
     """`REV/path` as both; a slash in a revision is written %2F unless it is one of the Hub's own refs."""
-    refs = _REFS.match(tail)
+    refs = re.match(_REFS, tail)
     revision, path = (refs[0], tail[refs.end() + 1 :]) if refs else tail.partition("/")[::2]
     return unquote(revision) or None, path
 

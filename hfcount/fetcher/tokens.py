@@ -19,7 +19,7 @@ BEGINNING = 524_288
 
 _WHOLE = 64_000_000  # bytes of which the last of the vocabulary is looked for
 _NEAR = 2_000  # bytes before the end of the vocabulary
-_LAST = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*(\d{1,9})\s*\}[\s,}]*$')
+_LAST = rb'("(?:[^"\\]|\\.)*")\s*:\s*(\d{1,9})\s*\}[\s,}]*$'
 _DECODER = json.JSONDecoder()
 _KEYS = {"tokenizer_config.json": "added_tokens_decoder", "tokenizer.json": "added_tokens"}
 
@@ -74,7 +74,7 @@ def _last(raw: bytes) -> dict[str, Any] | None:
     """The last token of a vocabulary that gives ids, which is mostly that of the highest; None if it does not."""
     end = raw.find(b'"merges":')  # which follow the vocabulary, if there are any
     end = len(raw) if end < 0 else end
-    found = _LAST.search(raw[max(end - _NEAR, 0) : end])
+    found = re.search(_LAST, raw[max(end - _NEAR, 0) : end])
     if found is None:
         return None
     try:

@@ -54,7 +54,9 @@ def checkpoints_below(root: Path) -> list[str]:
 
 
 def is_checkpoint(names: Collection[str]) -> bool:
-    """Whether a folder with these entries holds a config beside weights, an index or what a run recorded of them."""
+    """Whether a folder with these entries holds GGUF files, or a config beside weights, an index or their recording."""
+    if any(name.endswith(".gguf") for name in names):
+        return True
     return CONFIG in names and any(name in _BESIDE or name.endswith(_WEIGHTS) for name in names)
 
 

@@ -5,10 +5,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hfcount.fetcher.beside import kind
-from hfcount.fetcher.interface import MISTRAL_LAYOUT, SHORT, TOKENIZER, TOKENS, Documents, is_consolidated
+from hfcount.fetcher.beside import OWN, PICKLES, kind
+from hfcount.fetcher.interface import (
+    BIN_SINGLE,
+    MISTRAL_LAYOUT,
+    SHORT,
+    TOKENIZER,
+    TOKENS,
+    Documents,
+    is_consolidated,
+    top_level,
+)
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
+
+PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+"""What the names of files of torch.save end in."""
 
 # Names that no loader takes by itself for a part of the model, and why.
 _APART = (
@@ -18,6 +30,7 @@ _APART = (
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),
     (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "the state of a training"),
 )
+_PICKLED_PART = re.compile(r"pytorch_model-\d+-of-\d+\.bin", re.ASCII)
 _RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")  # besides those of a kind of their own
 _PART = re.compile(r"(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)", re.ASCII)
 
@@ -47,6 +60,11 @@ class Weights:
     listed: bool = False
     index: Index | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
+
+    @property
+    def usual(self) -> bool:
+        """Whether transformers looks for files of these names, where they are pickled."""
+        return self.index is not None or all(name == BIN_SINGLE or _PICKLED_PART.fullmatch(name) for name in self.named)
 
     @property
     def absent(self) -> list[str]:
@@ -86,6 +104,38 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         documents.shards.sizes([*named, *beside]),
         beside,
         apart,
+        documents.shards.whole,
+        documents.files if documents.sizes is None else documents.sizes,
+        documents.sizes is not None,
+        index,
+        documents.companions,
+    )
+
+
+def pickled_names(files: Iterable[str]) -> list[str]:
+    """Those of the files of a repo that transformers looks for where there are none of safetensors."""
+    names = top_level(files)
+    if any(name.endswith(".safetensors") and set_apart(name) is None for name in names):
+        return []
+    return [name for name in names if name == BIN_SINGLE or _PICKLED_PART.fullmatch(name)]
+
+
+def pickled_weights(documents: Documents, index: Index | None) -> Weights:
+    """The pickled weight files of a checkpoint, as their index names them or as they are called.
+
+    Where nothing has a name that transformers looks for, every other pickled file at the top may be the model.
+    """
+    there = [name for name in top_level(documents.files) if name.endswith(PICKLED)]
+    parts = {name for name in there if _PICKLED_PART.fullmatch(name)}
+    if BIN_SINGLE in there and index and BIN_SINGLE not in index.shards:
+        index = None  # which transformers does not read then
+    named: Collection[str] = index.shards if index else {BIN_SINGLE} if BIN_SINGLE in there else parts
+    named = named or {name for name in there if kind(name) in (PICKLES, OWN)}
+    return Weights(
+        named,
+        documents.shards.sizes(named),
+        (),
+        {},
         documents.shards.whole,
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,
@@ -150,5 +200,5 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
 
 def set_apart(name: str) -> str | None:
     """Why no loader takes a file by itself for a part of the model, by its name; None where one may."""
-    stem = name.removesuffix(".safetensors")
+    stem = name.rpartition(".")[0]
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)

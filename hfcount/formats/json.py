@@ -2,9 +2,8 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.text import printable, shown
@@ -15,8 +14,7 @@ MANY = 1_000_000
 however few of the document's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One file as it was read; `where` is its name in messages."""
 
     where: str

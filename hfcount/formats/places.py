@@ -28,6 +28,12 @@ def line_of_name(raw: bytes, name: str) -> int | None:
     return _line(raw, entry.start()) if entry else None
 
 
+def line_of_text(raw: bytes, text: str) -> int | None:
+    """The line of the first string that is this text; None if there is none."""
+    start = raw.find(json.dumps(text).encode())
+    return None if start < 0 else _line(raw, start)
+
+
 def line_of_error(raw: bytes) -> int | None:
     """The line where a document stops being JSON; None if it is JSON."""
     try:

@@ -5,6 +5,7 @@
         {"bytes", "problem": what is wrong, "fix": what to do}},
      "beside": [names of the other files, where there is no index],
      "sizes": {name: bytes, or null} of all files, where they were listed,
+     "pickles": {name: what was read of a pickled file, as `pickles.recorded` writes it}, where any was,
      "samples": {name: {"begin-end": digest of these bytes of the file}}, where some were compared}
 
 Without `files` no headers were read. `length` may be left out; it is then that of the format's reference writer.
@@ -12,9 +13,8 @@ Without `files` no headers were read. `length` may be left out; it is then that 
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.formats import samples
@@ -26,8 +26,7 @@ from hfcount.text import printable, shown
 _MANY = 6_000_000  # values: nine for each tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(NamedTuple):
     """The content of a headers.json.
 
     Args:
@@ -35,13 +34,15 @@ class Recording:
         others: names of the other files.
         sizes: bytes of all files by name; None where they were not listed.
         samples: pieces of the files.
+        pickles: input of `pickles.recorded.read`, by file name.
     """
 
     revision: str | None = None
     files: Mapping[str, Any] | None = None
     others: Collection[str] = ()
     sizes: Mapping[str, int | None] | None = None
-    samples: Samples = field(default_factory=dict)
+    samples: Samples = MappingProxyType({})
+    pickles: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_recording(document: Document) -> Recording:
@@ -70,7 +71,10 @@ def read_recording(document: Document) -> Recording:
         known = samples.read(content.get("samples", {}))
     except ValueError:
         raise DocumentError(f"{where}: samples must give digests by begin-end for each file.") from None
-    return Recording(revision, files, others, sizes, known)
+    pickles = content.get("pickles", {})
+    if not isinstance(pickles, dict) or not all(isinstance(one, dict) for one in pickles.values()):
+        raise DocumentError(f"{where}: pickles must give what was read of each pickled file.")
+    return Recording(revision, files, others, sizes, known, pickles)
 
 
 def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
@@ -86,7 +90,7 @@ def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
         return Shard(name, size, problem=error.said, fix=error.fix)
     if type(length) is not int:  # the reference writer puts no spaces, and pads to a multiple of 8
         length = -(-len(written) // 8) * 8
-    return Shard(name, size, replace(parsed, length=length))
+    return Shard(name, size, parsed._replace(length=length))
 
 
 def recording(
@@ -95,8 +99,15 @@ def recording(
     others: Collection[str],
     sizes: Mapping[str, int | None] | None = None,
     read: Samples = MappingProxyType({}),
+    pickles: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
-    """The headers.json of a run; `shards` is None if it read no headers, `read` are pieces of files that it read."""
+    """The headers.json of a run.
+
+    Args:
+        shards: None if it read no headers.
+        read: pieces of files that it read.
+        pickles: pickled files that it read, as `pickles.recorded` writes them.
+    """
     content: dict[str, Any] = {"revision": revision}
     if others:
         content["beside"] = list(others)
@@ -104,6 +115,8 @@ def recording(
         content["sizes"] = dict(sizes)
     if read:
         content["samples"] = samples.written(read)
+    if pickles:
+        content["pickles"] = dict(pickles)
     fields = [f" {_json(name)}: {_json(value)}".encode() for name, value in content.items()]
     if shards is not None:
         files = [f"  {_json(name)}: ".encode() + _recorded(one) for name, one in sorted(shards.items())]

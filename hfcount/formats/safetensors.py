@@ -5,7 +5,6 @@ are an error here, as the README asks; the reference reader accepts them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
@@ -47,8 +46,7 @@ class Entry(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """The header of one file.
 
     Args:
@@ -61,7 +59,7 @@ class Header:
     tensors: Mapping[str, Entry]
     length: int
     data: int
-    raw: bytes = field(repr=False)
+    raw: bytes
 
     @property
     def file_bytes(self) -> int:
@@ -69,8 +67,7 @@ class Header:
         return LENGTH_BYTES + self.length + self.data
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(NamedTuple):
     """One weight file: its size in bytes, None if unknown, and its header, or its problem and how to fix that."""
 
     name: str

@@ -9,7 +9,7 @@ from hfcount.mapper import Config
 from hfcount.tree.dims import Dim, origin
 from hfcount.tree.indices import Indices, intersection
 
-_KEY = re.compile(r"[A-Za-z_][\w.]*")
+_KEY = r"[A-Za-z_][\w.]*"
 
 
 def numbered(c: Config, key: str) -> Indices:
@@ -27,7 +27,7 @@ def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
     source, _, default = c.source(key).partition(", ")
     said, absent = f"entries of {source}", bool(default) or not c.given(key)
     if found.count < len(given):
-        if absent or not _KEY.fullmatch(limit):
+        if absent or not re.fullmatch(_KEY, limit):
             return found
         said, absent = f"{said} below {limit}", bool(remark)
     return replace(found, count=Dim.named("", int(found.count), f"{said}, by default" if absent else said))

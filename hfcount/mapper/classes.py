@@ -31,7 +31,7 @@ def known(name: str) -> Known | None:
     return known(other) if other not in ("", name) else None
 
 
-@lru_cache(64)
+@lru_cache(2048)
 def classes(model_type: str) -> tuple[str, ...]:
     """The classes that take configs of a type; empty for a type that transformers does not have."""
     found = re.search(rf'^"{re.escape(model_type)}": "([^"]*)"', _text(), re.MULTILINE)

@@ -6,6 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hfcount.mapper import lines
+
 
 class Part(NamedTuple):
     """A nested config.
@@ -37,6 +39,8 @@ class Declared(NamedTuple):
 
     def spellings(self, names: Iterable[str]) -> list[str]:
         """Further names of the keys of these names."""
+        if not self.names:
+            return []
         known = set(names)
         own = {self.names.get(name, name) for name in known}
         return [
@@ -64,10 +68,9 @@ _NOTHING = Declared({}, {}, {})
 @lru_cache(64)
 def declared(kind: str) -> Declared:
     """What the class of a model_type declares, or the class of that name."""
-    start = _text().find(f"\n{json.dumps(kind)}: ") if kind else -1
-    if start < 0:
+    found = lines.of_kind(_file(), kind)
+    if found is None:
         return _NOTHING
-    found, _ = json.JSONDecoder().raw_decode(_text(), _text().index("{", start))
     parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}
     return Declared(found.get("keys", {}), found.get("names", {}), parts)
 
@@ -94,15 +97,15 @@ def _names() -> str:
 
 def knows(model_type: str) -> bool:
     """Whether transformers has this model_type."""
-    return f"\n{json.dumps(model_type)}: " in _text()
+    return f"\n{json.dumps(model_type)}: ".encode() in _file()
 
 
 @cache
 def version() -> str:
     """The version of transformers that the defaults are from."""
-    return _text().split('"', 4)[3]
+    return _file().split(b'"', 4)[3].decode()
 
 
 @cache
-def _text() -> str:
-    return (Path(__file__).parent / "reference.json").read_text()
+def _file() -> bytes:
+    return (Path(__file__).parent / "reference.json").read_bytes()

@@ -16,7 +16,7 @@ _ATTENTION = ("attn_implementation", "_attn_implementation")
 _POSITIONS, _ROTARY = "position_embedding_type", ("rope", "rotary")
 _LANGUAGE_MODELS = ("decoder", "generator", "text_config")
 _GENERATING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-_NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
+_NUMBER = r"-?\d{1,15}(\.\d+)?"
 
 
 class Refusal(NamedTuple):
@@ -37,7 +37,7 @@ class Refusal(NamedTuple):
         """The same value as it would be taken, as JSON, where that is plain; None if it is not."""
         if type(self.value) is int and "decimal point" in self.needed:
             return f"{self.value}.0"
-        if isinstance(self.value, str) and _NUMBER.fullmatch(self.value) and "number" in self.needed:
+        if isinstance(self.value, str) and re.fullmatch(_NUMBER, self.value) and "number" in self.needed:
             return self.value
         if type(self.value) is float and self.value.is_integer() and "whole number" in self.needed:
             return f"{self.value:.0f}"

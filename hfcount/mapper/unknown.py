@@ -1,5 +1,6 @@
 """What is said of a config that no family describes."""
 
+import re
 from collections.abc import Collection
 
 from hfcount.mapper.classes import HEAD, known, plain, stem
@@ -7,6 +8,7 @@ from hfcount.mapper.reader import Config
 from hfcount.mapper.reference import knows, version
 from hfcount.text import printable
 
+_LISTS = "`hfcount architectures` lists the known."
 _NEAR = 0.8  # of two names: one letter of five, or two of ten
 
 
@@ -16,10 +18,12 @@ def unknown_type(model_type: str, types: Collection[str]) -> str:
 
     said = f"no family describes model_type {printable(model_type, 60)}."
     if own := type_of_class(model_type, types) if HEAD.search(model_type[:200]) else "":
-        return f"{said} That is the name of a class, whose model_type is {own}."
+        return f"{said} That is the name of a class, whose model_type is {own}: set model_type to it."
+    if re.fullmatch(r"[A-Z]\w*[a-z][A-Z]\w*", model_type):
+        return f"{said} That looks like the name of a class, which none of the known models has. {_LISTS}"
     # A type that is several times as long as any other is near to none.
     near = get_close_matches(model_type[:200].lower(), sorted(types), n=3, cutoff=_NEAR)
-    said += f" Nearest known: {', '.join(near)}." if near else " `hfcount --families` lists the known."
+    said += f" Nearest known: {', '.join(near)}." if near else f" {_LISTS}"
     by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
     return f"{said}{by if knows(model_type) else ''}"
 
@@ -28,7 +32,12 @@ def own_code(c: Config) -> str:
     """That the repo brings the code of its model, as the end of a message; "" if its config does not say so."""
     coded = c.value("auto_map")
     models = [one for name, one in coded.items() if name.startswith("AutoModel")] if isinstance(coded, dict) else []
-    return f" It is code that the repo brings: auto_map names {printable(str(models[0]))}." if models else ""
+    if not models:
+        return ""
+    return (
+        f" It is code that the repo brings: auto_map names {printable(str(models[0]), 100)}. hfcount runs no code of a"
+        " repo: load the model with trust_remote_code to see whether it is whole."
+    )
 
 
 def untyped(c: Config) -> str:
@@ -37,14 +46,15 @@ def untyped(c: Config) -> str:
     if isinstance(other, str):
         return (
             f"this is the config of {printable(other, 60)}, a class of diffusers, and only models of transformers'"
-            " kind are described. A pipeline's text encoders have a config.json of their own in their folders."
+            " kind are described. A pipeline's text encoders have a config.json of their own in their folders:"
+            " name one of these folders."
         )
     classes = (
         f", and no family is known for {printable(str(named[0]), 60)}" if isinstance(named, list) and named else ""
     )
     return (
         f"no model_type{classes or ', and no architectures that name a known one'}, so there is no telling what it"
-        " describes. `hfcount --families` lists the known."
+        f" describes. {_LISTS}"
     )
 
 

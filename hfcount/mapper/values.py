@@ -1,11 +1,11 @@
 """Which values transformers' configuration classes take, as recorded in values.json by tests/tools/values.py."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from hfcount.mapper import lines
 
 ABSENT: Any = object()
 """Stands for the value of a key that is not there, and has to be."""
@@ -17,8 +17,7 @@ Limits = tuple[float | None, float | None, bool, bool]
 """The least and most that a number may be, and whether each of them is itself excluded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """What one class takes; empty for a class that transformers does not have.
 
     Args:
@@ -40,18 +39,18 @@ class Taken:
         divided: keys with a number that has to be divided by that of another key, or by a number.
     """
 
-    types: Mapping[str, str] = field(default_factory=dict)
-    limits: Mapping[str, Limits] = field(default_factory=dict)
+    types: Mapping[str, str] = {}
+    limits: Mapping[str, Limits] = {}
     rope: bool = False
     activations: frozenset[str] = frozenset()
     dropouts: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     rotates: frozenset[str] = frozenset()
-    turning: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    turning: Mapping[str, frozenset[str]] = {}
     filled: frozenset[str] = frozenset()
     sides: frozenset[str] = frozenset()
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, ...]] = {}
     alike: tuple[tuple[str, ...], ...] = ()
     divided: tuple[tuple[str, str], ...] = ()
 
@@ -59,10 +58,9 @@ class Taken:
 @lru_cache(64)
 def taken(kind: str) -> Taken | None:
     """What the class of a model_type takes, or the class of that name; None if transformers does not have it."""
-    start = _text().find(f"\n{json.dumps(kind)}: ") if kind else -1
-    if start < 0:
+    row = lines.of_kind(_file(), kind)
+    if row is None:
         return None
-    row, _ = json.JSONDecoder().raw_decode(_text(), _text().index("{", start))
     types = {key: said for said, keys in row.get("types", {}).items() for key in keys.split()}
     limits = {key: (least, most, *out) for key, (least, most, *out) in row.get("limits", {}).items()}
     turning = {name: frozenset(kinds.split()) for name, kinds in row.get("turning", {}).items()}
@@ -101,11 +99,10 @@ def renamed() -> Mapping[str, str]:
 
 @cache
 def _shared() -> Mapping[str, str]:
-    found: Mapping[str, str]
-    found, _ = json.JSONDecoder().raw_decode(_text(), _text().index("{", 1))
+    found: Mapping[str, str] = lines.of_all(_file())
     return found
 
 
 @cache
-def _text() -> str:
-    return (Path(__file__).parent / "values.json").read_text()
+def _file() -> bytes:
+    return (Path(__file__).parent / "values.json").read_bytes()

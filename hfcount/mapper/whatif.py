@@ -15,8 +15,8 @@ from hfcount.text import printable
 Changes = Mapping[str, Any]
 """Values by key; a dotted key leads into a nested object, as in `text_config.hidden_size`, and `[0]` into a list."""
 
-_PLACE = re.compile(r"\[(\d{1,9})\]")
-_PLACES = re.compile(r"(\[\d{1,9}\])+\Z")
+_PLACE = r"\[(\d{1,9})\]"
+_PLACES = r"(\[\d{1,9}\])+\Z"
 
 
 QUANTIZATION = "quantization_config"
@@ -94,9 +94,9 @@ def steps(key: str) -> list[str | int]:
     """The names and places in lists that a key leads through."""
     found = list[str | int]()
     for part in key.split("."):
-        name = _PLACES.sub("", part)
+        name = re.sub(_PLACES, "", part) if part.endswith("]") else part
         found += [name] if name or not part else []
-        found += map(int, _PLACE.findall(part, len(name)))
+        found += map(int, re.findall(_PLACE, part[len(name) :]))
     return found
 
 

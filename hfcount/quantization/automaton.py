@@ -1,15 +1,22 @@
 """Regular expressions from a config, matched in linear time: a backtracking engine could be kept busy for ever.
 
-The grammar is what such lists hold: literals, `.`, classes, `\\d \\w \\s`, groups, `|`, `* + ?` and anchors. A pattern
-becomes a nondeterministic automaton (Thompson's construction), whose sets of states are computed as names need them.
+The grammar is what such lists hold: literals, `.`, classes, `\\d \\w \\s`, groups, `|`, `* + ? {}` and anchors. A
+pattern becomes a nondeterministic automaton (Thompson's construction), whose sets of states are computed as names need
+them.
 """
 
+import re
 from collections.abc import Callable
 
 _LENGTH = 2_000  # characters of a pattern
 _GROUPS = 100
 _STATES = 4_000  # remembered sets of states
-_CLASSES = {"d": "0123456789", "w": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", "s": " \t\n"}
+_KEPT = 500_000  # states in them
+_SIZE = 20_000  # states, which repeats multiply
+_ANCHORS = {"^": "^", "$": "$", r"\b": "b", r"\B": "B"}
+_COUNT = re.compile(r"\{(\d{1,4})(,?)(\d{0,4})\}")
+_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_CLASSES = {"d": "0123456789", "w": _WORD, "s": " \t\n"}
 
 
 class Unreadable(ValueError):
@@ -33,51 +40,62 @@ class Automaton:
         # A state is (test of a character, next) or, without a test, its followers.
         self._tests: list[tuple[Callable[[str], bool], int] | None] = []
         self._jumps: list[list[int]] = []
+        self._anchors: dict[int, list[tuple[str, int]]] = {}  # the anchors after a state, and what follows them
         self._whole, self._text, self._at = whole, pattern, 0
         start, end = self._alternatives()
         if self._at < len(pattern):
             raise Unreadable(pattern)
         self._end = end
-        self._start = self._closure({start}, True)
-        self._moves: dict[tuple[frozenset[int], str], frozenset[int]] = {}
+        self._start = start
+        self._moves: dict[tuple[frozenset[int], str, str], tuple[bool, frozenset[int]]] = {}
+        self._kept = 0
+        self.work = 0  # states that were looked at so far, for callers that bound it
 
     def matches(self, name: str) -> bool:
         """Whether the pattern matches from the beginning of the name."""
-        states = self._start
-        for character in name:
-            if not self._whole and self._end in states:
+        states, before = frozenset({self._start}), ""
+        for character in (*name, ""):
+            step = (states, before, character)
+            moved = self._moves.get(step)
+            if moved is None:
+                if len(self._moves) >= _STATES or self._kept >= _KEPT:
+                    self._moves.clear()
+                    self._kept = 0
+                moved = self._moves[step] = self._step(states, before, character)
+                self._kept += len(states)
+            ended, states = moved
+            if ended and (not self._whole or not character):
                 return True
-            states = self._step(states, character)
             if not states:
                 return False
-        return self._end in self._closure(states, False, True)
+            before = "a" if _is_word(character) else "-"
+        return False
 
-    def _step(self, states: frozenset[int], character: str) -> frozenset[int]:
-        found = self._moves.get((states, character))
-        if found is None:
-            reached = {test[1] for state in states if (test := self._tests[state]) and test[0](character)}
-            found = self._closure(reached, False)
-            if len(self._moves) >= _STATES:
-                self._moves.clear()
-            self._moves[states, character] = found
-        return found
+    def _step(self, states: frozenset[int], before: str, after: str) -> tuple[bool, frozenset[int]]:
+        """Whether the pattern may end here, and the states that the next character leads to."""
+        reached = self._closure(states, before, after)
+        self.work += len(reached)
+        tests = [test for state in reached if (test := self._tests[state]) is not None] if after else []
+        return self._end in reached, frozenset(follower for test, follower in tests if test(after))
 
-    def _closure(self, states: set[int] | frozenset[int], first: bool, last: bool = False) -> frozenset[int]:
-        """The states that are reached without a character; anchors are passed at the first or last place only."""
+    def _closure(self, states: frozenset[int], before: str, after: str) -> set[int]:
+        """The states that are reached without a character; those behind an anchor only where it holds."""
+        holds = {"^": not before, "$": not after}
+        holds["b"] = _is_word(before) != _is_word(after)
+        holds["B"] = not holds["b"]
         found, waiting = set(states), list(states)
         while waiting:
-            for follower in self._jumps[waiting.pop()]:
-                passed = follower
-                if follower < 0:  # an anchor: -1 - 2·state for ^, -2 - 2·state for $
-                    passed, kind = divmod(-1 - follower, 2)
-                    if not (last if kind else first):
-                        continue
-                if passed not in found:
-                    found.add(passed)
-                    waiting.append(passed)
-        return frozenset(found)
+            state = waiting.pop()
+            anchored = [follower for anchor, follower in self._anchors.get(state, ()) if holds[anchor]]
+            for follower in (*self._jumps[state], *anchored):
+                if follower not in found:
+                    found.add(follower)
+                    waiting.append(follower)
+        return found
 
     def _state(self, *jumps: int) -> int:
+        if len(self._tests) >= _SIZE:
+            raise Unreadable(self._text)
         self._tests.append(None)
         self._jumps.append(list(jumps))
         return len(self._tests) - 1
@@ -97,35 +115,80 @@ class Automaton:
     def _sequence(self) -> tuple[int, int]:
         start = end = self._state()
         while (character := self._peek()) and character not in "|)":
-            if character in "^$":
-                self._at += 1
+            if anchor := self._anchor():
                 after = self._state()
-                self._jumps[end].append(-1 - 2 * after - (character == "$"))
+                self._anchors.setdefault(end, []).append((anchor, after))
                 end = after
                 continue
-            first, last = self._repeated(*self._atom())
+            first, last = self._repeated()
             self._jumps[end].append(first)
             end = last
         return start, end
 
-    def _repeated(self, first: int, last: int) -> tuple[int, int]:
+    def _anchor(self) -> str:
+        """The anchor that stands here, which is passed over; empty if there is none."""
+        for text, anchor in _ANCHORS.items():
+            if self._text.startswith(text, self._at):
+                self._at += len(text)
+                return anchor
+        return ""
+
+    def _repeated(self) -> tuple[int, int]:
+        """An atom, as often as what follows it says."""
+        begin = self._at
+        first, last = self._atom()
         how = self._peek()
-        if how not in ("*", "+", "?"):
+        counted = _COUNT.match(self._text, self._at)
+        if counted:
+            self._at = counted.end()
+            least = int(counted[1])
+            most = int(counted[3]) if counted[3] else None if counted[2] else least
+            result = self._counted(begin, least, most)
+        elif how in ("*", "+", "?"):
+            self._at += 1
+            result = self._looped(first, last, how)
+        else:
             return first, last
-        self._at += 1
         if self._peek() in ("?", "+"):  # lazy or greedy, the same names match
             self._at += 1
+        return result
+
+    def _looped(self, first: int, last: int, how: str) -> tuple[int, int]:
         if how in ("*", "+"):
             self._jumps[last].append(first)
         end = self._state()
         self._jumps[last].append(end)
         return (first if how == "+" else self._state(first, end)), end
 
+    def _counted(self, begin: int, least: int, most: int | None) -> tuple[int, int]:
+        """The atom that begins there, that often: each time anew, since a state belongs to one place."""
+        after = self._at
+        start = end = self._state()
+        skips = []
+        for number in range(max(least, most or least)):
+            if number >= least:
+                skips.append(end)
+            self._at = begin
+            first, last = self._atom()
+            self._jumps[end].append(first)
+            end = last
+        if most is None:
+            self._at = begin
+            first, last = self._looped(*self._atom(), "*")
+            self._jumps[end].append(first)
+            end = last
+        for place in skips:
+            self._jumps[place].append(end)
+        self._at = after
+        return start, end
+
     def _atom(self) -> tuple[int, int]:
         character = self._next()
         if character == "(":
             if self._text.startswith("?:", self._at):
                 self._at += 2
+            elif self._peek() == "?":
+                raise Unreadable(self._text)
             inner = self._alternatives()
             if self._next() != ")":
                 raise Unreadable(self._text)
@@ -171,15 +234,20 @@ class Automaton:
         return character
 
 
+def _is_word(character: str) -> bool:
+    return character != "" and character in _WORD
+
+
 def _between(low: str, high: str) -> Callable[[str], bool]:
     return lambda one: low <= one <= high
 
 
 def _escaped(character: str, pattern: str) -> Callable[[str], bool]:
     if character.isalnum():
-        if character not in _CLASSES:
+        if character.lower() not in _CLASSES:
             raise Unreadable(pattern)
-        return _CLASSES[character].__contains__
+        known = _CLASSES[character.lower()]
+        return known.__contains__ if character.islower() else lambda one: one not in known
     return _between(character, character)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Progress, Shards
+from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents, Pickles, Progress, Shards
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, parse_header
 from hfcount.formats.samples import Piece, Samples
@@ -61,7 +61,8 @@ class Draft:
                 sizes[name] = len(change)
             else:
                 sizes[name] = _moved(sizes.get(name), change)
-        companions = {name: one for name in self.read.companions if (one := self.document(name))}
+        others = {**self.read.companions, **({BIN_INDEX: None} if BIN_INDEX in self.changes else {})}
+        companions = {name: one for name in others if (one := self.document(name))}
         return replace(
             self.read,
             config=config,
@@ -92,6 +93,9 @@ class _Drafted:
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         found = self._shards.read([name for name in wanted if name not in self._gone], done)
         return {name: self._shard(name, one) for name, one in found.items()}
+
+    def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        return self._shards.pickles([name for name in wanted if name not in self._gone], done)
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         places = {self._piece(piece): piece for piece in wanted if piece.file not in self._gone}

@@ -1,19 +1,23 @@
 """Which repairs are made, and which are only shown: after each, nothing differs that did not before."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hfcount.containers import container_of
 from hfcount.errors import HfcountError
 from hfcount.fetcher.folder import read_folder
+from hfcount.fetcher.interface import Documents
 from hfcount.mapper.whatif import Changes
+from hfcount.repair.adapters import AdapterState, adapter_state, put_right
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import respelled, unwrapped
+from hfcount.repair.pickled_index import reindexed
 from hfcount.repair.proof import objections, remaining, unfinished
 from hfcount.repair.readers import agreed
 from hfcount.repair.state import TOTALS, Proposal, State
@@ -29,6 +33,7 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     tied,
     typed,
     recounted,
+    reindexed,
 )
 """What may be done, in the order in which it is tried: which files there are, names, the config, sums."""
 
@@ -61,15 +66,25 @@ class Plan:
     offers: list[Proposal] = field(default_factory=list)
 
 
-def found(folder: Path) -> State:
+def found(folder: Path, base: str | None = None) -> State:
     """A folder as it is; raises as `planned` does."""
-    return State(Draft(folder, read_folder(folder, str(folder), "folder")))
+    documents = read_folder(folder, str(folder), "folder")
+    place = documents.place if isinstance(documents, Documents) else documents
+    container = container_of(place) if place else None
+    if place and container and container.name == "adapter":
+        return adapter_state(folder, place, base)
+    if not isinstance(documents, Documents):
+        raise documents.refusal()
+    return State(Draft(folder, documents))
 
 
-def planned(folder: Path, only: Collection[str] = (), chosen: Changes = MappingProxyType({})) -> Plan:
+def planned(
+    folder: Path, only: Collection[str] = (), chosen: Changes = MappingProxyType({}), base: str | None = None
+) -> Plan:
     """The repairs of a folder that are proven; or those that are asked for.
 
     Args:
+        base: of an adapter, the model that it is for.
         only: codes of findings to repair, whether or not it is proven how; all that is proven when empty.
         chosen: values of config keys to take.
 
@@ -77,7 +92,7 @@ def planned(folder: Path, only: Collection[str] = (), chosen: Changes = MappingP
         FetchError: the folder could not be read.
         UnknownArchitecture: no family describes the config.
     """
-    first, wish = found(folder), Wish(frozenset(only), chosen)
+    first, wish = found(folder, base), Wish(frozenset(only), chosen)
     steps, last = _search(first, wish, _MOST)
     return Plan(first, last, steps, list(_offers(last)))
 
@@ -106,7 +121,7 @@ def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]
 
 def _offers(state: State) -> Iterator[Proposal]:
     """What could be done if it were asked for, with what speaks against it."""
-    for find in (*REPAIRS, *ASKED):
+    for find in _repairs(state, asked=True):
         for proposal in find(state):
             after = state.with_changes(proposal.changes)
             if _ends(proposal, after) and not state.worsens(after, TOTALS):
@@ -118,15 +133,24 @@ def _ends(proposal: Proposal, after: State) -> bool:
     """Whether what a repair is to end is gone, by the headers of all files."""
     try:
         run = after.run
-        seen = run.blueprint is not None and run.evidence.depth == "headers" and run.evidence.unseen is None
+        known = run.blueprint is not None or run.evidence.contained is not None
+        seen = known and run.evidence.depth == "headers" and run.evidence.unseen is None
         return seen and proposal.codes.isdisjoint(after.codes)
     except HfcountError:
         return False
 
 
+def _repairs(state: State, asked: bool) -> Sequence[Callable[[State], Iterator[Proposal]]]:
+    """What may be done about a folder of this kind."""
+    if isinstance(state, AdapterState):
+        return (put_right,)
+    return (*REPAIRS, *(ASKED if asked else ()))
+
+
 def _proposals(state: State, wish: Wish) -> Iterator[Proposal]:
-    yield from asked_for(state, wish.chosen)
-    for find in (*REPAIRS, *(ASKED if wish.only else ())):
+    if not isinstance(state, AdapterState):
+        yield from asked_for(state, wish.chosen)
+    for find in _repairs(state, asked=bool(wish.only)):
         for proposal in find(state):
             if not wish.only or not wish.only.isdisjoint(proposal.codes):
                 yield proposal

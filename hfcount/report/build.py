@@ -7,8 +7,8 @@ from typing import Any, Literal
 from hfcount.errors import Value
 from hfcount.fetcher.beside import beside
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import ComponentCount, Figures, ModuleRow, Parameters, TensorRow
-from hfcount.inspection import Inspection
+from hfcount.figures import ComponentCount, Figures, Memory, ModuleRow, Parameters, TensorRow
+from hfcount.inspection import Contained, Inspection
 from hfcount.plan import Blueprint, Row
 from hfcount.report.model import (
     Allowed,
@@ -39,17 +39,17 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         if policy.waives(finding)
         for one in (finding, *finding.joined)
     )
-    seen = blueprint is not None and evidence.unseen is None and not blueprint.asides and evidence.depth != "config"
     return Report(
         model=printable(run.documents.model),
         revision=run.documents.revision,
         source=run.documents.source,
+        container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
         verdict=_verdict(
             [finding for finding in findings if not finding.rule.of_serving],
             proofs,
-            seen,
+            _is_seen(run),
             outcome.proven,
             any(policy.waives(finding) for finding in judged),
         ),
@@ -65,9 +65,18 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         evidence=_evidence(run),
         not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
+        variants=evidence.variants or None,
+        adapter=evidence.adapter,
         modules=tuple(map(_module, outcome.modules)) or None,
-        **(_counts(run, blueprint, figures) if blueprint and figures else {}),
+        **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
+
+
+def _is_seen(run: Inspection) -> bool:
+    """Whether all that is to be judged was compared with what is described, or with what it says of itself."""
+    described = run.blueprint is not None and not run.blueprint.asides
+    compared = described or run.evidence.contained is not None
+    return compared and run.evidence.unseen is None and run.evidence.depth != "config"
 
 
 def _module(result: ModuleResult) -> ModuleRow:
@@ -85,6 +94,8 @@ def _module(result: ModuleResult) -> ModuleRow:
 
 def _evidence(run: Inspection) -> Evidence | None:
     index, shards, weights = run.evidence.index, run.evidence.shards, run.evidence.weights
+    if run.evidence.contained is not None:
+        return _contained(run, run.evidence.contained)
     if index is None and shards is None:
         return None
     headers = [shard.header for shard in (shards or {}).values() if shard.header]
@@ -99,6 +110,24 @@ def _evidence(run: Inspection) -> Evidence | None:
         unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
         files=_files(run, weights) if weights else None,
     )
+
+
+def _contained(run: Inspection, contained: Contained) -> Evidence:
+    """What was published in a container of another format than safetensors."""
+    files = Files(named=contained.files, found=contained.opened, sized=contained.opened, opened=contained.opened)
+    return Evidence(tensors=contained.tensors, shards=contained.files, dtypes=run.outcome.dtypes, files=files)
+
+
+def _held(run: Inspection) -> dict[str, Any]:
+    """What a container holds of which no blueprint is known."""
+    contained = run.evidence.contained
+    if contained is None or not contained.bytes:
+        return {}
+    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else None
+    return {
+        "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
+        "memory": Memory(weights_bytes=sum(contained.bytes.values()), weights=dict(contained.bytes)),
+    }
 
 
 def _files(run: Inspection, weights: Weights) -> Files:
@@ -117,7 +146,7 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     weights, evidence = run.evidence.weights, run.evidence
     if weights is None:
         return ()
-    seen = {*(evidence.headers or ()), *(weights.named if evidence.index else ()), *evidence.others}
+    seen = {*(evidence.headers or ()), *evidence.beside, *(weights.named if evidence.index else ()), *evidence.others}
     seen.update(run.documents.companions)
     names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     found = beside(names, seen, run.documents.companions)
@@ -133,7 +162,7 @@ def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str
     return {
         "family": spec.family,
         "architecture": printable(spec.architecture) or None,
-        "dtype": printable(spec.dtype) if spec.dtype else None,
+        "dtype": printable(spec.dtype) if spec.dtype and not run.evidence.contained else None,
         "parameters": Parameters(
             total=blueprint.total if whole else None,
             active=blueprint.active if whole and known else None,

@@ -10,11 +10,13 @@ from hfcount.choices import Depth
 from hfcount.errors import NotVerified, Value, Variant
 from hfcount.fetcher.interface import SourceName
 from hfcount.figures import (
+    AdapterFigures,
     ClosedForm,
     ComponentCount,
     Compute,
     Failure,
     LayerKind,
+    Location,
     Memory,
     ModuleRow,
     Parameters,
@@ -22,6 +24,7 @@ from hfcount.figures import (
     Serving,
     Storage,
     TensorRow,
+    WeightsFile,
 )
 from hfcount.mapper.whatif import written
 from hfcount.project import SCHEMA
@@ -35,13 +38,12 @@ if TYPE_CHECKING:
 Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Files(Part):
     """How far a run looked at the weight files.
 
-    Numbers of files: `named` by the index, or standing for the model where there is none; of these `found`, null where
-    that is not known; `sized`, whose size was held against their tensors. `opened` are all files whose headers were
-    read, and `apart` those that were not opened, since no loader takes them by itself, and why.
+    Numbers of files: `named` by the index, or standing for the model; of these `found`, null if that is not known, and
+    `sized`, held against their tensors. `opened` are all whose headers were read, `apart` those that were not, and why.
     """
 
     named: int
@@ -51,7 +53,7 @@ class Files(Part):
     apart: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Beside(Part):
     """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
 
@@ -60,7 +62,7 @@ class Beside(Part):
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evidence(Part):
     """What was published.
 
@@ -78,9 +80,13 @@ class Evidence(Part):
     files: Files | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedCheck(Part):
-    """One number as expected and as observed; `text` says how the expected one was computed."""
+    """One number as expected and as observed; `text` says how the expected one was computed.
+
+    `tensors` counts names; `shapes` tensors of which the shape was compared, and as observed those that have it;
+    `packed_shapes` the same of quantised ones; `total_size` is in bytes, `total_parameters` in elements.
+    """
 
     name: str
     expected: int
@@ -89,15 +95,7 @@ class ReportedCheck(Part):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location(Part):
-    """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
-
-    file: str
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
@@ -139,7 +137,7 @@ class ReportedFinding(Part):
         return RULES[self.code]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Allowed(Part):
     """Errors that --allow let through: their rule, and how many findings it has."""
 
@@ -148,23 +146,24 @@ class Allowed(Part):
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Part):
     """What hfcount says of one checkpoint.
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
-    `depth_reason` why it read headers without being asked to. `not_looked_at` is what lies beside the model, such as
-    adapters or its other forms, of which the verdict says nothing. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which are notes
-    among the findings. `serving` answers what was asked about serving, beside the verdict. `overrides` are the config
-    keys that were set to other values. `derived_with` is what gave names and shapes of a type that no family describes,
-    such as `transformers 5.23.0`. `modules` are those that sentence-transformers puts around the model.
+    `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
+    safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
+    what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
+    are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
+    answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
+    `modules` are those that sentence-transformers puts around the model.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
     model: str
     revision: str | None = None
     source: SourceName | None = None
+    container: str | None = None
     family: str | None = None
     architecture: str | None = None
     dtype: str | None = None
@@ -181,6 +180,8 @@ class Report(Part):
     allowed: tuple[Allowed, ...] = ()
     storage: Storage | None = None
     memory: Memory | None = None
+    variants: tuple[WeightsFile, ...] | None = None
+    adapter: AdapterFigures | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None
     asides: dict[str, str] | None = None
@@ -284,7 +285,7 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with", "serving", "modules")
+_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving modules".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

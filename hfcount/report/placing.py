@@ -1,25 +1,27 @@
 """Where a finding stands in the files of a checkpoint: at the key of a document, or a tensor in the index."""
 
 import re
-from collections.abc import Iterator
 
 from hfcount.fetcher.interface import CONFIG, INDEX, Documents
+from hfcount.figures import Location
 from hfcount.formats import places
 from hfcount.formats.json import Document
-from hfcount.report.model import Location
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 
 
 def place(finding: Finding, documents: Documents) -> Location:
     """The file and the line that say what is to be changed; a line is None where no text has it."""
-    key = finding.key or next(iter(finding.changes), None)
-    if (finding.file or key) or documents.index is None:
-        file = finding.file or CONFIG
-        return Location(file=printable(file), line=_line(finding, key, _document(documents, file)))
-    entries = (places.line_of_name(documents.index.raw, name) for name in _stored(finding))
-    line = next(filter(None, entries), None)
-    return Location(file=INDEX if line else CONFIG, line=line)
+    key, index = finding.key or next(iter(finding.changes), None), documents.index
+    file = finding.file or (CONFIG if key else None)
+    if file is None:
+        line = _entry(finding, index)
+        return Location(file=INDEX if line else CONFIG, line=line)
+    document = _document(documents, file)
+    if document is None and index and file not in (documents.shards.names or ()):  # a file that is not there
+        line = places.line_of_text(index.raw, file)
+        return Location(file=INDEX if line else printable(file), line=line)
+    return Location(file=printable(file), line=_line(finding, key, document))
 
 
 def _document(documents: Documents, file: str) -> Document | None:
@@ -30,14 +32,15 @@ def _document(documents: Documents, file: str) -> Document | None:
 def _line(finding: Finding, key: str | None, document: Document | None) -> int | None:
     if document is None:
         return None
-    if key is None:
-        return places.line_of_error(document.raw) if finding.code == "HF001" else None
-    if finding.file == INDEX:  # which may be long, and holds no name twice
-        return places.line_of_name(document.raw, key.rpartition(".")[2])
-    return places.line_of_key(document.raw, key)
+    if finding.file == INDEX:  # which may be long, and has its keys in no other object
+        return places.line_of_name(document.raw, key.rpartition(".")[2]) if key else _entry(finding, document)
+    return places.line_of_key(document.raw, key) if key else places.line_of_error(document.raw)
 
 
-def _stored(finding: Finding) -> Iterator[str]:
-    """The first of the tensors, of those that are folded into one row the first as well."""
-    for row in finding.tensors[:1]:
-        yield re.sub(r"\{(\d+)[^}]*\}", r"\1", row)
+def _entry(finding: Finding, index: Document | None) -> int | None:
+    """The line of the first tensor in the index; of tensors that are folded into one row, the first as well."""
+    if index is None:
+        return None
+    if not finding.tensors:
+        return places.line_of_error(index.raw) if finding.file == INDEX else None
+    return places.line_of_name(index.raw, re.sub(r"\{(\d+)[^}]*\}", r"\1", finding.tensors[0]))

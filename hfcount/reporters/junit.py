@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from hfcount.figures import Answer
 from hfcount.report.model import Report
 from hfcount.reporters.text import verdict
+from hfcount.text import plural
 
 
 def render(reports: Sequence[Report]) -> str:
@@ -33,21 +35,33 @@ def _add(whole: Element, report: Report) -> None:
         else:
             SubElement(case, "system-out").text = finding.message
     _conclude(_case(suite, report, "verdict"), report)
+    for answer in report.serving.answers if report.serving else ():
+        _answer(_case(suite, report, f"{answer.question}, {plural(answer.ranks, 'rank')}"), answer)
     for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
     suite.set("tests", str(len(suite)))
 
 
 def _conclude(case: Element, report: Report) -> None:
-    """The verdict as the exit code has it; what was only counted, as asked, is skipped."""
-    if report.exit_code == 3:
-        SubElement(case, "error", message=verdict(report), type=report.error.kind if report.error else report.verdict)
-    elif report.exit_code:
+    """The verdict, whatever was asked about serving; what was only counted, as asked, is skipped."""
+    if report.verdict == "mismatch":
         SubElement(case, "failure", message=verdict(report), type=report.verdict)
-    elif report.verdict == "unverified":
+    elif report.verdict != "unverified":
+        SubElement(case, "system-out").text = verdict(report)
+    elif report.depth == "config" and not report.error:
         SubElement(case, "skipped", message=verdict(report))
     else:
-        SubElement(case, "system-out").text = verdict(report)
+        SubElement(case, "error", message=verdict(report), type=report.error.kind if report.error else report.verdict)
+
+
+def _answer(case: Element, answer: Answer) -> None:
+    """Whether so many ranks can share the model, or whether it fits on them."""
+    text = answer.reason or " ".join(filter(None, (answer.answer, answer.finding)))
+    if answer.exit_code:
+        tag = "failure" if answer.exit_code == 1 else "error"
+        SubElement(case, tag, message=text, type=answer.finding or answer.answer)
+    else:
+        SubElement(case, "system-out").text = text
 
 
 def _case(suite: Element, report: Report, name: str) -> Element:

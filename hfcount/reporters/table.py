@@ -63,15 +63,18 @@ def _several(reports: Sequence[Report], width: int, full: bool) -> Iterator[Rend
 
 
 def _worst(reports: Sequence[Report]) -> str:
-    """The colour of the worst verdict."""
-    verdicts = {report.verdict for report in reports}
-    return next(
-        COLOURS[name] for name in ("mismatch", "unverified", "allowed", "explained", "verified") if name in verdicts
-    )
+    """The colour of the worst outcome."""
+    colours = {_colour(report) for report in reports}
+    return next(colour for colour in ("red", "yellow", "green") if colour in colours)
+
+
+def _colour(report: Report) -> str:
+    """The colour of the verdict; of a good model that fails what was asked, such as to fit, not that of good news."""
+    return "yellow" if report.ok and report.exit_code else COLOURS[report.verdict]
 
 
 def _closing(report: Report) -> Text:
-    return Text.assemble((report.label, "bold"), ": ", (words.verdict(report), f"bold {COLOURS[report.verdict]}"))
+    return Text.assemble((report.label, "bold"), ": ", (words.verdict(report), f"bold {_colour(report)}"))
 
 
 def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[RenderableType]:
@@ -93,7 +96,7 @@ def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[
 def answer(report: Report, full: bool = False) -> Iterator[RenderableType]:
     """The verdict and what was found, errors first, with what to do; names under a note only if `full`."""
     yield Text(report.label, "bold")
-    yield Text(words.verdict(report), f"bold {COLOURS[report.verdict]}")
+    yield Text(words.verdict(report), f"bold {_colour(report)}")
     if sized(report) and report.verdict != "mismatch":
         yield Text(sized(report))
     for finding in sorted(report.findings, key=lambda finding: finding.severity):  # an error comes before a note

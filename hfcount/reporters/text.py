@@ -9,9 +9,14 @@ from hfcount.fetcher.beside import TRAINING
 from hfcount.fetcher.missing import named
 from hfcount.figures import ClosedForm, Compute, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
+from hfcount.reporters.adapters import adapter
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import answered, fitting, refused
+from hfcount.reporters.variants import variants
 from hfcount.text import plural
+
+_HELD = {"gguf": "GGUF", "adapter": "adapter"}
+"""Containers that are held against something else than the config beside them, and what they are called."""
 
 _COUNTED = "counted from the config alone, as asked"
 
@@ -39,14 +44,16 @@ _Row = tuple[str, str, str]
 def serving(report: Report) -> list[_Row]:
     """Rows on what serving a model takes: a name, a number, and its unit and origin."""
     memory, compute, counted = report.memory, report.compute, bool(report.components)
-    rows = [*_weights(memory, counted)] if memory else []
+    rows = adapter(report.adapter, share) if report.adapter else []
+    rows += _weights(memory, counted) if memory else []
     if report.storage and report.storage.packed_parameters:
         rows.append(_quantised(report.storage))
     if memory:
         rows += _cache(memory, counted)
     if compute:
         rows += _multiplied(compute, memory, counted)
-    return rows + (fitting(memory, report.serving) if memory and counted else [])
+    rows += fitting(memory, report.serving) if memory and counted else []
+    return rows + variants(report) if report.variants else rows
 
 
 def _weights(memory: Memory, counted: bool) -> Iterator[_Row]:
@@ -139,7 +146,8 @@ def origin(report: Report) -> str:
     parts = (
         report.family,
         report.architecture if report.architecture else None,
-        report.dtype or ("no dtype" if report.family else None),
+        report.dtype or ("no dtype" if report.family and report.container not in _HELD else None),
+        _HELD.get(report.container or ""),
         report.source,
         f"commit {report.revision[:12]}" if report.revision else None,
     )
@@ -152,14 +160,17 @@ def looked(report: Report) -> str:
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
-    seen = ["names"] if "tensors" in checked else []
+    seen = ["names"] if "tensors" in checked or report.container in _HELD else []
     if report.depth == "headers":
-        seen += ["shapes", "dtypes"] if seen else ["layout"]
+        seen += ["shapes", "types"] if report.container in _HELD else ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []
     if report.depth == "headers":
         some = files.found and files.opened < files.named  # else all, or others that are there in their place
         opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
-        said = f"{_listed([*seen, 'sizes'])} of {opened} by their headers; data was not read"
+        by = "by their headers; data was not read"
+        if report.container == "pickle":
+            by = "by their pickles, of which nothing was run; data was not read"
+        said = f"{_listed([*seen, 'sizes'])} of {opened} {by}"
     else:
         seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
         many = f"the {plural(files.named, 'file')} themselves were"
@@ -227,6 +238,8 @@ def _because(report: Report) -> str:
         return _unproven(report)
     if report.verdict == "allowed":
         return _allowed(report)
+    if report.container in _HELD:
+        return _contained(report)
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
     if report.verdict == "verified":
@@ -235,6 +248,20 @@ def _because(report: Report) -> str:
             return f"{counted} = {size:,} bytes / {size // total}"
         return f"{counted}, and every byte is accounted for"
     return f"{counted}; {_explained(report)}"
+
+
+def _contained(report: Report) -> str:
+    """What is held in a container of another format, and what it was held against."""
+    stored = report.parameters.stored if report.parameters else None
+    size = report.memory.weights_bytes if report.memory else None
+    bits = f" ({8 * size / stored:.2f} bits each)" if size and stored else ""
+    counted = f"{number(stored)} parameters in {number(size)} bytes{bits}"
+    if report.verdict == "verified":
+        by = [check.text.removeprefix("by ") for check in report.checks if check.name in ("metadata", "base")]
+        return f"{counted}, names and shapes by {_listed(by)}"
+    notes = [finding for finding in report.findings if not finding.rule.informational]
+    sound = "for its base" if report.adapter else "sound in itself"
+    return f"{counted}, {sound}; see {', '.join(f'{note.code} {note.name}' for note in notes)}"
 
 
 def _explained(report: Report) -> str:

@@ -22,6 +22,7 @@ def costs(
     announced: Sequence[Announcement] = (),
     *,
     dtypes: Mapping[str, int] | None = None,
+    held: Mapping[str, int] | None = None,
     total_size: int | None = None,
     storage: Storage | None = None,
     sharing: "Sharing | None" = None,
@@ -31,12 +32,16 @@ def costs(
     Args:
         announced: what announces that weights are quantised.
         dtypes: elements that are stored, by dtype, if headers were read.
+        held: bytes that are stored, by type, of a container whose types are not those of safetensors.
         total_size: bytes of the weights by the index, if there is one.
         storage: how quantised weights are stored, if that is known.
         sharing: how ranks share the model, if that is asked for.
     """
     found = cost(blueprint)
-    if dtypes is not None:
+    weights: _Weights
+    if held is not None:
+        weights = sum(held.values()), dict(held), None
+    elif dtypes is not None:
         weights = _bytes(dtypes)
     elif total_size:
         weights = total_size, None, None

@@ -11,7 +11,7 @@ from hfcount.tree.dims import Dim
 T = TypeVar("T")
 
 _IRREGULAR = {"d_ff": "d_{}f", "n_p": "n_{}", "d_o": "d_o"}
-_SYMBOL = re.compile(r"(\|?)([A-Za-z])(?:_([A-Za-z]+))?(\|?)")
+_SYMBOL = r"(\|?)([A-Za-z])(?:_([A-Za-z]+))?(\|?)"
 
 
 class Nested(Dim):
@@ -46,7 +46,7 @@ def symbol_within(symbol: str, letter: str) -> str:
     """A symbol with the letter of a part added; a symbol that is a key's name stays as it is."""
     if symbol in _IRREGULAR:
         return _IRREGULAR[symbol].format(letter)
-    found = _SYMBOL.fullmatch(symbol)
+    found = re.fullmatch(_SYMBOL, symbol)
     return f"{found[1]}{found[2]}_{letter}{found[3] or ''}{found[4]}" if found else symbol
 
 

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from hfcount.containers import CONTAINERS, held_in
 from hfcount.errors import DocumentError, FetchError, SweepError
 from hfcount.fetcher import endpoint, hub
 from hfcount.fetcher.addresses import joined, origin
@@ -23,6 +24,7 @@ from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.files import write
 from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, companions, top_level
 from hfcount.fetcher.listing import COMMIT, next_page
+from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.quota import Gate, Quota
@@ -118,7 +120,7 @@ class Hub:
         if why := entry.get("why"):
             return replace(task, reason=why[0], message=why[1])
         request = Request(name, commit if sound else None, cache=False)
-        if not sound or names is None or INDEX in names:  # whose sizes are needed
+        if not sound or names is None or INDEX in names or held_in(names):  # whose sizes are needed
             return replace(task, request=request, cost=1)
         return replace(task, request=replace(request, files=dict.fromkeys(names)))
 
@@ -241,8 +243,16 @@ def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:
     return times == sorted(times, reverse=True) and "" not in times
 
 
+_RANGES = 8  # requests for a pickled file: up to four ranges, each of which may be redirected
+
+
 def _cost(files: Mapping[str, int | None] | None) -> int:
     """Requests that these files take at most: each of them may be redirected within the Hub."""
     shards = sum(name.endswith(".safetensors") for name in top_level(files or ()))
     documents = sum(name in (files or ()) for name in (CONFIG, INDEX)) + len(companions(files or {}))
-    return 2 * documents + 2 * shards + 2
+    contained = sum(any(one.holds(name) for one in CONTAINERS) for name in files or ())
+    further = _RANGES * len(pickled_names(files or {})) + 2 * _OF_CONTAINERS * contained + (_BASE if contained else 0)
+    return 2 * documents + 2 * shards + further + 2
+
+
+_OF_CONTAINERS, _BASE = 5, 4  # ranges of a file in another container; of the card that names its base, and its config

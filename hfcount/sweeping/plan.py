@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hfcount.fetcher.interface import companions, top_level
 from hfcount.fetcher.ranges import PREFETCH
+from hfcount.fetcher.weights import pickled_names
 from hfcount.sweeping import sources
 from hfcount.sweeping.asked import PAGE, Collection, Listing
 from hfcount.sweeping.shard import Shard
@@ -125,8 +126,8 @@ def _listed(source: Listing | Collection) -> Plan:
 def _known(files: Mapping[str, int | None]) -> Plan:
     """The plan for a repo without an index."""
     shards = sum(name.endswith(".safetensors") for name in top_level(files))
-    documents = 1 + len(companions(files))
-    return Plan(0, 1, 0, documents + shards, documents * _CONFIG + shards * PREFETCH)
+    documents, ranges = 1 + len(companions(files)), shards + 2 * len(pickled_names(files))
+    return Plan(0, 1, 0, documents + ranges, documents * _CONFIG + ranges * PREFETCH)
 
 
 def _size(count: float) -> str:

@@ -16,6 +16,7 @@ from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.engine import Engine
 from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits, Watcher, unwatched
 from hfcount.sweeping.log import Log
+from hfcount.sweeping.out import check
 from hfcount.sweeping.pools import Given, Pool, processes
 from hfcount.sweeping.quota import Quota
 from hfcount.sweeping.rows import Task, skipped
@@ -83,7 +84,8 @@ def sweep(
         log: a file to which a JSON object is appended for everything that happens.
 
     Raises:
-        SweepError: the folder, the workers or the listing cannot be used; another sweep is writing to the folder.
+        SweepError: the folder, the workers or the listing cannot be used, as where the folder holds a model; another
+            sweep is writing to the folder.
         FetchError: a setting of the environment that names the Hub cannot be read.
         ValueError: a deadline or a number of workers that is not above 0; a shard or a reason that there is not.
     """
@@ -108,6 +110,7 @@ def many(
         workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1,
         course.watcher or unwatched,
     )
+    check(Path(out))
     with ExitStack() as stack:
         store = stack.enter_context(closing(Store(Path(out), course.again, course.shard)))
         asked = _Asked(store, course.shard, watcher)

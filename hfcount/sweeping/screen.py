@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG, top_level
+from hfcount.containers import held_in
+from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, top_level
+from hfcount.fetcher.weights import pickled_names
 from hfcount.text import printable
 
 REASONS = ("NoConfig", "NoSafetensors", "GatedRepo", "UnknownArchitecture", "UnmodelledStorage")
@@ -19,14 +21,15 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
         files: names, where they are listed.
         signed: whether a token is sent, which may have access to what is gated.
     """
-    if files is not None and CONFIG not in files:
+    contained = held_in(files) if files is not None else None
+    if contained is None and files is not None and CONFIG not in files:
         return "NoConfig", f"there is no {CONFIG}"
-    if files is not None and not any(name.endswith(".safetensors") for name in top_level(files)):
-        return "NoSafetensors", "there are no safetensors files"
+    if contained is None and files is not None and not (_has_safetensors(files) or pickled_names(files)):
+        return "NoSafetensors", f"there are no safetensors files, nor {BIN_SINGLE}"
     if entry.get("gated") and not signed:
         return "GatedRepo", "it is gated, and there is no token (HF_TOKEN)"
     config = entry.get("config")
-    if not isinstance(config, Mapping):
+    if contained is not None or not isinstance(config, Mapping):
         return None
     model_type, packed = config.get("model_type"), config.get("quantization_config")
     if isinstance(model_type, str) and model_type and model_type not in _types():
@@ -35,6 +38,10 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
     if isinstance(method, str) and method and not _described(method.lower()):
         return "UnmodelledStorage", f"no file describes how {printable(method, 60)} packs weights"
     return None
+
+
+def _has_safetensors(files: Sequence[str]) -> bool:
+    return any(name.endswith(".safetensors") for name in top_level(files))
 
 
 @cache

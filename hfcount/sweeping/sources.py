@@ -44,7 +44,7 @@ def models(names: Iterable[str | os.PathLike[str]]) -> Iterator[Task]:
             kind = error.kind if isinstance(error, HfcountError) else "BadName"
             yield Task(label(public(name)), None, None, verdict="unverified", reason=kind, message=str(error))
             continue
-        called = f"{request.model}/{request.subfolder}" if request.subfolder else request.model
+        called = "/".join(filter(None, (request.model, request.subfolder, request.file)))
         yield Task(label(called), request.revision, request)
 
 

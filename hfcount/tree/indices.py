@@ -9,7 +9,7 @@ from math import gcd
 
 from hfcount.tree.dims import Dim, has_key, unnamed
 
-_LISTS = re.compile(r"[^\s()]+ in [\w.]+( with [^\s()]+ in [\w.]+)*")
+_LISTS = r"[^\s()]+ in [\w.]+( with [^\s()]+ in [\w.]+)*"
 _LISTED = 100_000  # the numbers of a larger set with gaps are not written one by one
 
 
@@ -132,7 +132,7 @@ def intersection(left: Indices, right: Indices) -> Indices:
 def _at_once(left: Indices, right: Indices, count: int) -> int:
     """The size of what two sets share, with the lists that it follows from: each has an entry for every layer."""
     lists = [unnamed(one.count) for one in (left, right)]
-    said = [one.source for one in lists if isinstance(one, Dim) and _LISTS.fullmatch(one.source)]
+    said = [one.source for one in lists if isinstance(one, Dim) and re.fullmatch(_LISTS, one.source)]
     return Dim.named("", count, " with ".join(said)) if len(said) == len(lists) else count
 
 

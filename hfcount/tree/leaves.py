@@ -4,7 +4,7 @@ A leaf stands for all tensors that differ only in layer or expert numbers, so an
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
@@ -244,10 +244,14 @@ class Finder:
             found.setdefault(text, []).append((leaf, leaf.indices))
         return found
 
+    def leaves(self, text: tuple[str, ...]) -> Sequence[tuple[Leaf, Sequence[Indices]]]:
+        """The leaves whose names have these texts around their indices, each with the indices that it has there."""
+        return self._by_text.get(text, ())
+
     def find(self, name: str) -> Leaf | None:
         """The leaf, or None when no tensor of the blueprint has that name."""
         text, numbers = split(name)
-        for leaf, sets in self._by_text.get(text, ()):
+        for leaf, sets in self.leaves(text):
             if all(map(Indices.__contains__, sets, numbers)):
                 return leaf
         return None
@@ -260,6 +264,12 @@ def split(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """The texts around the indices of a name, with a dot put before it, and the indices."""
     parts = _INDEX.split(f".{name}")
     return tuple(parts[::2]), tuple(map(int, parts[1::2]))
+
+
+def joined(text: Sequence[str], numbers: Iterable[int]) -> str:
+    """The name that `split` makes these of."""
+    first, *rest = text
+    return (first + "".join(f".{number}{after}" for number, after in zip(numbers, rest, strict=True)))[1:]
 
 
 def is_index(segment: str) -> bool:

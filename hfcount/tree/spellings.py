@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from hfcount.tree.alike import MARK
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf, is_index, segment
-
-_MARK = 10**15  # stands for a set of numbers while rules rename a leaf; no layer has such a number
 
 # What the reference renames in any model: LayerNorms of TensorFlow's days, and a name that some versions doubled.
 _ANYWHERE = {
@@ -68,23 +67,24 @@ def renamed(leaf: Leaf, rename: Callable[[str], str]) -> tuple[Leaf, Callable[[t
     """The leaf under its new name, and what gives the old name of one of its tensors by the numbers in the new one."""
     sets = leaf.indices
     alone = [next(iter(numbers)) if numbers.count == 1 else None for numbers in sets]
-    marks = iter(_MARK + place if one is None else one for place, one in enumerate(alone))
+    marks = iter(MARK + place if one is None else one for place, one in enumerate(alone))
     text = ".".join(part if isinstance(part, str) else str(next(marks)) for part in leaf.segments)
     segments: list[str | Indices] = []
     places: list[int | None] = []
     for part in rename(text).split("."):
-        place = int(part) - _MARK if is_index(part) else -1
+        place = int(part) - MARK if is_index(part) else -1
         segments.append(sets[place] if place >= 0 else segment(part))
         if is_index(part):
             places.append(place if place >= 0 else None)
+
+    pattern = ".".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in leaf.segments)
 
     def old(numbers: tuple[int, ...]) -> str:
         known = list(alone)
         for place, number in zip(places, numbers, strict=True):
             if place is not None:
                 known[place] = number
-        found = iter(known)
-        return ".".join(part if isinstance(part, str) else str(next(found)) for part in leaf.segments)
+        return pattern % tuple(known)
 
     return replace(leaf, segments=tuple(segments)), old
 

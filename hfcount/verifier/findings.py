@@ -1,7 +1,7 @@
 """What checking yields: checks that compare two numbers, and findings that explain a difference."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from hfcount.errors import BrokenRule
 from hfcount.formats.samples import Piece
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from hfcount.quantization.stored.packed import Packed
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """One comparison of numbers; `text` says how the expected one was computed.
 
     `alike` is whether what was counted is the same, too, and not only the number.

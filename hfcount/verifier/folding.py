@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import split
+from hfcount.tree.leaves import Leaf, split
 
 _INDICES = 8  # a name with more numbers is not a module's, and is not folded
 
@@ -15,6 +15,12 @@ def fold(names: Iterable[str]) -> list[str]:
         text, numbers = placed(name)
         groups.setdefault(text, []).append(numbers)
     return [written(text, ranges) for text, places in groups.items() for ranges in products(places)]
+
+
+def fold_all(leaf: Leaf) -> str:
+    """What `fold` makes of all names of a leaf."""
+    segments = (part if isinstance(part, str) else _range(Indices.of(tuple(part))) for part in leaf.segments)
+    return ".".join(segments)
 
 
 def placed(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

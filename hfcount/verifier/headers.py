@@ -229,14 +229,14 @@ def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
 
 
 def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
-    from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+    from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 
     header = shard.header
     assert header is not None
     expected, data = header.file_bytes, 8 + header.length
     past = [name for name, entry in header.tensors.items() if data + entry.end > size]
     outcome.report(
-        TruncatedShard(
+        OtherSize(
             expected=expected,
             observed=size,
             file=shard.name,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hfcount.tree.leaves import Finder, Label, Leaf
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folding import fold, fold_all
 
 if TYPE_CHECKING:
     from hfcount.tree.spellings import Spellings, Swap
@@ -276,7 +276,10 @@ def _look_for(
     result.listed.append((leaf, count))
     if lacking and leaf.presence == "required":
         part = f"{leaf.name} ({lacking:,} of {leaf.count:,})" if count else leaf.name
-        result.missing += [part] if few is not None else fold(absent)
+        if few is not None:
+            result.missing.append(part)
+        else:
+            result.missing += [fold_all(leaf)] if lacking == leaf.count else fold(absent)
         result.missing_count += lacking
         result.missing_elements += lacking * leaf.size
 

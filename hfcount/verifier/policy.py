@@ -1,12 +1,11 @@
 """The severity of findings, as --allow and --strict change it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hfcount.verifier.finding import Finding, Severity
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """Which findings are errors: none in `allow`, and with `strict` every note that is not informational."""
 
     allow: frozenset[str] = frozenset()

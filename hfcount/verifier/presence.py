@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.fetcher.interface import INDEX, SINGLE, is_consolidated
+from hfcount.fetcher.interface import BIN_SINGLE, INDEX, SINGLE, is_consolidated
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
 from hfcount.formats.index import Index
@@ -129,20 +129,22 @@ class _File(NamedTuple):
 
 
 def _report_short(file: _File, size: int, outcome: Outcome) -> None:
-    from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+    from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 
     width = _narrower(size, file.need, file.pickled)
+    mixed = file.pickled and size >= file.need.data // 4  # some of its tensors may have another dtype
     narrow = "Save it in the dtype of the others, or upload it again if it was cut off."
+    unread = "It may be cut off, or hold tensors of another dtype: --depth headers tells."
     outcome.report(
-        TruncatedShard(
-            severity="note" if width else "error",
+        OtherSize(
+            severity="note" if width or mixed else "error",
             expected=file.least,
             observed=size,
             file=file.name,
             count=file.need.tensors,
             parameters=None,
             bytes=file.least - size,
-            fix=narrow if width else TruncatedShard.remedy,
+            fix=narrow if width else unread if mixed else OtherSize.remedy,
             pointer=size < _POINTER,
             narrower=width,
         )
@@ -165,7 +167,7 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     if weights.index is not None:
         if c.index is None and weights.absent:  # whose finding says what is missing
             _drop_missing(outcome)
-    elif weights.whole and files and files != [SINGLE]:
+    elif weights.whole and files and files not in ([SINGLE], [BIN_SINGLE]):
         _check_unindexed(c, files, outcome)
 
 

@@ -21,6 +21,7 @@ from hfcount.verifier.folding import fold
 from hfcount.verifier.names import Match
 from hfcount.verifier.totals import report_no_total_size, report_total_size
 
+_Shapes = tuple[tuple[int, ...], tuple[int, ...]]
 _CACHE = "they are scales of an 8-bit cache of keys and values, for servers that keep one (kv-cache-dtype fp8)"
 _LATER = "the prediction layers are dense as a whole, as they are where they were added afterwards"
 _ZEROS = "the tools of this scheme write a bias for every module, and where the architecture has none it is zero"
@@ -177,7 +178,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
     """HF301, HF303: stored shapes and dtypes of packed tensors against those of their scheme."""
     compared, entries, spell = 0, c.headers.entries, c.spelling
     misshapen: list[str] = []
-    first: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    first: _Shapes | None = None
     retyped: dict[tuple[str, ...], list[str]] = {}
     for leaf, count in c.match.listed:
         if not count or leaf.dtypes is None:
@@ -194,25 +195,8 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
                 first = first or (shape, entry[1])
             if entry[0] not in allowed:
                 retyped.setdefault(leaf.dtypes or (c.declared or "floating-point numbers",), []).append(name)
-    if compared:
-        outcome.checks.append(Check("packed_shapes", compared, compared - len(misshapen)))
     subject = f"{c.packing.name} of {c.subject}"
-    if first:
-        from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers
-
-        stored = [spell.get(name, name) for name in misshapen]
-        elements, size = c.headers.sizes(stored)
-        outcome.report(
-            ShapeDiffers(
-                subject=subject,
-                expected=first[0],
-                observed=first[1],
-                tensors=tuple(fold(misshapen)),
-                count=len(misshapen),
-                parameters=elements,
-                bytes=size,
-            )
-        )
+    _check_shapes(c, outcome, compared, misshapen, first, subject)
     for dtypes, names in retyped.items():
         from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
 
@@ -230,6 +214,29 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
                 bytes=size,
                 dtypes=", ".join(found),
                 wanted=" or ".join(dtypes),
+            )
+        )
+
+
+def _check_shapes(
+    c: Comparison, outcome: Outcome, compared: int, names: Sequence[str], first: _Shapes | None, subject: str
+) -> None:
+    """HF301; `first` is the shape that the first of the tensors that differ should have, and the one it has."""
+    if compared:
+        outcome.checks.append(Check("packed_shapes", compared, compared - len(names)))
+    if first:
+        from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers
+
+        elements, size = c.headers.sizes([c.spelling.get(name, name) for name in names])
+        outcome.report(
+            ShapeDiffers(
+                subject=subject,
+                expected=first[0],
+                observed=first[1],
+                tensors=tuple(fold(names)),
+                count=len(names),
+                parameters=elements,
+                bytes=size,
             )
         )
 

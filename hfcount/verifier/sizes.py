@@ -1,6 +1,6 @@
 """Bytes at depth `index`: which dtypes of the listed tensors make metadata.total_size come out exactly."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hfcount.storage import dtypes
 from hfcount.tree.leaves import Leaf
@@ -8,8 +8,7 @@ from hfcount.tree.leaves import Leaf
 _WIDTHS = (2, 4, 1, 8)  # bytes of one element, the most common in checkpoints first
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Widths of weights and of buffers that make total_size come out exactly.
 
     `weights`, `buffers` and `flags` (masks and indices) are elements, `width` and `buffer_width` bytes per element,

@@ -1,9 +1,11 @@
 """Which names of a checkpoint the reference takes for names of the blueprint."""
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from hfcount.tree.alike import Alike, filled
+from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, is_index, split
 from hfcount.tree.spellings import Spellings, Swap, renamed
 
@@ -44,7 +46,7 @@ def respell(
         for wanted, found in pairs.items()
         if found == [wanted] or (len(found) == 1 and wanted not in names)
     }
-    for name in _out_of_order(chosen, names, {_numbered(wanted)[0] for wanted in pairs if _EXPERT.search(wanted)}):
+    for name in _out_of_order(chosen, names, pairs):
         del chosen[name]
     swapped = [swap for swap in swaps if any(id(leaf) in used for leaf in swap.stored)]
     return Respelled(chosen, swapped)
@@ -59,47 +61,65 @@ def _wanted(
         one, old = renamed(leaf, spellings.common)
         known[id(one)] = one, leaf, old
     finder = Finder([one for one, _, _ in known.values()])
+    forms = Alike(lambda name: _forms(name, spellings, finder))
     pairs: dict[str, list[str]] = {}
     used: set[int] = set()
     for name in unexpected:
-        for form in dict.fromkeys([*_forms(spellings.common(name), spellings.prefix), name]):
-            if found := finder.find(form):
-                _, leaf, old = known[id(found)]
-                pairs.setdefault(old(split(form)[1]), []).append(name)
-                used.add(id(leaf))
-                break
+        if found := _leaf(*forms.of(name)):
+            _, leaf, old = known[id(found[0])]
+            pairs.setdefault(old(found[1]), []).append(name)
+            used.add(id(leaf))
     return pairs, used
 
 
-def _forms(name: str, prefix: str) -> list[str]:
+_Form = tuple[Sequence[tuple[Leaf, Sequence[Indices]]], tuple[int, ...]]
+"""Leaves whose names have the texts of a name, each with its indices, and the numbers of the name."""
+
+
+def _forms(name: str, spellings: Spellings, finder: Finder) -> list[_Form]:
     """What the reference may take a name for, the first that there is."""
-    if not prefix:
-        return [name]
+    common, prefix = spellings.common(name), spellings.prefix
     # The reference removes the prefix by a pattern whose dot is any character.
-    shorter = [name[len(prefix) :]] if name.startswith(prefix.removesuffix(".")) else []
-    return [*shorter, prefix + name, name]
+    shorter = [common[len(prefix) :]] if prefix and common.startswith(prefix.removesuffix(".")) else []
+    split_forms = map(split, dict.fromkeys([*shorter, prefix + common, common, name]))
+    return [(leaves, numbers) for text, numbers in split_forms if (leaves := finder.leaves(text))]
 
 
-def _out_of_order(chosen: Mapping[str, str], names: Collection[str], stems: Container[str]) -> list[str]:
+def _leaf(forms: Iterable[_Form], numbers: tuple[int, ...]) -> tuple[Leaf, tuple[int, ...]] | None:
+    """The leaf that a name with these numbers stands for, and the numbers of its tensor; None if it stands for none."""
+    for leaves, marked in forms:
+        inner = filled(marked, numbers)
+        for leaf, sets in leaves:
+            if all(map(Indices.__contains__, sets, inner)):
+                return leaf, inner
+    return None
+
+
+def _out_of_order(chosen: Mapping[str, str], names: Collection[str], all_wanted: Iterable[str]) -> list[str]:
     """Names of experts that the reference would stack in another order than their numbers'.
 
     It takes names as they are stored in order, and only then removes or adds a prefix, so that experts are mixed up
     where some of them have it and some do not. Source: transformers 5.23, convert_and_load_state_dict_in_model.
     """
+    if len({len(name) - len(wanted) for name, wanted in chosen.items()}) <= 1 and all(
+        name in chosen for name in names if "experts." in name
+    ):
+        return []
+    stems = {_numbered(wanted)[0] for wanted in all_wanted if _EXPERT.search(wanted)}
     groups: dict[str, list[tuple[str, int, int]]] = {}
     for name in names if stems else ():
         wanted = chosen.get(name, name)
         stem, number = _numbered(wanted)
         if stem in stems:
             groups.setdefault(stem, []).append((name, number, len(name) - len(wanted)))
-    mixed = [
-        [name for name, _, _ in group]
-        for group in groups.values()
-        if len({more for _, _, more in group}) > 1
-        and [number for name, number, _ in sorted(group, key=lambda one: _natural(one[0]))]
-        != sorted(number for _, number, _ in group)
-    ]
-    return [name for group in mixed for name in group if name in chosen]
+    mixed = [group for group in groups.values() if _is_mixed(group)]
+    return [name for group in mixed for name, _, _ in group if name in chosen]
+
+
+def _is_mixed(group: Sequence[tuple[str, int, int]]) -> bool:
+    """Whether experts, by stored name, number and letters added, are stored in another order than their numbers'."""
+    stored = [number for name, number, _ in sorted(group, key=lambda expert: _natural(expert[0]))]
+    return len({added for _, _, added in group}) > 1 and stored != sorted(stored)
 
 
 def _numbered(name: str) -> tuple[str, int]:

@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from hfcount.tree.alike import Alike, filled
+from hfcount.tree.leaves import joined, split
+
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
@@ -132,10 +135,10 @@ class Wrapped:
 
 def peel(names: Iterable[str]) -> tuple[Wrapped, dict[str, str]]:
     """What wrappers have added to the names, and the names without, for those that they changed."""
-    found, bare = Wrapped(), dict[str, str]()
+    found, bare, peeled = Wrapped(), dict[str, str](), Alike(_peeled)
     for name in names:
-        rest, used = _peeled(name)
-        owner = next((wrapper for wrapper, owns in _OWNS if owns.search(name)), None)
+        ((text, marked), used, owner), numbers = peeled.of(name)
+        rest = joined(text, filled(marked, numbers)) if used else name
         if owner is not None:
             found.own.append(name)
             if _FLAT.search(rest):
@@ -146,8 +149,9 @@ def peel(names: Iterable[str]) -> tuple[Wrapped, dict[str, str]]:
     return found, bare
 
 
-def _peeled(name: str) -> tuple[str, list[Wrapper]]:
-    """The name without what wrappers have added, and the wrappers."""
+def _peeled(name: str) -> tuple[tuple[tuple[str, ...], tuple[int, ...]], list[Wrapper], Wrapper | None]:
+    """The name without what wrappers have added, split, the wrappers, and the one whose own tensor it is."""
+    owner = next((wrapper for wrapper, owns in _OWNS if owns.search(name)), None)
     used: list[Wrapper] = []
     while True:
         before = name
@@ -156,7 +160,7 @@ def _peeled(name: str) -> tuple[str, list[Wrapper]]:
                 name = rest
                 used.append(wrapper)
         if name == before:
-            return name, used
+            return split(name), used, owner
 
 
 def outer(names: Collection[str]) -> list[str]:

@@ -1,10 +1,11 @@
 """Brings all that is generated up to date, and says which files changed: `python tests/tools/update.py`.
 
-In the order in which one reads what another wrote: the names of each type's modules, by which a checkpoint that differs
-is held against types (modules.py), the lines of all architectures (catalogue.py), the schema of the JSON
-(hfcount/docs/report.schema.json), what the commands of the tutorials print (tutorials.py), the generated parts of
-README.md and the pages (readme.py), and a digest of every report (guard.py --record). The extra `test` is enough,
-unless a type of transformers is new or its classes change: then the extra `oracle` is needed, and what runs says so.
+In the order in which one reads what another wrote: the address of the repository (address.py), the names of each type's
+modules, by which a checkpoint that differs is held against types (modules.py), the lines of all architectures
+(catalogue.py), the schema of the JSON (hfcount/docs/report.schema.json), what the commands of the tutorials print
+(tutorials.py), the generated parts of README.md and the pages (readme.py), and a digest of every report (guard.py
+--record). The extra `test` is enough, unless a type of transformers is new or its classes change: then the extra
+`oracle` is needed, and what runs says so.
 
 `--transformers` first records what the installed version of transformers declares (classes.py, reference.py, values.py
 and readers.py): for a new version of it, or a type that it did not have before.
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 TOOLS = Path(__file__).parent
 
 DECLARED = ("classes.py", "reference.py", "values.py", "readers.py")
-GENERATED = ("modules.py", "catalogue.py", "schema", "tutorials.py", "readme.py", "guard.py --record")
+GENERATED = ("address.py", "modules.py", "catalogue.py", "schema", "tutorials.py", "readme.py", "guard.py --record")
 
 
 def changed(steps: tuple[str, ...]) -> Iterator[Path]:

@@ -63,6 +63,7 @@ class Case:
     until: float | None = None
     _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
     _lacked: dict[str, int] = field(default_factory=dict)
+    _improving: dict[str, bool] = field(default_factory=dict)
 
     @property
     def blueprint(self) -> Blueprint:
@@ -195,7 +196,7 @@ class Case:
         made = self.with_changes(changes)
         assert made is not None
         other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
-        other.values, other._tried = changed(self.values, changes), {}
+        other.values, other._tried, other._improving = changed(self.values, changes), {}, {}
         other.retyped = self.retyped or "model_type" in changes
         other.stored, other.difference = self.stored, made[1]
         return other
@@ -211,10 +212,16 @@ class Case:
 
     def improves(self, changes: Changes) -> bool:
         """Whether less differs with a changed config, and nothing new."""
-        made = self.with_changes(changes)
-        if made is None or made[0].asides != self.blueprint.asides:
-            return False
-        return sum(made[1].counts) < sum(self.difference.counts) and made[1].within(self.difference)
+        text = json.dumps(changes, sort_keys=True)
+        if text not in self._improving:  # which is asked again where two causes are looked for
+            made = self.with_changes(changes)
+            self._improving[text] = (
+                made is not None and made[0].asides == self.blueprint.asides and self._is_less(made[1])
+            )
+        return self._improving[text]
+
+    def _is_less(self, other: Difference) -> bool:
+        return sum(other.counts) < sum(self.difference.counts) and other.within(self.difference)
 
     def agrees(self, changes: Changes) -> bool:
         """Whether a changed config describes all that is stored."""

@@ -26,6 +26,15 @@ def may_have(model_type: str, names: Collection[str]) -> bool:
     return known is None or 2 * len(known.intersection(names)) >= len(names)
 
 
+def is_like(model_type: str, names: Collection[str]) -> bool:
+    """Whether modules of these names may be all that a type has: it has half of them, and they are half of what it has.
+
+    A type that is not recorded may.
+    """
+    known = _types().get(model_type)
+    return known is None or 2 * len(known.intersection(names)) >= max(len(names), len(known))
+
+
 @cache
 def _types() -> dict[str, frozenset[str]]:
     found = json.loads(FILE.read_text(encoding="utf-8"))

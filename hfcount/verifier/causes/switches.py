@@ -8,7 +8,7 @@ from typing import Any
 from hfcount import families
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
-from hfcount.verifier.causes.modules import may_have
+from hfcount.verifier.causes.modules import is_like, may_have
 from hfcount.verifier.causes.regrouped import groups
 from hfcount.verifier.causes.sizes import of_sizes
 from hfcount.verifier.causes.wholes import is_large
@@ -150,8 +150,8 @@ def _names_of(case: Case, key: str, fits: Sequence[str]) -> str:
 
 
 def _may_fit(case: Case, key: str, model_type: str) -> bool:
-    """Whether a type may describe what the config does not, and all that is stored if it is the whole model's."""
-    whole = key != "model_type" or may_have(model_type, case.modules)
+    """Whether a type may describe what the config does not, and all that is stored alone if it is the whole model's."""
+    whole = key != "model_type" or is_like(model_type, case.modules)
     return whole and may_have(model_type, case.undescribed)
 
 

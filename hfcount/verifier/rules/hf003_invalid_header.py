@@ -4,7 +4,7 @@ from hfcount.verifier.finding import Statement
 
 
 class InvalidHeader(Statement):
-    """A safetensors header does not follow the format."""
+    """The header of a safetensors file, or the directory of a pickled one, does not follow the format."""
 
     code = "HF003"
     name = "invalid-header"

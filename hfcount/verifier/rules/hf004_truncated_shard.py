@@ -6,13 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class TruncatedShard(Finding):
-    """A shard's size is not 8 + header + data; a note where another dtype would explain it.
-
-    Args:
-        header, data: bytes of the header and of the data, by the header; None if only the index tells.
-        pointer: whether it is as small as a Git LFS pointer.
-        narrower: the share of the bytes of its data that it has, where another dtype would explain it.
-    """
+    """A weight file has not all the bytes that it needs; a note where another dtype would explain it."""
 
     code = "HF004"
     name = "truncated-shard"
@@ -20,9 +14,34 @@ class TruncatedShard(Finding):
     why = "An interrupted upload or download."
     remedy = "Upload or download it again."
 
+    file: str
+
+
+class CutOff(TruncatedShard):
+    """A file that is not of safetensors lacks its end.
+
+    Args:
+        statement: how that is seen, with what is known of both sizes.
+    """
+
+    statement: str
+
+    @property
+    def text(self) -> str:
+        return self.statement
+
+
+class OtherSize(TruncatedShard):
+    """The size of a file is not that of what it holds, by its header or by the index.
+
+    Args:
+        header, data: bytes of the header and of the data, by the header; None if only the index tells.
+        pointer: whether it is as small as a Git LFS pointer.
+        narrower: the share of the bytes of its data that it has, where another dtype would explain it.
+    """
+
     expected: int
     observed: int
-    file: str
     header: int | None = None
     data: int = 0
     pointer: bool = False

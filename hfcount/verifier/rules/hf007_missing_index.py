@@ -19,6 +19,7 @@ class MissingIndex(Finding):
     why = "The index was left out of the upload."
     remedy = "Write the index from the files."
 
+    file: str
     files: str
     many: int
     complete: bool
@@ -27,7 +28,7 @@ class MissingIndex(Finding):
     def text(self) -> str:
         text = (
             f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), and"
-            " no model.safetensors.index.json says which tensor is where, so transformers finds no weights."
+            f" no {printable(self.file)} says which tensor is where, so transformers finds no weights."
         )
         if self.complete:
             text += f" Only the index is missing: the files hold every tensor that {printable(self.subject)} describes."

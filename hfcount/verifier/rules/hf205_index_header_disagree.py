@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from hfcount.fetcher.interface import BIN_INDEX
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import short
@@ -30,14 +31,18 @@ class IndexHeaderDisagree(Finding):
 
     @property
     def text(self) -> str:
-        held = f"the index lists {self.observed:,} tensors and the headers hold {self.expected:,}"
+        held = f"the index lists {self.observed:,} tensors and the {self._place}s hold {self.expected:,}"
         return f"{held}: {'; '.join(self._differences())}."
+
+    @property
+    def _place(self) -> str:
+        return "file" if self.file == BIN_INDEX else "header"
 
     def _differences(self) -> Iterator[str]:
         if self.gone:
             count, name, file = self.gone
             many = plural(count, "tensor")
-            yield f"it puts {many} where no header has them, such as {short(name)} in {printable(file)}"
+            yield f"it puts {many} where no {self._place} has them, such as {short(name)} in {printable(file)}"
         if self.moved:
             count, name, file, right = self.moved
             where = f"{printable(file)}, which is in {printable(right)}"
@@ -45,4 +50,4 @@ class IndexHeaderDisagree(Finding):
         if self.omitted:
             count, name, file = self.omitted
             many = plural(count, "tensor")
-            yield f"it omits {many} that the headers have, such as {short(name)} in {printable(file)}"
+            yield f"it omits {many} that the {self._place}s have, such as {short(name)} in {printable(file)}"

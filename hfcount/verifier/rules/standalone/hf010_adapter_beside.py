@@ -14,6 +14,7 @@ class AdapterBeside(Finding):
 
     Args:
         files, many: the adapter's files, and how many they are.
+        fits: whether it is one that these weights take; None if it was not compared.
     """
 
     code = "HF010"
@@ -24,13 +25,19 @@ class AdapterBeside(Finding):
 
     files: str
     many: int
+    fits: bool | None = None
 
     @property
     def text(self) -> str:
+        compared = {
+            None: "Only the model's own weights were compared.",
+            True: "It fits these weights.",
+            False: "It does not fit these weights.",
+        }
         return (
             f"{printable(self.files)} {agree(self.many, 'is', 'are')} in the folder of the model. Where PEFT is"
             " installed, transformers applies the adapter to what it loads: to these weights from a folder, and from a"
-            " repo to the base model that adapter_config.json names. Only the model's own weights were compared."
+            f" repo to the base model that adapter_config.json names. {compared[self.fits]}"
         )
 
 

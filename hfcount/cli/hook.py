@@ -1,0 +1,82 @@
+"""`hfcount hook`: what pre-commit runs. It verifies the checkpoints that the changed files belong to, and no others."""
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterator
+from pathlib import PurePath
+from typing import get_args
+
+import click
+
+from hfcount.choices import AskedDepth
+from hfcount.cli import options as read
+from hfcount.fetcher.interface import CONFIG, MODULES
+from hfcount.fetcher.walk import is_checkpoint
+
+_USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
+_OTHERS = ("node_modules", "site-packages")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path())
+@click.option(
+    "--depth",
+    type=click.Choice(get_args(AskedDepth)),
+    default="auto",
+    show_default=True,
+    help="How far to look, as of hfcount verify.",
+)
+@click.option("--allow", multiple=True, metavar="CODE", callback=read.codes, help="Waive an error (repeatable).")
+@click.option("--strict", is_flag=True, help="Upgrade notes to errors, as of hfcount verify.")
+def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], strict: bool) -> int:
+    """Verify the checkpoints that FILES belong to, for pre-commit.
+
+    A FILE belongs to the nearest folder, from its own up, that holds a config and weights or an index. Hidden folders
+    are left out. Prints a line for each model and each finding; exits with 0 if no FILE belongs to a checkpoint.
+    """
+    folders = list(dict.fromkeys(folder for file in files for folder in _checkpoints(file)))
+    if not folders:
+        return 0
+    from hfcount.cli.main import main
+
+    waived = [word for code in sorted(allow) for word in ("--allow", code)]
+    given = ["--format", "concise", "--depth", depth, *waived, *(["--strict"] if strict else []), "--", *folders]
+    code: int = main.main(given, standalone_mode=False)
+    return code
+
+
+def _checkpoints(file: str) -> Iterator[str]:
+    """The folder of the checkpoint that a file belongs to, if there is one."""
+    inner = PurePath(file).parent
+    if any(part in _OTHERS or (part[:1] == "." and part != "..") for part in inner.parts):
+        return
+    for folder in (inner, *inner.parents):
+        if _is_model(str(folder)):
+            yield str(folder)
+            return
+
+
+def _is_model(folder: str) -> bool:
+    """Whether a folder holds a checkpoint of its own, and not only a file that is called like a config."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
+    if not is_checkpoint(names):
+        return False
+    if _describes_model(os.path.join(folder, CONFIG)):
+        return True
+    # The modules of sentence-transformers are verified with the model that they follow.
+    usual = any(re.fullmatch(_USUAL, name) for name in names)
+    return usual and not os.path.isfile(os.path.join(folder, os.pardir, MODULES))
+
+
+def _describes_model(path: str) -> bool:
+    """Whether a config says of which model it is."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(values, dict) and not {"model_type", "architectures"}.isdisjoint(values)

@@ -1,0 +1,133 @@
+"""The options of `hfcount sweep`, in the groups in which --help shows them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hfcount.cli import options as read
+from hfcount.cli.grouped import Decorator
+from hfcount.fetcher.interface import LONGEST
+from hfcount.sweeping.tiers import TIERS
+
+if TYPE_CHECKING:
+    from hfcount.sweeping.shard import Shard
+
+ALL = "all"
+"""--retry without a reason."""
+
+
+def _shard(_context: click.Context, _option: click.Parameter, text: str | None) -> "Shard | None":
+    from hfcount.sweeping.shard import shard_of
+
+    try:
+        return shard_of(text) if text is not None else None
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+OPTIONS: Mapping[str, Sequence[Decorator]] = {
+    "What to look at": (
+        click.option(
+            "--list",
+            "listed",
+            multiple=True,
+            metavar="FILE",
+            callback=read.listed,
+            help="Models from a file, one per line; - is standard input.",
+        ),
+        click.option(
+            "--tree",
+            "trees",
+            type=click.Path(path_type=Path, exists=True, file_okay=False),
+            multiple=True,
+            metavar="DIR",
+            help="Every checkpoint below a folder, including recorded ones (--save).",
+        ),
+        click.option(
+            "--author", "authors", multiple=True, metavar="NAME", help="All models of a user or an organisation."
+        ),
+        click.option("--collection", "collections", multiple=True, metavar="SLUG", help="The models of a collection."),
+        click.option("--hub", is_flag=True, help="All models on the Hub, filtered by the next four options."),
+        click.option(
+            "--library", metavar="NAME", help="With --hub or --author: of this library, such as transformers."
+        ),
+        click.option("--task", metavar="NAME", help="With --hub or --author: for this task, such as text-generation."),
+        click.option(
+            "--sort", metavar="KEY", help="With --hub or --author: from the most downloads, likes or trendingScore."
+        ),
+        click.option("--limit", type=click.IntRange(1), metavar="N", help="With --hub or --author: at most this many."),
+        click.option(
+            "--shard",
+            metavar="I/N",
+            callback=_shard,
+            help="Do only share I of N, such as 2/5, to split a sweep over several accounts.",
+        ),
+    ),
+    "Rows that are there": (
+        click.option(
+            "--retry",
+            is_flag=False,
+            flag_value=ALL,
+            multiple=True,
+            metavar="[REASON]",
+            help="Look again at rows with this reason; without REASON, at those not read or that ended their worker.",
+        ),
+        click.option("--again", is_flag=True, help="Look again at rows written by another version of hfcount."),
+        click.option(
+            "--summary", is_flag=True, help="Print a summary of the rows, and write it to OUT as pages and charts."
+        ),
+        click.option(
+            "--check", is_flag=True, help="Exit with 1 if a checkpoint in OUT does not match its config, and name it."
+        ),
+    ),
+    "How to run": (
+        click.option(
+            "--workers", type=click.IntRange(1), metavar="N", help="Number of processes (default: one per processor)."
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(["processes", "dask"]),
+            default="processes",
+            show_default=True,
+            help="Run in processes of this machine, or on Dask (extra dask).",
+        ),
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="With --engine dask: address of its scheduler (default: this machine).",
+        ),
+        click.option(
+            "--deadline",
+            "--timeout",
+            type=click.FloatRange(0, LONGEST, min_open=True),
+            default=300,
+            show_default=True,
+            metavar="S",
+            help="Time limit in seconds for each checkpoint.",
+        ),
+        click.option("--dry-run", is_flag=True, help="Print how many requests, hours and bytes the sweep would take."),
+        click.option(
+            "--tier",
+            type=click.Choice(list(TIERS)),
+            help="With --dry-run: the account's rate limits (default: all tiers).",
+        ),
+    ),
+    "Output": (
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path, file_okay=False),
+            metavar="OUT",
+            help="The folder of the rows, in place of the first argument, which then is a MODEL.",
+        ),
+        click.option(
+            "--log",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Append events to a file, one JSON object per line.",
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error."),
+    ),
+    "Other": (click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes."),),
+}

@@ -1,0 +1,66 @@
+"""Models in containers of their own: those that are nothing else, and those that lie beside safetensors."""
+
+from dataclasses import replace
+
+from hfcount.containers import CONTAINERS, container_of
+from hfcount.errors import FetchError
+from hfcount.fetcher.interface import Documents, Request
+from hfcount.fetcher.place import Place
+from hfcount.inspection import Inspection, Options
+from hfcount.text import printable
+
+
+def is_contained(documents: Documents, request: Request, options: Options) -> bool:
+    """Whether what has a config is a container all the same; what is to be recorded is a config with its files."""
+    if options.save is not None or documents.place is None:
+        return False
+    return request.base is not None or container_of(documents.place) is not None
+
+
+def contained(found: Documents | Place, request: Request, options: Options) -> Inspection:
+    """A model in a container of its own, inspected.
+
+    Raises:
+        FetchError: what it holds could not be read, or it holds nothing that is known.
+    """
+    place, close = (found, found.reader.close) if isinstance(found, Place) else (found.place, found.shards.close)
+    container = container_of(place) if place else None
+    try:
+        if place is None or container is None:
+            raise _refusal(place, request)
+        if options.save is not None:
+            raise FetchError(
+                "NotSaved", f"--save records safetensors, and {printable(place.label)} is {container.name}."
+            )
+        return container.inspect(place, request, options)
+    finally:
+        close()
+
+
+def _refusal(place: Place | None, request: Request) -> FetchError:
+    if request.base is None and place is not None:
+        return place.refusal()
+    return FetchError(
+        "BadName", f"--base names what an adapter or a GGUF file was made of; {printable(request.model)} is neither."
+    )
+
+
+def look_beside(place: Place | None, request: Request, inspection: Inspection) -> Inspection:
+    """The same with what lies beside it in containers: in a local folder, and where all headers are asked for."""
+    options, evidence = inspection.options, inspection.evidence
+    if place is None or options.save is not None or evidence.depth != "headers":
+        return inspection
+    if not place.local and options.depth != "headers":
+        return inspection
+    for container in CONTAINERS:
+        files = frozenset(name for name in place.sizes if container.holds(name))
+        if not files:
+            continue
+        try:
+            findings, rows = container.beside(place, request, inspection)
+        except FetchError:  # then it is said that they were not looked at
+            continue
+        inspection.outcome.findings += findings
+        evidence = replace(evidence, variants=(*evidence.variants, *rows), beside={*evidence.beside, *files})
+    inspection.outcome.findings.sort(key=lambda found: found.severity != "error")
+    return inspection._replace(evidence=evidence)

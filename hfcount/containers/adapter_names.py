@@ -1,0 +1,56 @@
+"""The names of an adapter's tensors as they are stored: PEFT's prefix, and an adapter's name that was left in."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+PREFIX = "base_model.model."
+_LEFT = re.compile(
+    r"(\.(?:lora_[A-Z]|lora_embedding_[AB]|lora_magnitude_vector|ia3_l|hada_\w+|lokr_\w+|vera_lambda_[bd]|oft_R|hra_u"
+    r"|vblora_logits_[AB]|ln_tuning_layers|trainable_tokens_delta))\.default(?=\.|$)"
+)
+
+Wrapped = Literal["", "twice", "bare"]
+"""How names are prefixed: as PEFT does it, more than once, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The stored names, put right.
+
+    Args:
+        names: each as it is stored, by its path in the base and what follows that.
+        whole: names without a module, such as those of prompts.
+        wrapped: how they are prefixed.
+        left: whether an adapter's name was left in them.
+    """
+
+    names: Mapping[str, str]
+    whole: frozenset[str]
+    wrapped: Wrapped
+    left: int
+
+
+def read_names(names: Iterable[str]) -> Named:
+    """The names of an adapter of modules."""
+    listed = list(names)
+    prefixed = [name for name in listed if name.startswith(PREFIX)]
+    twice = bool(prefixed) and all(name.startswith(PREFIX, len(PREFIX)) for name in prefixed)
+    bare = not any(name.startswith("base_model.") for name in listed)
+    found: dict[str, str] = {}
+    whole: set[str] = set()
+    left = 0
+    for name in listed:
+        inner = name
+        while inner.startswith(PREFIX):
+            inner = inner.removeprefix(PREFIX)
+            if not twice:
+                break
+        if inner == name and not bare:
+            whole.add(name)
+            continue
+        short = _LEFT.sub(r"\1", inner)
+        left += short != inner
+        found[short] = name
+    return Named(found, frozenset(whole), "twice" if twice else "bare" if bare and found else "", left)

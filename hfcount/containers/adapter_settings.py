@@ -1,0 +1,129 @@
+"""adapter_config.json of PEFT: the method of an adapter, what it adapts, and its sizes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.formats.json import Document, parse_object
+from hfcount.text import shown
+
+ADAPTER_CONFIG = "adapter_config.json"
+
+Names = tuple[str, ...] | str | None
+"""Names of modules; one text is a regular expression, or `all-linear`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What adapter_config.json says.
+
+    Args:
+        method: `peft_type` in capitals, such as LORA.
+        base: the name or path of the base model.
+        task: `task_type`, such as CAUSAL_LM.
+        targets, exclude: the modules to adapt, and those to leave out.
+        layers: the layers whose modules are adapted; None for all.
+        layers_patterns: what stands before the number of a layer.
+        parameters: parameters to adapt that are no module's weight, such as those of experts.
+        saved: modules that are stored whole.
+        ranks: the rank by the end of a module's path or a regular expression for it.
+        values: the whole object.
+    """
+
+    where: str
+    method: str
+    base: str | None
+    task: str | None
+    targets: Names
+    exclude: Names
+    layers: frozenset[int] | None
+    layers_patterns: tuple[str, ...]
+    parameters: tuple[str, ...]
+    saved: tuple[str, ...]
+    ranks: Mapping[str, Any]
+    values: Mapping[str, Any]
+
+    def number(self, key: str, default: int, least: int = 1) -> int:
+        """A whole number; raises DocumentError for another value."""
+        value = self.values.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise _wrong(self.where, key, value, f"a whole number of at least {least}")
+        return value
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """Whether a setting is on; raises DocumentError for a value that is neither true nor false."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise _wrong(self.where, key, value, "true or false")
+        return default if value is None else value
+
+    def text(self, key: str, default: str) -> str:
+        """A text; raises DocumentError for another value."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, str):
+            raise _wrong(self.where, key, value, "a text")
+        return value or default
+
+    def names(self, key: str) -> Names:
+        """Names of modules, or a regular expression; raises DocumentError for another value."""
+        return _names(self.where, key, self.values.get(key))
+
+
+def read_settings(document: Document) -> Settings:
+    """The settings of an adapter.
+
+    Raises:
+        DocumentError: HF001, it is no object of settings.
+    """
+    where, values = document.where, parse_object(document)
+    method = values.get("peft_type")
+    if not isinstance(method, str) or not method:
+        raise _wrong(where, "peft_type", method, "the name of a method, such as LORA")
+    base, task = values.get("base_model_name_or_path"), values.get("task_type")
+    return Settings(
+        where=where,
+        method=method.upper(),
+        base=base if isinstance(base, str) and base else None,
+        task=task if isinstance(task, str) else None,
+        targets=_names(where, "target_modules", values.get("target_modules")),
+        exclude=_names(where, "exclude_modules", values.get("exclude_modules")),
+        layers=_layers(where, values.get("layers_to_transform")),
+        layers_patterns=_listed(where, "layers_pattern", values.get("layers_pattern")),
+        parameters=_listed(where, "target_parameters", values.get("target_parameters")),
+        saved=_listed(where, "modules_to_save", values.get("modules_to_save")),
+        ranks=_ranks(where, values.get("rank_pattern")),
+        values=values,
+    )
+
+
+def _wrong(where: str, key: str, value: Any, wanted: str) -> DocumentError:
+    return DocumentError(f"{where}: {key} is {shown(value)}, and must be {wanted}.")
+
+
+def _names(where: str, key: str, value: Any) -> Names:
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _wrong(where, key, value, "a list of names or a regular expression")
+    return tuple(value)
+
+
+def _listed(where: str, key: str, value: Any) -> tuple[str, ...]:
+    names = _names(where, key, value)
+    return (names,) if isinstance(names, str) and names else tuple(names or ())
+
+
+def _layers(where: str, value: Any) -> frozenset[int] | None:
+    numbers = value if isinstance(value, list) else [] if value is None else [value]
+    if not all(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
+        raise _wrong(where, "layers_to_transform", value, "a number or a list of numbers")
+    return frozenset(numbers) or None
+
+
+def _ranks(where: str, value: Any) -> Mapping[str, Any]:
+    if value is not None and not isinstance(value, dict):
+        raise _wrong(where, "rank_pattern", value, "an object of ranks by module")
+    return value or {}

@@ -1,0 +1,62 @@
+"""The config of another model: the base that an adapter or a GGUF file was made of."""
+
+import os
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from hfcount.errors import FetchError
+from hfcount.fetcher import files, folder
+from hfcount.fetcher.interface import CONFIG, Request
+from hfcount.fetcher.names import understood
+from hfcount.fetcher.place import Place
+from hfcount.formats.json import Document
+from hfcount.text import printable
+
+
+def base_config(named: str, request: Request, trusted: bool = True) -> Document:
+    """The config.json of a model, by one request where it is a repo of the Hub.
+
+    Args:
+        named: a folder, a config's own .json file, or a repo as MODEL may name it.
+        request: of the model that was made of it, whose way of looking is taken.
+        trusted: whether a person named it; what a file names is never a path.
+
+    Raises:
+        FetchError: it could not be read.
+        ValueError: it names a local folder with a revision.
+    """
+    asked = replace(request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None)
+    if trusted and (os.path.exists(folder.local_path(named)) or folder.takes(asked)):
+        return _local(named)
+    asked = understood(replace(asked, fixtures=None))
+    if request.fixtures is not None:
+        return _recorded(request, asked.path)
+    from hfcount.fetcher import cache
+
+    if cache.takes(asked):
+        found = cache.read(asked)
+        config = found.reader.document(CONFIG) if isinstance(found, Place) else found.config
+        return _there(config, asked.path)
+    from hfcount.fetcher import hub_base
+
+    return hub_base.config(asked)
+
+
+def _local(named: str) -> Document:
+    path = folder.local_path(named)
+    if os.path.isdir(path):
+        path /= CONFIG
+    return _there(files.read(path), str(path))
+
+
+def _recorded(request: Request, named: str) -> Document:
+    path = PurePosixPath(named)
+    if request.fixtures is None or path.is_absolute() or ".." in path.parts or "\0" in named:
+        raise FetchError("BadName", f"{printable(named)} is not a path below --fixtures.")
+    return _there(files.read(request.fixtures / path / CONFIG), named)
+
+
+def _there(config: Document | None, where: str) -> Document:
+    if config is None:
+        raise FetchError("NoConfig", f"{printable(where)} has no {CONFIG}.")
+    return config

@@ -1,0 +1,89 @@
+"""A folder or a repo at one commit, whatever it holds: the names of its files, and any of them by ranges."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from hfcount.errors import FetchError
+from hfcount.fetcher import files
+from hfcount.formats.json import Document
+from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.fetcher.interface import SourceName
+
+
+class FileReader(Protocol):
+    """Reads files of one place."""
+
+    def document(self, name: str) -> Document | None:
+        """A short document; None where there is none.
+
+        Raises:
+            FetchError: it could not be read.
+        """
+
+    def range(self, name: str, start: int, stop: int) -> bytes:
+        """The bytes of a file from `start` up to `stop`, fewer where it ends.
+
+        Raises:
+            FetchError: they could not be read.
+        """
+
+    def close(self) -> None:
+        """Ends whatever is open."""
+
+
+class Place(NamedTuple):
+    """What is at MODEL.
+
+    Args:
+        sizes: bytes of all files by their paths, None for an unknown size.
+        reader: reads any of them.
+        refuse: gives what is raised where this is no checkpoint of any kind that is known.
+        file: the weight file that was named, or the end of its name, such as `Q4_K_M`.
+        local: whether reading sends no request.
+    """
+
+    model: str
+    source: "SourceName"
+    revision: str | None
+    sizes: Mapping[str, int | None]
+    reader: FileReader
+    refuse: Callable[[], FetchError]
+    file: str | None = None
+    local: bool = True
+
+    @property
+    def label(self) -> str:
+        """What reports call it: MODEL, with the file where one was named."""
+        return f"{self.model}/{self.file}" if self.file else self.model
+
+    def refusal(self) -> FetchError:
+        """Why this is no checkpoint with a config of its own."""
+        if self.file is None:
+            return self.refuse()
+        text = f"{printable(self.label)} has no config.json of its own, which --set and --quantize need. Name one."
+        return FetchError("NoConfig", text)
+
+
+class FolderReader:
+    """Files of a local folder."""
+
+    def __init__(self, folder: Path, label: str | None = None) -> None:
+        self._folder, self._label = folder, label
+
+    def document(self, name: str) -> Document | None:
+        """As FileReader has it."""
+        return files.read(self._folder / name, self._label and f"{self._label} {name}")
+
+    def range(self, name: str, start: int, stop: int) -> bytes:
+        """As FileReader has it."""
+        with files.opened(self._folder / name, printable(name)) as file:
+            if file is None:
+                raise FetchError("UnreadableFile", f"{printable(name)} is not there any more.")
+            file.seek(start)
+            return file.read(stop - start) or b""
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,98 @@
+"""Names of an adapter's tensors that PEFT or other readers do not take, replaced by those that PEFT writes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hfcount.containers.adapter_look import SAFETENSORS, documents_of, inspect
+from hfcount.containers.adapter_names import PREFIX, read_names
+from hfcount.fetcher.interface import Request
+from hfcount.fetcher.place import FileReader, Place
+from hfcount.formats.json import Document
+from hfcount.formats.safetensors import LENGTH_BYTES, Shard
+from hfcount.inspection import Inspection, Options, unwatched
+from hfcount.repair.draft import Change, Draft, Headed
+from hfcount.repair.headers import renamed
+from hfcount.repair.state import Proposal, State
+from hfcount.text import plural
+
+_NAMES = ("HF722", "HF728")
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Reads the files of a place as they would be."""
+
+    reader: FileReader
+    changes: Mapping[str, Change]
+
+    def document(self, name: str) -> Document | None:
+        """As FileReader has it."""
+        return self.reader.document(name)
+
+    def range(self, name: str, start: int, stop: int) -> bytes:
+        """As FileReader has it."""
+        change = self.changes.get(name)
+        if not isinstance(change, Headed):
+            return self.reader.range(name, start, stop)
+        begin = len(change.new).to_bytes(LENGTH_BYTES, "little") + change.new
+        if stop <= len(begin):
+            return begin[start:stop]
+        longer = len(change.new) - len(change.old)
+        return begin[start:] + self.reader.range(name, max(start, len(begin)) - longer, stop - longer)
+
+    def close(self) -> None:
+        """As FileReader has it."""
+        self.reader.close()
+
+
+@dataclass
+class AdapterState(State):
+    """A draft of an adapter's folder.
+
+    Args:
+        place: the folder as it is.
+        base: the model that it is for, as --base names it.
+    """
+
+    place: Place
+    base: str | None
+
+    @cached_property
+    def run(self) -> Inspection:
+        """All that is found."""
+        changes = self.draft.changes
+        sizes = self.draft.documents().sizes or {}
+        place = self.place._replace(sizes=sizes, reader=Changed(self.place.reader, changes))
+        return inspect(place, Request(self.place.model, base=self.base), Options())
+
+    @cached_property
+    def shards(self) -> Mapping[str, Shard]:
+        """The adapter's file."""
+        return self.draft.documents().shards.read([SAFETENSORS], unwatched(1))
+
+    def with_changes(self, changes: Mapping[str, Change]) -> "AdapterState":
+        """The same folder with more changes."""
+        return AdapterState(self.draft.changed(changes), self.place, self.base)
+
+
+def adapter_state(folder: Path, place: Place, base: str | None) -> AdapterState:
+    """The folder of an adapter as it is."""
+    return AdapterState(Draft(folder, documents_of(place, folder)), place, base)
+
+
+def put_right(state: State) -> Iterator[Proposal]:
+    """Names with PEFT's prefix once, and without the adapter's name."""
+    codes = frozenset(state.codes.intersection(_NAMES))
+    shard = state.shards.get(SAFETENSORS)
+    if not codes or shard is None or shard.header is None:
+        return
+    header = shard.header
+    named = read_names(header.tensors)
+    names = {old: f"{PREFIX}{short}" for short, old in named.names.items() if old != f"{PREFIX}{short}"}
+    if not names or len(named.names) + len(named.whole) < len(header.tensors):
+        return  # two would have the same name
+    old, new = next(iter(names.items()))
+    says = f"Rename {plural(len(names), 'tensor')}, such as {old} to {new}: the header alone changes."
+    yield Proposal(codes, says, {SAFETENSORS: Headed(header.raw, renamed(header, names))}, {SAFETENSORS: names})

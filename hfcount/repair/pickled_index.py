@@ -1,0 +1,56 @@
+"""The index of pickled weights, written again from what the files hold; the files themselves are never changed."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE
+from hfcount.fetcher.missing import named
+from hfcount.formats.json import parse_object
+from hfcount.formats.safetensors import Header
+from hfcount.repair.state import Proposal, State
+from hfcount.text import plural, printable
+
+_CODES = ("HF007", "HF205", "HF401", "HF402")
+
+
+def reindexed(state: State) -> Iterator[Proposal]:
+    """The index that pickled files give, where theirs is not there or says something else."""
+    found = [finding for finding in state.about(*_CODES) if finding.file == BIN_INDEX]
+    headers = _headers(state) if found else {}
+    weight_map = {name: file for file, header in sorted(headers.items()) for name in header.tensors}
+    if not weight_map or len(weight_map) != sum(len(header.tensors) for header in headers.values()):
+        return  # nothing is known of a file, or two hold a tensor of one name
+    old = _old(state)
+    gone = [name for name in old.get("weight_map", ()) if name not in weight_map]
+    metadata = {**(old.get("metadata") or {}), "total_size": sum(header.data for header in headers.values())}
+    content = {**old, "metadata": metadata, "weight_map": dict(sorted(weight_map.items()))}
+    yield Proposal(
+        frozenset(code for finding in found for code in finding.codes),
+        f"Write {BIN_INDEX} from {named(sorted(headers))}.",
+        {BIN_INDEX: f"{json.dumps(content, indent=2)}\n".encode()},
+        doubt=_doubt(gone),
+    )
+
+
+def _headers(state: State) -> dict[str, Header]:
+    """What each of several pickled files holds; nothing unless that is known of all."""
+    evidence = state.run.evidence
+    files = evidence.shards or {}
+    headers = {name: shard.header for name, shard in files.items() if shard.header}
+    whole = evidence.container == "pickle" and len(headers) == len(files) and BIN_SINGLE not in files
+    return headers if whole else {}
+
+
+def _old(state: State) -> dict[str, Any]:
+    document = state.draft.document(BIN_INDEX)
+    return dict(parse_object(document)) if document else {}
+
+
+def _doubt(gone: list[str]) -> str:
+    if not gone:
+        return ""
+    return (
+        f"The index names {plural(len(gone), 'tensor')} that no file has, such as {printable(gone[0])}: they stay lost."
+        " If you have the file, restore it instead."
+    )

@@ -1,0 +1,39 @@
+"""OUT, as it has to be for a sweep to write to it."""
+
+import os
+from pathlib import Path
+
+from hfcount.errors import SweepError
+from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, CONFIG, INDEX
+from hfcount.sweeping.parts import PART
+from hfcount.text import printable
+
+STATE = ".sweep"
+_MODEL = (CONFIG, INDEX, BIN_INDEX, ADAPTER, "model_index.json", "params.json")
+_WEIGHTS = (".safetensors", ".bin", ".gguf", ".pt", ".pth", ".onnx", ".h5", ".msgpack")
+_OWN = ("data", "charts", "README.md", "summary.md", "summary.html", "LICENSE")
+
+
+def check(out: Path) -> None:
+    """Raises SweepError for a folder that holds a model, or files of which none is a sweep's, before any is written.
+
+    Hidden files may be there, such as git's, and in a folder that a sweep has written to others that are no model's.
+    """
+    try:
+        names = sorted(os.listdir(out)) if out.exists() else []
+        parts = sorted(os.listdir(out / "data")) if "data" in names else []
+    except OSError as error:
+        raise SweepError(f"{printable(str(out))} cannot be used: {error.strerror}.") from None
+    shown = printable(str(out))
+    if model := next((name for name in names if name in _MODEL or name.endswith(_WEIGHTS)), None):
+        raise SweepError(
+            f"{shown} holds {printable(model)}, so it is a model, and a sweep writes its rows to OUT. Nothing is"
+            f" written. Name another folder first: `hfcount sweep --out rows {shown} ...`."
+        )
+    foreign = [name for name in names if name not in _OWN and not name.startswith(".")]
+    foreign += [f"data/{name}" for name in parts if not PART.fullmatch(name) and not name.startswith(".")]
+    if foreign and STATE not in names:
+        raise SweepError(
+            f"{shown} holds {printable(foreign[0], 100)}, which is not a sweep's, and a sweep writes its rows to OUT."
+            " Nothing is written. Name a new folder, such as `hfcount sweep --out rows ...`."
+        )

@@ -1,0 +1,38 @@
+"""HF707: value beside tensors."""
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, some
+
+
+class ValueBesideTensors(Finding):
+    """The state dict of a pickled file holds values that are no tensors; an error where loaders stumble over the first.
+
+    Args:
+        keys: their keys.
+        first: whether one stands before all weights, from the first of which transformers takes the dtype.
+    """
+
+    code = "HF707"
+    name = "value-beside-tensors"
+    level = "note"
+    why = "The state dict of a training, or of modules with extra state."
+    remedy = "Save it without them."
+
+    file: str
+    keys: tuple[str, ...]
+    first: bool
+
+    @property
+    def text(self) -> str:
+        many = len(self.keys)
+        text = (
+            f"{printable(self.file)}: {plural(many, 'value')} in its state dict {agree(many, 'is', 'are')} no"
+            f" {agree(many, 'tensor', 'tensors')}: {some(self.keys)}."
+        )
+        if not self.first:
+            return text
+        return (
+            f"{text} One stands before the weights, and config.json has no dtype: transformers then takes it for a"
+            " tensor, and fails."
+        )

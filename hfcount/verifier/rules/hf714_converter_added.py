@@ -1,0 +1,25 @@
+"""HF714: converter added."""
+
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, some
+
+
+class ConverterAdded(Finding):
+    """A GGUF file holds tensors that its base has not: rotary factors, or the copy of a tied head."""
+
+    code = "HF714"
+    name = "converter-added"
+    level = "note"
+    why = "llama.cpp reads rotary factors from tensors, and some conversions write a tied head as a copy of its own."
+    remedy = "Nothing is to be done."
+    advises = False
+    informational = True
+
+    file: str
+
+    @property
+    def text(self) -> str:
+        made = agree(self.count, "is made", "are made")
+        what = f"{plural(self.count, 'tensor')} ({some(self.tensors)})"
+        return f"{printable(self.file)}: {what} {made} by the converter, and no checkpoint has any."

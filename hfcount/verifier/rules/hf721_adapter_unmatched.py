@@ -1,0 +1,33 @@
+"""HF721: adapter unmatched."""
+
+from hfcount.text import plural
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, some
+
+
+class AdapterUnmatched(Finding):
+    """Tensors or targets of an adapter are no module of its base.
+
+    Args:
+        reason: why PEFT refuses it, or what it is instead; empty if only some tensors are unmatched.
+        beyond: the first layer that the base does not have, where that is the cause; else empty.
+    """
+
+    code = "HF721"
+    name = "adapter-unmatched"
+    level = "error"
+    why = "It was trained on another base, or by another version whose modules had other names."
+    remedy = "Name the base that it was trained on with --base."
+
+    reason: str = ""
+    beyond: str = ""
+
+    @property
+    def text(self) -> str:
+        if self.reason:
+            return f"The adapter does not fit its base: {self.reason}."
+        beyond = f" The base has no layer {self.beyond}." if self.beyond else ""
+        return (
+            f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'is', 'are')} of no module that it"
+            f" adapts: {some(self.names)}. PEFT loads the rest and ignores them without a word.{beyond}"
+        )

@@ -1,0 +1,36 @@
+"""HF724: half missing."""
+
+from hfcount.text import plural
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, some
+
+
+class HalfMissing(Finding):
+    """Tensors that an adapter's settings demand are not stored.
+
+    Args:
+        halves: how many are missing beside others of the same module.
+        every: whether no demanded tensor is stored.
+    """
+
+    code = "HF724"
+    name = "half-missing"
+    level = "error"
+    why = "It was saved in part, or its settings are of another run."
+    remedy = "Save the adapter again, or download it again."
+
+    halves: int
+    every: bool
+
+    @property
+    def text(self) -> str:
+        if self.every:
+            return (
+                f"None of the {plural(self.count, 'tensor')} that adapter_config.json demands of this base is stored,"
+                f" such as {some(self.names[:1])}: PEFT applies nothing."
+            )
+        half = f", {self.halves:,} of them beside the other tensors of their module" if self.halves else ""
+        return (
+            f"{plural(self.count, 'tensor')} that adapter_config.json demands {agree(self.count, 'is', 'are')} not"
+            f" stored{half}: {some(self.names)}. PEFT refuses the adapter, or leaves those modules as they are."
+        )

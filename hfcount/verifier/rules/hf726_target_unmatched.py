@@ -1,0 +1,28 @@
+"""HF726: target unmatched."""
+
+from hfcount.text import plural
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import agree, listed
+
+
+class TargetUnmatched(Finding):
+    """adapter_config.json names modules that the base does not have.
+
+    Args:
+        absent: the names.
+    """
+
+    code = "HF726"
+    name = "target-unmatched"
+    level = "note"
+    why = "The list was written for several architectures, or has a typing error."
+    remedy = "Check that what was to be trained is among the others: PEFT says nothing."
+
+    absent: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{plural(self.count, 'name')} in adapter_config.json {agree(self.count, 'is', 'are')} no module of the"
+            f" base: {listed(self.absent[:3])}."
+        )

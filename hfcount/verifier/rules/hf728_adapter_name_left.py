@@ -1,0 +1,21 @@
+"""HF728: adapter name left."""
+
+from hfcount.text import plural
+from hfcount.verifier.finding import Finding
+
+
+class AdapterNameLeft(Finding):
+    """The names of an adapter's tensors hold the adapter's own name."""
+
+    code = "HF728"
+    name = "adapter-name-left"
+    level = "note"
+    why = "It was saved with torch.save or safetensors from the state dict, not by PEFT."
+    remedy = "Save it with save_pretrained."
+
+    @property
+    def text(self) -> str:
+        return (
+            f"The names of {plural(self.count, 'tensor')} hold the adapter's name (.default.): PEFT loads them, and"
+            " vLLM refuses them."
+        )

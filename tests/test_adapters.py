@@ -1,0 +1,384 @@
+"""Adapters against the config of their base: targets, methods, names of both eras, and what is said without a base."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from build import Json, config
+from defects import ADAPTED, ADAPTER, adapter, raw, renaming
+from tables import over
+
+import hfcount
+from hfcount.cli.commands import find
+from hfcount.containers.adapter import Result, compare
+from hfcount.containers.adapter_methods import factors
+from hfcount.containers.adapter_settings import read_settings
+from hfcount.formats.json import Document
+from hfcount.plan import Blueprint
+from hfcount.quantization.automaton import Automaton, Unreadable
+
+LLAMA = config("llama", head_dim=6)
+MOE = config("qwen3_moe")
+START = "base_model.model.model.layers."
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def held(settings: Json, stored: Shapes, base: Json) -> Result:
+    known = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": 2, "target_modules": ["q_proj"]} | settings
+    blueprint = hfcount.blueprint(base)
+    assert isinstance(blueprint, Blueprint)
+    return compare(read_settings(Document(ADAPTER, json.dumps(known).encode())), stored, blueprint)
+
+
+def codes(result: Result) -> list[str]:
+    return [finding.code for finding in result.findings]
+
+
+def layered(ends: Shapes, layers: int = 3) -> Shapes:
+    """Tensors in every layer; `#` after the layer's path."""
+    return {f"{START}{layer}.{end}": shape for layer in range(layers) for end, shape in ends.items()}
+
+
+Q, DOWN = "self_attn.q_proj", "mlp.down_proj"
+PAIR: Shapes = {f"{Q}.lora_A.weight": (2, 12), f"{Q}.lora_B.weight": (24, 2)}
+
+SOUND: dict[str, tuple[Json, Shapes]] = {
+    "list": ({}, layered(PAIR)),
+    "regular expression": ({"target_modules": r".*\.self_attn\.(q)_proj"}, layered(PAIR)),
+    "word ends and counts": ({"target_modules": r"\bmodel\.layers\.[\d]{1,}\.self_attn\.(?:q_proj)"}, layered(PAIR)),
+    "excluded": (
+        {"exclude_modules": r"model\.layers\.2\..*"},
+        {name: shape for name, shape in layered(PAIR).items() if ".2." not in name},
+    ),
+    "layers": ({"layers_to_transform": [0, 1]}, layered(PAIR, 2)),
+    "layers by pattern": ({"layers_to_transform": 0, "layers_pattern": "layers"}, layered(PAIR, 1)),
+    "whole paths": ({"target_modules": ["model.layers.0.self_attn.q_proj"]}, layered(PAIR, 1)),
+    "rank by pattern": (
+        {"rank_pattern": {r"layers\.1\..*q_proj": 5, "q_proj": 2}, "r": 9},
+        {
+            name: tuple(5 if extent == 2 and ".1." in name else extent for extent in shape)
+            for name, shape in layered(PAIR).items()
+        },
+    ),
+    "DoRA with biases": (
+        {"use_dora": True, "lora_bias": True},
+        layered({**PAIR, f"{Q}.lora_B.bias": (24,), f"{Q}.lora_magnitude_vector": (24,)}),
+    ),
+    "embedding": (
+        {"target_modules": ["embed_tokens"]},
+        {
+            "base_model.model.model.embed_tokens.lora_embedding_A": (2, 50),
+            "base_model.model.model.embed_tokens.lora_embedding_B": (12, 2),
+            "base_model.model.model.embed_tokens.base_layer.weight": (50, 12),
+        },
+    ),
+    "modules that are saved": (
+        {"modules_to_save": ["model.norm"]},
+        {
+            **layered(PAIR),
+            "base_model.model.model.norm.weight": (12,),
+        },
+    ),
+    "trained tokens": (
+        {"trainable_token_indices": [1, 5]},
+        {**layered(PAIR), "base_model.model.model.embed_tokens.token_adapter.trainable_tokens_delta": (2, 12)},
+    ),
+    "AdaLoRA, pruned": (
+        {
+            "peft_type": "ADALORA",
+            "init_r": 4,
+            "rank_pattern": {f"{START}1.{Q}.lora_E": [True, False, False, True]},
+        },
+        {
+            f"{START}{layer}.{Q}.{end}": shape
+            for layer, rank in ((0, 4), (1, 2), (2, 4))
+            for end, shape in {"lora_A": (rank, 12), "lora_B": (24, rank), "lora_E": (rank, 1)}.items()
+        },
+    ),
+    "IA3": (
+        {"peft_type": "IA3", "target_modules": ["q_proj", "down_proj"], "feedforward_modules": ["down_proj"]},
+        layered({f"{Q}.ia3_l": (24, 1), f"{DOWN}.ia3_l": (1, 20)}),
+    ),
+    "LoHa": (
+        {"peft_type": "LOHA"},
+        layered({f"{Q}.hada_w{n}_{x}": s for n in (1, 2) for x, s in (("a", (24, 2)), ("b", (2, 12)))}),
+    ),
+    "LoKr": (
+        {"peft_type": "LOKR"},
+        layered({f"{Q}.lokr_w1": (4, 3), f"{Q}.lokr_w2_a": (6, 2), f"{Q}.lokr_w2_b": (2, 4)}),
+    ),
+    "VeRA": (
+        {"peft_type": "VERA", "target_modules": ["q_proj", "down_proj"]},
+        {
+            **layered({f"{Q}.vera_lambda_b": (24,), f"{Q}.vera_lambda_d": (2,)}),
+            **layered({f"{DOWN}.vera_lambda_b": (12,), f"{DOWN}.vera_lambda_d": (2,)}),
+            "base_model.vera_A": (2, 20),
+            "base_model.vera_B": (24, 2),
+        },
+    ),
+    "OFT": ({"peft_type": "OFT", "r": 0, "oft_block_size": 4}, layered({f"{Q}.oft_R.weight": (3, 6)})),
+    "HRA": ({"peft_type": "HRA"}, layered({f"{Q}.hra_u": (12, 2)})),
+    "VB-LoRA": (
+        {"peft_type": "VBLORA", "num_vectors": 5, "vector_length": 4},
+        {
+            **layered({f"{Q}.vblora_logits_A": (2, 3, 5), f"{Q}.vblora_logits_B": (6, 2, 5)}),
+            "base_model.vblora_vector_bank": (5, 4),
+        },
+    ),
+    "norms": (
+        {"peft_type": "LN_TUNING", "target_modules": ["input_layernorm"]},
+        layered({"input_layernorm.ln_tuning_layers.weight": (12,)}),
+    ),
+    "prompt": (
+        {"peft_type": "PROMPT_TUNING", "num_virtual_tokens": 7, "token_dim": 12, "num_transformer_submodules": 1},
+        {"prompt_embeddings": (7, 12)},
+    ),
+    "prefix": (
+        {"peft_type": "PREFIX_TUNING", "num_virtual_tokens": 7, "token_dim": 12, "num_layers": 3},
+        {"prompt_embeddings": (7, 72)},
+    ),
+}
+
+
+@over("name", SOUND)
+def test_what_peft_saves_is_what_is_expected(name: str) -> None:
+    settings, stored = SOUND[name]
+    result = held(settings, stored, LLAMA)
+    assert (codes(result), result.unread) == ([], "")
+
+
+@over("name", SOUND)
+def test_each_lost_or_longer_tensor_is_seen(name: str) -> None:
+    settings, stored = SOUND[name]
+    for lost in [one for one in stored if "base_layer" not in one]:
+        rest = {one: shape for one, shape in stored.items() if one != lost}
+        assert codes(held(settings, rest, LLAMA))[:1] in (["HF724"], ["HF720"], ["HF721"]), lost
+        longer = stored | {lost: (*stored[lost][:-1], stored[lost][-1] + 7)}
+        assert codes(held(settings, longer, LLAMA)), lost
+
+
+def experts(fused: bool, rank: int = 2) -> Shapes:
+    """LoRA of all projections of experts, as transformers 5 has them in memory, or as versions before it had."""
+    d, width, count = MOE["hidden_size"], MOE["moe_intermediate_size"], MOE["num_experts"]
+    if fused:
+        inner = {"lora_A.weight": (2 * rank * count, d), "lora_B.weight": (2 * width, 2 * rank * count)}
+        outer = {"lora_A.weight": (rank * count, width), "lora_B.weight": (d, rank * count)}
+        names = {f"mlp.experts.base_layer.{end}": shape for end, shape in inner.items()}
+        return layered({**names, **{f"mlp.experts.{end}": shape for end, shape in outer.items()}})
+    sizes = {"gate_proj": (width, d), "up_proj": (width, d), "down_proj": (d, width)}
+    return layered(
+        {
+            f"mlp.experts.{number}.{name}.{end}": shape
+            for number in range(count)
+            for name, (out, into) in sizes.items()
+            for end, shape in {"lora_A.weight": (rank, into), "lora_B.weight": (out, rank)}.items()
+        }
+    )
+
+
+def test_experts_by_both_eras_of_names() -> None:
+    targets = {"target_modules": ["gate_proj", "up_proj", "down_proj"]}
+    rewritten = {
+        "target_modules": [],
+        "target_parameters": ["gate_up_proj", "down_proj"],
+        "rank_pattern": {r".*\.gate_up_proj": 4},
+    }
+    for settings, fused in ((targets, True), (targets, False), (rewritten, True)):
+        assert codes(held(settings, experts(fused), MOE)) == []
+    assert "HF721" in codes(held({"target_modules": ["gate_proj", "down_proj"]}, experts(True), MOE))
+
+
+def test_a_head_of_its_own_and_one_that_its_base_has() -> None:
+    settings = {"task_type": "SEQ_CLS", "modules_to_save": ["classifier", "score"]}
+    stored = {**layered(PAIR), "base_model.model.score.weight": (2, 12)}
+    classifier = LLAMA | {"architectures": ["LlamaForSequenceClassification"]}
+    assert codes(held(settings, stored, classifier)) == []
+    assert codes(held(settings, stored, LLAMA)) == ["HF730"]
+    assert codes(held(settings, stored | {"base_model.model.score.weight": (7, 12)}, classifier)) == ["HF730"]
+
+
+UNREAD = {
+    "look-ahead": {"target_modules": "(?!x).*"},
+    "look-behind": {"target_modules": "(?<=x).*"},
+    "back-reference": {"target_modules": r"(.)\1"},
+    "no targets": {"target_modules": None},
+    "a variant": {"use_qalora": True},
+    "a method": {"peft_type": "FOURIERFT"},
+    "a pattern of ranks": {"rank_pattern": {"(": 3}},
+    "repeats of repeats": {"target_modules": "(((.{1,99}){1,99}){1,99}){1,99}"},
+    "more patterns than are tried": {"rank_pattern": {f"x{number}.*(a|b)": 3 for number in range(400)}},
+}
+
+
+@over("name", UNREAD)
+def test_what_is_beyond_what_is_read_is_no_error(name: str) -> None:
+    result = held(UNREAD[name], layered(PAIR), LLAMA)
+    assert (codes(result), bool(result.unread)) == ([], True)
+
+
+REFUSED = {
+    "a container": {"target_modules": ["self_attn"]},
+    "a norm": {"target_modules": ["input_layernorm"]},
+    "everything excluded": {"exclude_modules": ["q_proj"]},
+    "an empty name": {"target_modules": [""]},
+}
+
+
+@over("name", REFUSED)
+def test_what_peft_refuses_is_an_error(name: str) -> None:
+    assert codes(held(REFUSED[name], layered(PAIR), LLAMA)) == ["HF721"]
+
+
+WRONG: list[Json] = [
+    {"r": -1},
+    {"r": True},
+    {"r": "8"},
+    {"target_modules": {}},
+    {"target_modules": [1]},
+    {"layers_to_transform": ["a"]},
+    {"use_dora": "yes"},
+    {"bias": 5},
+    {"rank_pattern": [1]},
+    {"peft_type": 3},
+    {"peft_type": "VBLORA", "vector_length": 0},
+]
+
+
+@over("settings", WRONG)
+def test_malformed_settings_are_a_finding(tmp_path: Path, settings: Json) -> None:
+    made = adapter()
+    made.others[ADAPTER] = json.dumps(json.loads(made.others[ADAPTER]) | settings).encode()
+    report = hfcount.verify(made.write(tmp_path / "a"))
+    assert [finding.code for finding in report.findings] == ["HF001"]
+
+
+def test_an_adapter_of_a_billion_layers_is_not_enumerated() -> None:
+    for targets in (["q_proj"], ".*q_proj", "all-linear", ["model.layers.5.self_attn.q_proj"]):
+        result = held({"target_modules": targets}, layered(PAIR), LLAMA | {"num_hidden_layers": 10**9})
+        assert "more than 150,000 modules" in result.unread
+    assert codes(held({"r": 2**62}, layered(PAIR), LLAMA)) == ["HF723"]
+
+
+def without_base(folder: Path, **settings: Any) -> Any:
+    """The report of an adapter alone in a folder."""
+    made = adapter(**settings)
+    folder = made.write(folder)
+    (folder / "config.json").unlink()
+    return hfcount.verify(folder)
+
+
+BASES = {
+    None: ("BaseUnknown", "names its base; --base MODEL"),
+    "/home/me/llama": ("BaseUnknown", "a path that is not followed"),
+    "../../../etc": ("BaseUnknown", "a path that is not followed"),
+    "org/base": ("NotAsked", "--base org/base"),
+}
+
+
+@over("name", BASES, ids=map(str, BASES))
+def test_a_base_that_is_out_of_reach(tmp_path: Path, name: str | None) -> None:
+    report = without_base(tmp_path / "a", base_model_name_or_path=name)
+    assert (report.verdict, report.exit_code, report.error.kind) == ("unverified", 3, BASES[name][0])
+    assert BASES[name][1] in report.error.message
+    assert (report.container, report.adapter.parameters) == ("adapter", 3 * 2 * (12 + 24 + 12 + 20))
+
+
+def test_what_it_adds_to_its_base(tmp_path: Path) -> None:
+    folder = adapter().write(tmp_path / "a")
+    report = hfcount.verify(folder)
+    assert report.verdict == "verified"
+    assert json.loads(report.to_json())["adapter"] == {
+        "method": "LORA",
+        "base": "config.json",
+        "modules": 6,
+        "parameters": 408,
+        "base_parameters": hfcount.blueprint(LLAMA).total,
+        "bytes": 4 * 408,
+    }
+
+
+def test_an_adapter_without_its_file(tmp_path: Path) -> None:
+    folder = adapter().write(tmp_path / "a")
+    (folder / ADAPTED).unlink()
+    report = hfcount.verify(folder)
+    assert (report.verdict, report.error.kind) == ("unverified", "NoHeaders")
+
+
+def test_a_file_that_is_no_pickle(tmp_path: Path) -> None:
+    folder = adapter().write(tmp_path / "a")
+    (folder / ADAPTED).rename(folder / "adapter_model.bin")
+    report = hfcount.verify(folder)
+    assert [(finding.code, finding.file) for finding in report.findings] == [("HF003", "adapter_model.bin")]
+
+
+FIXED = {
+    "twice": renaming("base_model.", "base_model.model.base_model."),
+    "thrice": renaming("base_model.", "base_model.model.base_model.model.base_model."),
+    "bare": renaming("base_model.model.", ""),
+    "left": renaming("lora_A", "lora_A.default"),
+}
+
+
+@over("name", FIXED)
+def test_names_are_put_right_to_the_byte_of_the_data(tmp_path: Path, name: str) -> None:
+    made, right = adapter(), adapter()
+    FIXED[name](made)
+    folder = made.write(tmp_path / "a")
+    find("fix").main([str(folder), "--write"], standalone_mode=False)
+    assert hfcount.verify(folder).verdict == "verified"
+    stored, wanted = (folder / ADAPTED).read_bytes(), raw(right.shards[ADAPTED])
+    assert sorted(re.findall(rb'"(base_model[^"]*)"', stored)) == sorted(re.findall(rb'"(base_model[^"]*)"', wanted))
+    assert stored[8 + int.from_bytes(stored[:8], "little") :] == wanted[8 + int.from_bytes(wanted[:8], "little") :]
+    assert (folder / f"{ADAPTED}.bak").read_bytes() == raw(made.shards[ADAPTED])
+
+
+def test_nothing_is_renamed_where_the_base_does_not_take_it(tmp_path: Path) -> None:
+    made = adapter()
+    FIXED["twice"](made)
+    made.config["intermediate_size"] = 24
+    folder = made.write(tmp_path / "a")
+    before = (folder / ADAPTED).read_bytes()
+    find("fix").main([str(folder), "--write"], standalone_mode=False)
+    assert (folder / ADAPTED).read_bytes() == before
+
+
+def test_a_base_is_for_adapters_alone(tmp_path: Path) -> None:
+    folder = adapter().write(tmp_path / "a")
+    (folder / ADAPTER).unlink()
+    with pytest.raises(hfcount.FetchError, match="neither"):
+        hfcount.verify(folder, base="org/base")
+
+
+def test_factors() -> None:
+    found = [factors(number, factor) for number, factor in ((127, -1), (128, -1), (128, 4), (250, 3), (12, 5))]
+    assert found == [(1, 127), (8, 16), (4, 32), (2, 125), (3, 4)]
+
+
+ATOMS = ["a", "b", ".", r"\.", r"\d", r"\w", "[ab]", "[^a]", "(?:a|b)", "(ab|c)", r"\b", "^", "$", "1", r"\D", r"[\d_]"]
+REPEATS = ["", "", "*", "+", "?", "{2}", "{1,}", "{0,2}", "{1,3}", "*?", "+?"]
+
+
+def test_patterns_match_as_those_of_python() -> None:
+    random = Random(5)
+    for _ in range(1_500):
+        chosen = [random.choice(ATOMS) for _ in range(random.randint(1, 5))]
+        pattern = "".join(one + (random.choice(REPEATS) if one not in (r"\b", "^", "$") else "") for one in chosen)
+        if random.random() < 0.3:
+            pattern = f"({pattern}){random.choice(REPEATS)}{random.choice(['', 'b', '|a'])}"
+        theirs = re.compile(pattern)
+        whole, begun = Automaton(pattern, whole=True), Automaton(pattern)
+        for _ in range(4):
+            text = "".join(random.choice("ab1.c_") for _ in range(random.randint(1, 7)))
+            ours = whole.matches(text), begun.matches(text)
+            assert ours == (bool(theirs.fullmatch(text)), bool(theirs.match(text))), (pattern, text)
+
+
+@over("pattern", ["(?=a)", "(?i)a", r"(a)\1", "a{2", "*", "(", "[a", "a" * 3_000, "(" * 200 + ")" * 200, r"\p{L}"])
+def test_patterns_beyond_the_grammar(pattern: str) -> None:
+    with pytest.raises(Unreadable):
+        Automaton(pattern)

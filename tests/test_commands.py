@@ -1,0 +1,361 @@
+"""The command line as people type it who see it for the first time: each line ends with what to type next."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from build import COMMIT, TINY, raw, save, save_tiny
+from conftest import Command, Run
+from loopback import Hub
+from tables import over
+
+from hfcount.cli.commands import COMMANDS
+from hfcount.fetcher.walk import checkpoints
+
+CACHE = f"hub/models--org--name/snapshots/{COMMIT}"
+FILES = {
+    "trainer-out/trainer_state.json": b"{}",
+    "onnx/onnx/model.onnx": b"",
+    "tf/tf_model.h5": b"",
+    "flax/flax_model.msgpack": b"",
+    "alone/model.safetensors": b"",
+    "data/train.csv": b"",
+    "pipe/model_index.json": b"{}",
+    "modules/modules.json": b"[]",
+    "modules/1_Pooling/config.json": b"{}",
+    "counted/config.json": raw(TINY["llama"]),
+    "onnx-too/config.json": raw(TINY["llama"]),
+    "onnx-too/model.onnx": b"",
+    "rules/config.json": raw(TINY["llama"]),
+    "x/pytorch_model.bin": b"",
+    "x/model.gguf": b"",
+    "m.zip": b"",
+    "m.tar.gz": b"",
+    "notes.txt": b"",
+    "good/notes.txt": b"",
+    "bad/config.json": b"no JSON",
+    "own/config.json": b'{"model_type": "mycool", "auto_map": {"AutoModelForCausalLM": "cool.CoolForCausalLM"}}',
+    "class/config.json": b'{"model_type": "LlamaForCausalLM"}',
+    "unet/config.json": b'{"_class_name": "UNet2DConditionModel"}',
+    "typo/config.json": b'{"model_type": "qwenn3"}',
+    "list.txt": b"good  # the first\n\nmany/m0\n",
+}
+
+
+@pytest.fixture
+def here(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command in a folder with what people have."""
+    for name in ("good", "one/sub", "my models/x", "many/m0", "many/m1", "pipe/text_encoder", CACHE):
+        save_tiny(Path(name))
+    for number in (4, 500, 1000):
+        save_tiny(Path(f"trainer-out/checkpoint-{number}"))
+    for name, content in FILES.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(content)
+    Path("dangling").symlink_to("gone")
+    Path("x/model.safetensors").symlink_to("/nowhere/blob")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    return command
+
+
+# Each line, its exit code, and what it says
+LINES: dict[str, tuple[int, str]] = {
+    # to begin
+    "": (2, "hfcount fix PATH"),
+    "help": (0, "What to read:"),
+    "help sweep": (0, "hfcount sweep [OPTIONS] OUT"),
+    "help fx": (2, "`hfcount fix`"),
+    "help nonsense": (2, "Commands: verify, fix"),
+    "version": (0, "hfcount 0."),
+    "verify": (2, "Name a MODEL"),
+    "verify good": (0, "verified"),
+    "verify good --json": (0, '"verdict": "verified"'),
+    "good --json --format markdown": (2, "Give one."),
+    "good -o r.json -q": (0, "good: verified"),
+    "good -o r.txt": (2, "the suffix says what to write"),
+    "rules HF301": (0, "Fix: Correct the config"),
+    "rules HF3": (0, "HF302"),
+    "rules rank-file": (2, "`hfcount rules` lists them"),
+    "architectures llama": (0, "GQA + MLP"),
+    "architectures LlamaForCausalLM": (0, "llama: "),
+    "architectures UNet2DConditionModel": (2, "`hfcount architectures` lists the known"),
+    "schema": (0, '"title": "Report"'),
+    "cache": (0, "`hfcount cache clear`"),
+    "--install-completion": (0, ".bash_completions/hfcount.sh"),
+    "--install-completion powershell": (2, "bash, zsh, fish"),
+    # words that are no command
+    "verfy good": (2, "`hfcount verify good`"),
+    "check 'my models/x'": (2, "`hfcount verify 'my models/x'`"),
+    "diff good one": (2, "There is no command diff: `hfcount A B`"),
+    "sweeps rows": (2, "`hfcount sweep rows`"),
+    "explain HF301": (2, "`hfcount rules HF301`"),
+    "fmilies": (2, "`hfcount architectures`"),
+    "clean": (2, "`hfcount cache clear`"),
+    "login": (2, "`hf auth login`"),
+    "quantize good": (2, "the option --quantize"),
+    "serve good": (2, "--memory 80GiB"),
+    "good fix": (2, "fix is a command, and goes first"),
+    "gpt2 --offline": (3, "gpt2 at main is not in the cache"),
+    "ctrl --offline": (3, "ctrl at main is not in the cache"),
+    "rules HF201": (0, "The folder of that name is ./rules"),
+    "./rules": (3, "--depth config counts"),
+    # fine-tune
+    "trainer-out": (3, "`hfcount trainer-out/checkpoint-1000` verifies it, `hfcount -r trainer-out` all"),
+    "trainer-out/": (3, "checkpoint-1000, checkpoint-500 and checkpoint-4 have"),
+    "trainer-out/checkpoint-600": (3, "trainer-out has checkpoint-"),
+    "./trainer-out/checkpoint-1001": (3, "trainer-out has checkpoint-1000"),
+    "-r trainer-out -q": (0, "3 models: 3 verified"),
+    "trainer-out -r -q": (0, "3 models: 3 verified"),
+    "--recursive trainer-out many -q": (0, "5 models: 5 verified"),
+    "--recursive=many -q": (0, "2 models: 2 verified"),
+    "-r good/config.json -q": (0, "counted from the config alone"),
+    "-r org/name good -q": (3, "--recursive looks through folders"),
+    "-r data": (3, "`hfcount data` says what is there"),
+    "-r good --revision v1": (2, "--recursive goes without"),
+    "--list list.txt -q": (0, "2 models: 2 verified"),
+    "fix good": (0, "verified"),
+    "fix org/name": (2, "hf download"),
+    # merge, quantise
+    "one": (3, "`hfcount one/sub` verifies it."),
+    "'my models'": (3, "`hfcount 'my models/x'`"),
+    "one --subfolder nope": (3, "one has sub"),
+    "alone": (3, "copy the config.json"),
+    "empty": (3, "there is no file in it"),
+    "data": (3, "Name a checkpoint's folder"),
+    "bad": (1, "is not JSON"),
+    "counted": (3, "--depth config counts what it describes"),
+    "counted --depth config -q": (0, "unverified"),
+    "onnx": (3, "only ONNX (onnx/model.onnx)"),
+    "onnx-too": (3, "only ONNX (model.onnx)"),
+    "tf": (3, "only TensorFlow (tf_model.h5)"),
+    "flax": (3, "save it again"),
+    "pipe": (3, "such as --subfolder text_encoder"),
+    "modules": (3, "sentence-transformers"),
+    "unet": (3, "a class of diffusers"),
+    "class": (3, "whose model_type is llama: set model_type to it"),
+    "typo": (3, "Nearest known: qwen3"),
+    "own": (3, "auto_map names cool.CoolForCausalLM. hfcount runs no code"),
+    "m.zip": (3, "Unpack it"),
+    "m.tar.gz": (3, "Unpack it"),
+    "notes.txt": (3, "Name a checkpoint's folder"),
+    "good/notes.txt": (3, "`hfcount ./good` verifies"),
+    # publish, serve
+    "hub": (3, "`hfcount org/name --offline` verifies one"),
+    "hub/models--org--name": (3, f"`hfcount {CACHE}` verifies its snapshot"),
+    "hub/models--org--name/snapshots": (3, "it is the Hugging Face cache of org/name"),
+    CACHE: (0, "verified"),
+    "https://huggingface.co/datasets/org/name": (3, "Name a model as org/name"),
+    "datasets/org/name": (3, "is a dataset"),
+    "spaces/org/name": (3, "is a Space"),
+    "org/name/tree/main/sub --offline": (3, "org/name at main is not in the cache"),
+    "org/name/sub --offline": (3, "org/name at main is not in the cache"),
+    "org/name/": (3, "If a repo is meant: `hfcount org/name`"),
+    "nowhere/": (3, "If a repo is meant: `hfcount nowhere`"),
+    "many/m0/nope": (3, "many/m0 has "),
+    r"'.\x'": (3, "`hfcount ./x`"),
+    "dangling": (3, "is a link to gone, which does not exist"),
+    "x/model.safetensors": (3, "Download it again"),
+    "x/nothing.bin": (3, "x has "),
+    "~/nowhere": (3, "there is no folder or file"),
+    # study
+    "sweep": (2, "`hfcount sweep --out rows MODEL...`"),
+    "sweep many": (2, "`hfcount sweep --out rows --tree many`"),
+    "sweep good trainer-out": (3, "`hfcount sweep --out rows good ...`"),
+    "sweep good --summary": (3, "Nothing is written"),
+    "sweep many good": (3, "holds m0, which is not a sweep's"),
+    "sweep data good": (3, "holds train.csv"),
+    "sweep org/a org/b": (2, "`hfcount sweep --out rows org/a ...`"),
+    "sweep notes.txt good": (2, "notes.txt is a file"),
+    "sweep https://hf.co/org/a": (2, "The first argument is OUT"),
+}
+
+
+@over("line", LINES)
+def test_no_line_ends_without_a_next_step(here: Command, line: str) -> None:
+    code, said = LINES[line]
+    result = here(*shlex.split(line))
+    shown = re.sub(r"\s+", " ", result.out + result.err)
+    assert (result.code, said in shown, "Traceback" in shown) == (code, True, False), shown
+
+
+def test_a_sweep_writes_nothing_into_a_model(here: Command) -> None:
+    before = {path: path.stat().st_mtime_ns for path in Path("good").rglob("*")}
+    assert here("sweep", "good", "many/m0", "--log", "good.log").code == 3
+    assert here("sweep", "good", "--summary").code == 3
+    assert {path: path.stat().st_mtime_ns for path in Path("good").rglob("*")} == before
+    assert not Path("good.log").exists()
+
+
+def test_a_folder_of_a_sweep_may_hold_what_git_puts_there(here: Command) -> None:
+    for name in (".git/HEAD", ".gitattributes", "README.md"):
+        Path("rows", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("rows", name).write_text("mine")
+    assert here("sweep", "--out", "rows", "good", "many/m0", "--workers", "1", "-q").code == 0
+    Path("rows/notes.txt").write_text("mine")
+    assert here("sweep", "rows", "good", "--workers", "1", "-q").out.startswith("rows: 0 rows written, 2 there")
+
+
+PATHS = """
+x/pytorch_model.bin x/model.gguf x/model.safetensors x/config.json x/model.safetensors.index.json dangling
+one/sub/ trainer-out trainer-out/checkpoint-7 notes.txt m.zip ./gone ../gone /gone gone/ org/gone/ .\\gone
+~/gone many/m0/gone gone/model.safetensors gone/pytorch_model.bin gone/model.gguf gone/config.json
+gone.zip C:\\gone
+""".split()
+
+
+def test_the_hub_is_asked_of_no_path(here: Command, hub: Hub, run: Run, tmp_path: Path) -> None:
+    """Neither of what is there nor of what can only be a path."""
+    for path in [*tmp_path.iterdir()]:
+        if path.name != "here":
+            path.rename(tmp_path / "here" / path.name)
+    result = run(*PATHS)
+    assert (len(result.reports), result.err) == (len(PATHS), "")
+    assert hub.requests == []
+
+
+def test_a_folder_of_a_repo_goes_by_its_path(hub: Hub, run: Run, tmp_path: Path) -> None:
+    save_tiny(tmp_path / "repo" / "sub")
+    hub.publish("org/name", tmp_path / "repo")
+    for model in ("org/name/sub", "org/name/tree/main/sub", "hf://org/name/sub"):
+        report = run(model).report
+        assert (report["model"], report["verdict"]) == ("org/name/sub", "verified")
+    message = run("org/name").report["error"]["message"]
+    assert "but sub has: add --subfolder sub." in message
+
+
+def test_models_come_by_standard_input(tmp_path: Path) -> None:
+    save_tiny(tmp_path / "a")
+    line = [sys.executable, "-m", "hfcount", "-", "./a", "-q"]
+    done = subprocess.run(line, cwd=tmp_path, input="./a # a remark\n\n", capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "2 models: 2 verified"
+
+
+@pytest.mark.parametrize(
+    ("shell", "script", "startup", "lines"),
+    [
+        ("bash", ".bash_completions/hfcount.sh", ".bashrc", "source "),
+        ("zsh", ".zfunc/_hfcount", ".zshrc", "compinit"),
+        ("fish", ".config/fish/completions/hfcount.fish", "", ""),
+    ],
+)
+def test_completion_is_installed_once(
+    here: Command, tmp_path: Path, shell: str, script: str, startup: str, lines: str
+) -> None:
+    if startup:
+        (tmp_path / startup).write_text("# mine")
+    first, again = here("--install-completion", shell), here("--install-completion", shell)
+    assert (first.code, again.code) == (0, 0)
+    assert "_HFCOUNT_COMPLETE" in (tmp_path / script).read_text()
+    assert f"Wrote {tmp_path / script}" in first.out
+    if startup:
+        text = (tmp_path / startup).read_text()
+        assert (text.startswith("# mine\n"), text.count("# completion of hfcount")) == (True, 1)
+        assert (lines in text, str(tmp_path / startup) in first.out, "Added" in again.out) == (True, True, False)
+
+
+def test_completion_offers_commands_first() -> None:
+    shell = {"_HFCOUNT_COMPLETE": "bash_complete", "COMP_WORDS": "hfcount s", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "hfcount"], env=os.environ | shell, capture_output=True, encoding="utf-8"
+    )
+    assert done.stdout.splitlines() == ["plain,sweep", "plain,schema", "file,s"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(command: Command, name: str) -> None:
+    shown = command(name, "--help")
+    assert (shown.code, shown.out) == (0, command("help", name).out)
+    assert COMMANDS[name].usage.split()[-1] in shown.out or name in shown.out
+
+
+# The walk
+
+IGNORED = """
+# a remark
+/build
+*.tmp
+!kept.tmp
+deep/**/cut
+logs/
+sp\\ ace
+[ab]x
+"""
+
+
+def _tree(root: Path) -> None:
+    for name in (
+        "a/model",
+        "build/model",
+        "x.tmp/model",
+        "kept.tmp/model",
+        "deep/er/cut/model",
+        "deep/er/kept/model",
+        "a/logs/model",
+        "a/build/model",
+        "ax/model",
+        "cx/model",
+        ".hidden/model",
+        "node_modules/p/model",
+        "venv/lib/model",
+    ):
+        save(root / name, TINY["llama"], {"weight_map": {}})
+    (root / "venv" / "pyvenv.cfg").touch()
+    (root / "a" / ".gitignore").write_text("!logs/\n")
+
+
+def test_what_git_ignores_is_left_out(tmp_path: Path) -> None:
+    _tree(tmp_path)
+    (tmp_path / ".gitignore").write_text(IGNORED)
+    everything = {"a", "build", "x.tmp", "kept.tmp", "deep/er/cut", "deep/er/kept", "a/logs", "a/build", "ax", "cx"}
+    assert _found(tmp_path) == everything  # this is no repository
+    (tmp_path / ".git").mkdir()
+    assert _found(tmp_path) == everything - {"build", "x.tmp", "deep/er/cut", "ax"}
+    assert _found(tmp_path / "build") == {"."}  # which is named
+
+
+def _found(root: Path) -> set[str]:
+    return {Path(path).parent.relative_to(root).as_posix() for path in checkpoints(root)}
+
+
+def test_git_agrees(tmp_path: Path) -> None:
+    _tree(tmp_path)
+    (tmp_path / ".gitignore").write_text(IGNORED)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    folders = {Path(path).parent for path in checkpoints(tmp_path, everything=True)}
+    line = ["git", "-C", str(tmp_path), "check-ignore", *map(str, sorted(folders))]
+    ignored = {Path(path) for path in subprocess.run(line, capture_output=True, text=True).stdout.splitlines()}
+    left = {path.relative_to(tmp_path) for path in folders - ignored}
+    assert {Path(path) for path in _found(tmp_path)} == {
+        path for path in left if not {".hidden", "node_modules", "venv"}.intersection(path.parts)
+    }
+
+
+def test_links_are_followed_and_lead_nowhere_twice(tmp_path: Path) -> None:
+    save(tmp_path / "t" / "real", TINY["llama"], {"weight_map": {}})
+    (tmp_path / "t" / "up").symlink_to(tmp_path / "t")
+    (tmp_path / "t" / "link").symlink_to(tmp_path / "t" / "real")
+    (tmp_path / "t" / "other").symlink_to(tmp_path / "t" / "real")
+    (tmp_path / "t" / "self").symlink_to("self")
+    found = [Path(path).relative_to(tmp_path / "t").as_posix() for path in checkpoints(tmp_path / "t")]
+    assert found == ["link", "real"]
+
+
+def test_deep_folders_are_no_recursion(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*"d" * 900)
+    deep.mkdir(parents=True)
+    assert list(checkpoints(tmp_path)) == []
+
+
+def test_what_is_left_out_is_said_where_nothing_else_is(command: Command, tmp_path: Path) -> None:
+    save_tiny(tmp_path / "work" / "outputs" / "a")
+    (tmp_path / "work" / ".git").mkdir()
+    (tmp_path / "work" / ".gitignore").write_text("outputs/\n")
+    result = command("-r", "work")
+    assert (result.code, "`hfcount -r work/outputs`" in re.sub(r"\s+", " ", result.out)) == (3, True)
+    assert command("-r", "work/outputs").code == 0
