@@ -22,6 +22,7 @@ from hfcount.fetcher.interface import (
     MODULES,
     TOKENS,
     Documents,
+    Layout,
     Request,
     Shards,
     companions,
@@ -120,9 +121,7 @@ class _Repo:
         missing = [name for name in self._wanted() if name not in found]
         found |= self._read(missing, ahead=kept is None)
         layout = layout_of(self.sizes or ())
-        for name in (layout.config, layout.listing):
-            if name not in found and (name == layout.config or name in (self.sizes or ())):
-                raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
+        self._check_there(found, layout)
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
         others = module_files.configs(found, self.sizes or (), partial(self._read, ahead=False))
@@ -138,6 +137,12 @@ class _Repo:
             place=self._place(),
             layout=layout,
         )
+
+    def _check_there(self, found: Collection[str], layout: Layout) -> None:
+        """Raises FetchError if the config or an index that is listed was not found."""
+        for name in (layout.config, layout.listing):
+            if name not in found and (name == layout.config or name in (self.sizes or ())):
+                raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
 
     def _is_place(self) -> bool:
         sizes = self.sizes
