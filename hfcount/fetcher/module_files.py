@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import CONFIG, MODULES, is_inside
+from hfcount.fetcher.interface import CONFIG, MODULES, SINGLE, is_inside
 from hfcount.formats.json import Document
 from hfcount.formats.modules import KIND, Module, all_modules, read_modules
 
@@ -34,6 +34,13 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
 def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:
     """The safetensors files of modules in folders of their own that are described, as far as they are there."""
     return sorted({one.weights for one in _modules(documents, files) if one.folder and one.weights in files})
+
+
+def most(files: Collection[str]) -> int:
+    """How many files of modules a run may ask for at most, by the names of all files."""
+    if MODULES not in files:
+        return 0
+    return sum(name.endswith(("_config.json", "/config.json", "_transformers.json", f"/{SINGLE}")) for name in files)
 
 
 def _modules(documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
