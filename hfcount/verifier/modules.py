@@ -79,9 +79,14 @@ class _Walk:
             return State().unknown()
         feature = values.get("module_output_name", SENTENCE if module.kind == "CLIPModel" else TOKENS)
         task = values.get("transformer_task", "fill-mask" if module.kind == "MLMTransformer" else "feature-extraction")
+        usual = not module.folder and feature == TOKENS and task == "feature-extraction"
+        return begun(self._width() if usual else None, str(feature), module.folder or module.kind)
+
+    def _width(self) -> int | None:
+        """The width of the model's last layer; None where an embedding of another width, or a part, may change it."""
         spec = self.c.blueprint.spec
-        known = not module.folder and not spec.parts and feature == TOKENS and task == "feature-extraction"
-        return begun(int(spec.hidden) if known else None, str(feature), module.folder or module.kind)
+        words = {tuple(map(int, leaf.shape)) for leaf in self.c.blueprint.leaves if leaf.component == "embedding"}
+        return int(spec.hidden) if not spec.parts and (int(spec.vocab), int(spec.hidden)) in words else None
 
     def _passed(self, module: Module, state: State) -> State:
         """The features after a module that is no transformer and no router."""
