@@ -146,6 +146,9 @@ def what_ifs(
     from hfcount.quantization.presets import PRESETS
 
     request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
+    for name, one, wanted in (("changes", changes, Mapping), ("quantize", quantize, str)):
+        if isinstance(one, wanted):
+            raise TypeError(f"{name} is {typed(one)}, and must be a list, with an item for each what-if.")
     settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
     for name in schemes:
         _check_choice("quantize", name, PRESETS)

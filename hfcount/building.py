@@ -9,7 +9,9 @@ from hfcount.mapper import Config
 from hfcount.mapper.overrides import check_alike
 from hfcount.naming import Naming, coded, elsewhere, naming, refused
 from hfcount.plan import Blueprint
+from hfcount.spec import Spec
 from hfcount.text import typed
+from hfcount.tree.nodes import Block
 
 
 def blueprint(config: Mapping[str, Any]) -> Blueprint:
@@ -50,21 +52,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
     With `whatever_class` the class that it names says what is around the model, and not whose model it is.
     """
     named = Naming() if whatever_class else naming(config)
-    try:
-        try:
-            spec = families.read(config)
-        except UnknownArchitecture:
-            if not named.types:
-                raise
-            config = config.again({"architectures": None})  # the type has no class with that ending
-            spec = families.read(config)
-        tree = families.tree(spec)
-    except ZeroDivisionError:
-        own = [problem for problem in config.problems if problem.observed == 0]
-        raise (
-            own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
-        ) from None
-    check_alike(config)
+    config, spec, tree = _tensors(config, named)
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))
     keys = coded(config, spec.family, unread)
@@ -82,6 +70,33 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         rotary_otherwise=config.rotary_otherwise,
         moved=config.moved,
     )
+
+
+def draft(config: Config, whatever_class: bool = False) -> Blueprint:
+    """The blueprint that `build` makes, without what else it says of the config; raises as that does."""
+    named = Naming() if whatever_class else naming(config)
+    config, spec, tree = _tensors(config, named)
+    return Blueprint(spec, tree, naming=named, other=_other(config, named))
+
+
+def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
+    """The spec and the tree of a config, and the config as it was read for these."""
+    try:
+        try:
+            spec = families.read(config)
+        except UnknownArchitecture:
+            if not named.types:
+                raise
+            config = config.again({"architectures": None})  # the type has no class with that ending
+            spec = families.read(config)
+        tree = families.tree(spec)
+    except ZeroDivisionError:
+        own = [problem for problem in config.problems if problem.observed == 0]
+        raise (
+            own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
+        ) from None
+    check_alike(config)
+    return config, spec, tree
 
 
 def _other(config: Config, named: Naming) -> dict[str, Blueprint | ConfigError]:

@@ -100,10 +100,10 @@ class Blueprint:
     @cached_property
     def leaves(self) -> list[Leaf]:
         """The tree unfolded; one entry per kind of tensor, however many layers there are."""
-        return [
-            replace(leaf, tied_to=None, presence="required") if leaf.name in self.apart else leaf
-            for leaf in leaves(self.tree)
-        ]
+        found = leaves(self.tree)
+        if not self.apart:
+            return found
+        return [replace(leaf, tied_to=None, presence="required") if leaf.name in self.apart else leaf for leaf in found]
 
     @cached_property
     def kept_names(self) -> Mapping[int, Sequence[str]]:

@@ -14,7 +14,9 @@ from hfcount.cli.main import main
 from hfcount.devices import like
 from hfcount.mapper.lengths import longest
 from hfcount.reporters import FORMATS
+from hfcount.reporters.amounts import binary
 from hfcount.reporters.brief import render
+from hfcount.reporters.text import verdict
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -77,6 +79,15 @@ def test_what_is_unknown_is_neither_yes_nor_no(changes: Json, load: dict[str, An
     assert all(one.reason for one in report.serving.answers)
     assert (report.findings, report.exit_code) == ((), 3)
     assert "unknown whether" in render([report])
+    assert (changes == {}) or "--depth headers reads how many bytes are stored" in verdict(report)
+
+
+def test_where_the_cache_is_unknown_the_weights_are_said(tmp_path: Path) -> None:
+    report = asked(tmp_path, "llama", {"dtype": None}, memory=10**9)
+    assert "unknown whether it fits" in verdict(report)
+    assert report.memory is not None
+    assert report.memory.weights_bytes
+    assert verdict(report).endswith(f"its weights alone take {binary(report.memory.weights_bytes)}")
 
 
 def test_a_broken_checkpoint_stays_a_mismatch(tmp_path: Path) -> None:

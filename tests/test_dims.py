@@ -118,7 +118,7 @@ def test_a_source_is_arithmetic_over_keys(dim: Dim, source: str) -> None:
     ids=str,
 )
 def test_a_size_is_worked_out_anew_for_another_value_of_a_key(dim: Dim, value: int, changed: int) -> None:
-    assert (dim, dim.given("text_config.hidden_size", 30)) == (value, changed)
+    assert (dim, dim.depending("text_config.hidden_size")(30)) == (value, changed)
 
 
 def test_a_size_tells_the_keys_and_the_named_sizes_that_it_was_made_of() -> None:

@@ -27,6 +27,7 @@ from defects import (
     SINGLE,
     THIRD,
     Checkpoint,
+    Tensors,
     both,
     embedding,
     file,
@@ -40,6 +41,7 @@ from defects import (
     without,
 )
 from loopback import Hub
+from pickled import archive, items, state, zeros
 from tables import over
 
 import hfcount
@@ -86,16 +88,24 @@ def two_named() -> Checkpoint:
     return sharded(names=(SINGLE, "more.safetensors"))
 
 
+def torch_saved(tensors: Tensors) -> bytes:
+    """A file as torch.save writes it."""
+    return archive(state(**items(tensors)), zeros(tensors))
+
+
 def pickled(*numbers: int, listed: bool = True) -> Callable[[], Checkpoint]:
     """Some of three .bin files, and perhaps their index."""
 
     def make() -> Checkpoint:
         checkpoint = single()
-        names = list(checkpoint.tensors)
-        weight_map = {name: BIN.format(place % 3 + 1) for place, name in enumerate(names)}
-        whole, index = bytes(checkpoint.data), {"metadata": {"total_size": checkpoint.data}, "weight_map": weight_map}
+        weight_map = {name: BIN.format(place % 3 + 1) for place, name in enumerate(checkpoint.tensors)}
+        index = {"metadata": {"total_size": checkpoint.data}, "weight_map": weight_map}
+        files = {
+            file: {name: checkpoint.tensors[name] for name in weight_map if weight_map[name] == file}
+            for file in weight_map.values()
+        }
         checkpoint.shards = {}
-        checkpoint.others = {BIN.format(number): whole for number in numbers}
+        checkpoint.others = {BIN.format(number): torch_saved(files[BIN.format(number)]) for number in numbers}
         if listed:
             checkpoint.others[BIN_INDEX] = json.dumps(index).encode()
         return checkpoint
@@ -114,14 +124,12 @@ def bin_index(change: Callable[[Json], object]) -> Callable[[Checkpoint], None]:
     return spoil
 
 
-def cut_off(make: Callable[[], Checkpoint], name: str, content: bytes) -> Callable[[], Checkpoint]:
-    """As `make` makes it, and each file no larger than its tensors, but for one."""
+def cut_off(make: Callable[[], Checkpoint], name: str) -> Callable[[], Checkpoint]:
+    """As `make` makes it, and one file has no end."""
 
     def made() -> Checkpoint:
         checkpoint = make()
-        share = checkpoint.others[name][: single().data // 3 + 1_000]
-        checkpoint.others |= {file: share for file in checkpoint.others if file != BIN_INDEX}
-        checkpoint.others[name] = content
+        checkpoint.others[name] = checkpoint.others[name][:-100]
         return checkpoint
 
     return made
@@ -360,7 +368,7 @@ CASES: dict[str, Case] = {
     "a variant beside": Case("verified", spoil=also("model.fp16.safetensors", ALIEN)),
     "shards of a variant beside": Case("verified", spoil=also("model.fp32-00001-of-00002.safetensors", ALIEN)),
     "an optimizer beside": Case("verified", spoil=also("optimizer.safetensors", ALIEN)),
-    "pickled weights beside": Case("verified", spoil=also("pytorch_model.bin", b"PK")),
+    "pickled weights beside": Case("verified", spoil=also("model.ckpt", b"PK")),
     "other models in folders below": Case("verified", spoil=also("onnx/model.safetensors", ALIEN)),
     # Companions
     "an adapter beside": Case(
@@ -385,27 +393,31 @@ CASES: dict[str, Case] = {
         "mismatch", "HF001", ("must hold a list",), asked=2, make=single, spoil=also("modules.json")
     ),
     # Pickled weights
-    "pickled": Case("unverified", says=("contents are not read",), make=pickled(1, 2, 3)),
-    "pickled, without an index": Case("unverified", "", ("only pickled weights",), 0, pickled(1, 2, 3, listed=False)),
+    "pickled": Case("verified", asked=4, make=pickled(1, 2, 3)),
+    "pickled, without an index": Case(
+        "mismatch", "HF007", ("no pytorch_model.bin.index.json",), 3, pickled(1, 2, 3, listed=False)
+    ),
     "pickled, and a tensor is not listed": Case(
         "mismatch",
-        "HF201",
+        "HF205",
         (HEAD,),
+        4,
         make=pickled(1, 2, 3),
         spoil=bin_index(lambda index: index["weight_map"].pop(HEAD)),
     ),
     "pickled, and a sum is wrong": Case(
-        "mismatch",
+        "explained",
         "HF401",
         ("1,000 bytes",),
+        4,
         make=pickled(1, 2, 3),
         spoil=bin_index(lambda index: index["metadata"].update(total_size=1_000)),
     ),
     "pickled, and no sum": Case(
-        "unverified", "HF402", make=pickled(1, 2, 3), spoil=bin_index(lambda index: index.pop("metadata"))
+        "explained", "HF402", (), 4, make=pickled(1, 2, 3), spoil=bin_index(lambda index: index.pop("metadata"))
     ),
     "pickled, and a file is cut off": Case(
-        "mismatch", "HF004", (BIN.format(2),), make=cut_off(pickled(1, 2, 3), BIN.format(2), bytes(100))
+        "mismatch", "HF004", (BIN.format(2),), 4, make=cut_off(pickled(1, 2, 3), BIN.format(2))
     ),
     "pickled, and the index names a file outside": Case(
         "mismatch",
@@ -417,10 +429,10 @@ CASES: dict[str, Case] = {
     "pickled, and the index is empty": Case(
         "mismatch", "HF001", ("no weight_map",), make=pickled(1, 2, 3), spoil=bin_index(lambda index: index.clear())
     ),
-    "pickled, one of three absent": Case("mismatch", "HF005", (BIN.format(2),), make=pickled(1, 3)),
+    "pickled, one of three absent": Case("mismatch", "HF005", (BIN.format(2),), 3, make=pickled(1, 3)),
     "pickled, all absent": Case("mismatch", "HF005", ("3 of them",), make=pickled()),
     "pickled, one of three absent and no index": Case(
-        "mismatch", "HF005", (BIN.format(2), "(shard 2 of 3)"), 0, make=pickled(1, 3, listed=False)
+        "mismatch", "HF005", (BIN.format(2), "(shard 2 of 3)"), 2, make=pickled(1, 3, listed=False)
     ),
 }
 

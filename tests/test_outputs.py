@@ -197,7 +197,7 @@ def test_no_name_issues_a_command_or_leaves_its_own(tmp_path: Path) -> None:
 def test_brief_is_a_line_each_and_a_tally(reports: list[Report]) -> None:
     text = brief.render(reports).splitlines()
     assert text[0].startswith("verified: verified: 4,740 parameters")
-    assert text[-1] == "5 models: 2 verified, 1 mismatch, 2 unverified"
+    assert text[-1] == "5 models: 2 verified, 1 mismatch, 1 unverified, 1 counted"
     assert brief.render(reports[1:2]).startswith("mismatch: mismatch: 1 error (HF201")
 
 

@@ -145,6 +145,8 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a rule that is no list": (lambda: hfcount.verify("m", allow="HF201"), TypeError, "allow is .* must be a list"),
     "no tokens": (lambda: hfcount.verify("m", context=0), ValueError, "context is 0"),
     "a cache of words": (lambda: hfcount.verify("m", kv_dtype="words"), ValueError, "kv_dtype .*'words'.*float16"),
+    "changes that are no list": (lambda: hfcount.what_ifs("m", {"hidden_size": 8}), TypeError, "changes .*a list"),
+    "a scheme that is no list": (lambda: hfcount.what_ifs("m", quantize="fp8"), TypeError, "quantize .*a list"),
     "a scheme that there is not": (lambda: hfcount.what_ifs("m", quantize=["q9"]), ValueError, "quantize .*'q9'.*awq"),
     "tensors that are a list": (lambda: hfcount.verify_tensors({}, []), TypeError, "tensors is .* must be a dict"),
     "a tensor that is a number": (

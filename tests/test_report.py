@@ -31,6 +31,7 @@ INNER = {
     "checks": "name expected observed agrees text",
     "findings": (
         "code name severity message tensors count parameters bytes expected observed key file fix parts also variant"
+        " location url"
     ),
     "allowed": "code name count",
     "tensors": "name count shape component kind elements",

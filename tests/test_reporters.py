@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from rich.console import Console
 from tables import over
 
+import hfcount
 from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
@@ -23,8 +24,9 @@ from hfcount.project import PAGES
 from hfcount.reporters import json as json_report
 from hfcount.reporters import markdown, sections, several, table
 from hfcount.reporters.amounts import binary
+from hfcount.reporters.columns import folded
 from hfcount.reporters.comparing import compared
-from hfcount.reporters.text import inert, share, verdict
+from hfcount.reporters.text import inert, origin, outcome, share, tally, verdict
 from hfcount.serving.cost import Workload
 from hfcount.verifier.policy import Policy
 
@@ -162,9 +164,9 @@ def _all(token: Any) -> list[Any]:
 def test_a_name_never_breaks_a_row_of_the_summary(name: str) -> None:
     text = markdown.summary([Report(model=name, verdict="verified"), Report(model="m", verdict="mismatch")])
     cells = [token for token in _MARKDOWN.parse(text) if token.type == "inline"]
-    assert len(cells) == 4 * 3
-    assert cells[4].children is not None
-    assert [(token.type, token.content) for token in cells[4].children] == [("code_inline", name)]
+    assert len(cells) == 3 * 3
+    assert cells[3].children is not None
+    assert [(token.type, token.content) for token in cells[3].children] == [("code_inline", name)]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,12 @@ SENTENCES: dict[str, tuple[Json, Json | None, dict[str, Any], str]] = {
         {"policy": Policy(frozenset({"HF001"}))},
         "unverified: nothing was compared; allowed: 1 error (HF001)",
     ),
-    "counted": (TINY["llama"], None, {"depth": "config"}, "unverified: counted from the config alone, as asked"),
+    "counted": (
+        TINY["llama"],
+        None,
+        {"depth": "config"},
+        "counted: 4,740 parameters, from the config alone; nothing was compared",
+    ),
 }
 
 
@@ -241,7 +248,8 @@ def test_a_run_that_could_not_look_says_why() -> None:
     assert "org/name is gated." in markdown.details(report)
 
 
-RECORDED = sorted((Path(__file__).parent.parent / "fixtures" / "architectures").glob("*.json"))
+PUBLISHED = Path(__file__).parent.parent / "fixtures"
+RECORDED = sorted((PUBLISHED / "architectures").glob("*.json"))
 
 
 @over("path", RECORDED, ids=[path.stem for path in RECORDED], every=20)
@@ -452,3 +460,51 @@ def test_a_comparison_has_verdicts_and_what_is_asked_for(large: list[Report]) ->
     ]
     for text in (table.render(large), markdown.render(large)):
         assert "449.65 GiB" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "lines"),
+    [
+        ("org/name", 8, ["org/name"]),
+        ("fixtures/mistralai/Mixtral-8x7B-v0.1", 30, ["fixtures/mistralai/", "Mixtral-8x7B-v0.1"]),
+        ("a/Qwen3-235B-A22B-Instruct", 14, ["a/Qwen3-235B-", "A22B-Instruct"]),
+        ("with vocab_size=100 head_dim=8", 20, ["with vocab_size=100 ", "head_dim=8"]),
+        ("abcdefgh", 3, ["abc", "def", "gh"]),
+    ],
+)
+def test_a_long_name_folds_between_its_words(name: str, width: int, lines: list[str]) -> None:
+    assert folded(name, width).split("\n") == lines
+
+
+def test_active_parameters_have_a_column_only_where_they_are_fewer() -> None:
+    dense, sparse = (hfcount.verify(name, fixtures=PUBLISHED) for name in ("Qwen/Qwen3-8B", "Qwen/Qwen3-235B-A22B"))
+    heads = [line for line in markdown.render([dense, dense]).splitlines() if line.startswith(("| model", "| comp"))]
+    assert heads
+    assert [line for line in (*heads, markdown.details(dense)) if "active" in line] == []
+    assert "| active |" in markdown.details(sparse)
+    assert "| active |" in markdown.summary([dense, sparse])
+
+
+def test_what_was_only_counted_has_no_verdict(tmp_path: Path) -> None:
+    counted = _report(tmp_path, TINY["llama"], None, depth="config")
+    assert (counted.verdict, outcome(counted), tally([counted])) == ("unverified", "counted", "1 model: 1 counted")
+    assert outcome(failed("m", FetchError("NoConfig", "none"))) == "unverified"
+    whole = hfcount.verify("Qwen/Qwen3-8B", fixtures=PUBLISHED)
+    for text in (table.render([counted, whole]), markdown.render([counted, whole])):
+        assert ("counted" in text, "unverified" in text) == (True, False)
+
+
+def test_what_is_in_memory_was_not_read_from_files() -> None:
+    tensors = {leaf.name: (leaf.shape, "BF16") for leaf in hfcount.blueprint(TINY["llama"]).tensors()}
+    text = str(hfcount.verify_tensors(TINY["llama"], tensors))
+    assert "\nCompared: names, shapes and dtypes of the tensors in memory\n" in text
+    assert "header" not in text
+
+
+def test_a_sentence_ends_once(tmp_path: Path) -> None:
+    report = hfcount.verify(save(tmp_path, TINY["llama"]), memory="80GB")
+    assert "describes; fits in 80 GB" in verdict(report)
+
+
+def test_the_source_alone_is_not_worth_a_line() -> None:
+    assert origin(Report(model="m", verdict="mismatch", source="folder")) == ""

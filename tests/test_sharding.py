@@ -372,7 +372,9 @@ def test_ranks_may_be_given_at_once(command: Command) -> None:
         for given in (["--tp", "1, 2"], ["--tp", "1", "--tp", "2"])
     ]
     assert outputs[0] == outputs[1] != ""
-    assert command("org/verified", "--tp", "1,x").code == 2
+    for wrong in ("1,x", "0", "2,,4", "65537", "10000000000", "-2"):
+        result = command("org/verified", "--tp", wrong)
+        assert (result.code, "is not a whole number from 1 to 65,536" in result.err) == (2, True)
 
 
 def test_an_amount_without_a_unit_is_asked_about(command: Command) -> None:

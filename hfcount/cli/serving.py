@@ -9,6 +9,7 @@ import click
 from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, devices_in, ranks_on
 from hfcount.cli.options import COUNT
 
+_RANKS = 2**16
 _NEITHER = "is neither an amount of memory, such as 80GiB, nor a device, such as H100 or 2xH100."
 
 
@@ -43,9 +44,12 @@ def _near(text: str) -> str:
 
 def _ranks(context: click.Context, option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
     """Numbers of ranks, each once; one value may give several, separated by commas."""
-    number: Callable[..., int] = click.IntRange(1, 2**16)
     parts = [part.strip() for value in values for part in value.split(",")]
-    return tuple(dict.fromkeys(number(part, option, context) for part in parts))
+    for part in parts:
+        if not (part.isascii() and part.isdigit() and 1 <= int(part[:9]) <= _RANKS):
+            text = f"{part or 'nothing'} is not a whole number from 1 to {_RANKS:,}; several are written 2,4,8."
+            raise click.BadParameter(text, context, option)
+    return tuple(dict.fromkeys(map(int, parts)))
 
 
 class _CacheDtype(click.Choice[str]):

@@ -293,4 +293,4 @@ def _cause(error: BaseException) -> str:
     if isinstance(error, BrokenOff):
         return str(error)
     reason = getattr(error.args[0] if error.args else None, "reason", None) or error
-    return f"{type(reason).__name__}. Check the network and the proxy"
+    return f"no answer ({type(reason).__name__}). Check the network and the proxy"

@@ -1,7 +1,7 @@
 """What transformers' configs mean by absent keys, as recorded in reference.json by tests/tools/reference.py."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,26 +26,27 @@ class Part(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """What a configuration class declares; empty for a class that transformers does not have."""
+    """What a configuration class declares; empty for a class that transformers does not have.
+
+    `names` are further names of its keys, each with that key, and `aliases` the same by key.
+    """
 
     keys: Mapping[str, Any]
     names: Mapping[str, str]
     parts: Mapping[str, Part]
+    aliases: Mapping[str, list[str]]
 
     def default(self, names: Iterable[str]) -> tuple[str, Any] | None:
         """The first of these names that the class knows, under its own name, with its default; None if none is."""
         own = (self.names.get(name, name) for name in names)
         return next(((name, self.keys[name]) for name in own if name in self.keys), None)
 
-    def spellings(self, names: Iterable[str]) -> list[str]:
+    def spellings(self, names: Collection[str]) -> list[str]:
         """Further names of the keys of these names."""
         if not self.names:
             return []
-        known = set(names)
-        own = {self.names.get(name, name) for name in known}
-        return [
-            name for name in (*own, *(alias for alias, key in self.names.items() if key in own)) if name not in known
-        ]
+        own = dict.fromkeys(self.names.get(name, name) for name in names)
+        return [name for key in own for name in (key, *self.aliases.get(key, ())) if name not in names]
 
     def counting(self, names: Iterable[str]) -> list[str]:
         """Of these names of one key, in the order of a config, the one that the class takes; none if it knows none.
@@ -62,7 +63,7 @@ class Declared(NamedTuple):
         return found._replace(kind=own) if found.free and isinstance(own, str) else found
 
 
-_NOTHING = Declared({}, {}, {})
+_NOTHING = Declared({}, {}, {}, {})
 
 
 @lru_cache(64)
@@ -72,7 +73,10 @@ def declared(kind: str) -> Declared:
     if found is None:
         return _NOTHING
     parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}
-    return Declared(found.get("keys", {}), found.get("names", {}), parts)
+    names, aliases = found.get("names", {}), dict[str, list[str]]()
+    for name, key in names.items():
+        aliases.setdefault(key, []).append(name)
+    return Declared(found.get("keys", {}), names, parts, aliases)
 
 
 def declares(kind: str, name: str) -> bool:

@@ -132,9 +132,9 @@ def pinned(blueprint: Blueprint) -> set[str]:
 
 def _only(size: Dim, source: str) -> bool:
     """Whether no other value of this source gives the size, which rises or falls steadily with it."""
-    value = dict(size.read())[source]
+    value, result = dict(size.read())[source], size.depending(source)
     try:
-        return all(size.given(source, value + by) != size for by in (-1, 1))
+        return all(result(value + by) != size for by in (-1, 1))
     except (ArithmeticError, ValueError):
         return False
 

@@ -12,8 +12,9 @@ COLOURS = {
     "allowed": "yellow",
     "mismatch": "red",
     "unverified": "yellow",
+    "counted": "cyan",
 }
-"""The colours of verdicts."""
+"""The colours of verdicts, and of what was only counted."""
 
 _WORDS = ("verdict", "findings")
 _TEXT = 24  # columns that text beside numbers needs
@@ -33,6 +34,7 @@ def apart(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, widt
     """Columns of numbers in as few tables as the width allows, each with the first column, which alone may fold."""
     label = min(max(len(row[0]) for row in rows), max(width // 3, 12))
     for columns in fitting(head, rows, group, width - label - 2):
+        taken = sum(_needed(head, rows, column) for column in columns)
         lines = max(head[column].count(", ") for column in columns)
         table = plain()
         table.add_column("\n" * lines + head[0], overflow="fold", min_width=min(label, 12))
@@ -42,17 +44,30 @@ def apart(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, widt
             side: JustifyMethod = "left" if head[column] in _WORDS else "right"
             table.add_column(text, justify=side, overflow="fold", min_width=widest, vertical="bottom")
         for row in rows:
-            table.add_row(Text(row[0]), *(Text(row[column], COLOURS.get(row[column], "")) for column in columns))
+            name = folded(row[0], max(width - taken, 12))
+            table.add_row(Text(name), *(Text(row[column], COLOURS.get(row[column], "")) for column in columns))
         yield table
 
 
 def fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> list[range]:
     """The columns of a group, in as few tables as the width allows, of about equal width."""
-    needed = {
-        column: max(*(len(row[column]) for row in rows), *map(len, head[column].split(", "))) + 2 for column in group
-    }
+    needed = {column: _needed(head, rows, column) for column in group}
     fewest = len(_split(needed, width))
     return next((found for room in range(width) if len(found := _split(needed, room)) == fewest), _split(needed, width))
+
+
+def _needed(head: Sequence[str], rows: Sequence[Sequence[str]], column: int) -> int:
+    """How wide a column is, with the blanks before the next."""
+    return max(*(len(row[column]) for row in rows), *map(len, head[column].split(", "))) + 2
+
+
+def folded(name: str, width: int) -> str:
+    """A name in lines of that width, which end with a folder's or word's name, or else at a mark within one."""
+    if len(name) <= width:
+        return name
+    whole, part = (1 + max(map(name[:width].rfind, marks)) for marks in ("/ ", "-_.=,"))
+    end = (whole if 2 * whole > width else max(whole, part)) or width
+    return f"{name[:end]}\n{folded(name[end:], width)}"
 
 
 def _split(needed: Mapping[int, int], width: int) -> list[range]:

@@ -7,8 +7,8 @@ from hfcount.figures import Memory, RankMemory
 from hfcount.mapper.whatif import written
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import rounded
-from hfcount.reporters.selection import judged
-from hfcount.reporters.text import number, share
+from hfcount.reporters.selection import judged, sparse
+from hfcount.reporters.text import number, outcome, share
 from hfcount.text import capacity, plural
 from hfcount.tree.nodes import Component
 
@@ -26,7 +26,8 @@ def compared(reports: Sequence[Report]) -> Compared:
     counted = [report for report in reports if report.components]
     found = {part.name for report in counted for part in report.components}
     names = [component for component in get_args(Component) if component in found]
-    sizes = [dict(_sizes(report, judged(reports))) for report in counted]
+    left_out = {name for name, kept in (("verdict", judged(reports)), ("active", sparse(counted))) if not kept}
+    sizes = [{name: text for name, text in _sizes(report) if name not in left_out} for report in counted]
     heads = list(dict.fromkeys(head for one in sizes for head in one))
     rows = [
         [*(one.get(head, "") for head in heads), *(_share_of(report, name) for name in names)]
@@ -35,10 +36,9 @@ def compared(reports: Sequence[Report]) -> Compared:
     return Compared([*heads, *names], rows, len(heads))
 
 
-def _sizes(report: Report, verdicts: bool) -> Iterator[tuple[str, str]]:
+def _sizes(report: Report) -> Iterator[tuple[str, str]]:
     yield "model", f"with {written(report.overrides)}" if report.overrides else report.model
-    if verdicts:
-        yield "verdict", report.verdict
+    yield "verdict", outcome(report)
     counts, memory = report.parameters, report.memory
     yield "total", number(counts.total if counts else None)
     yield "active", number(counts.active if counts else None)

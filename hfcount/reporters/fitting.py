@@ -21,7 +21,7 @@ def answered(report: Report) -> Iterator[str]:
     answers = sorted(serving.answers, key=lambda one: ("no", "unknown", "yes").index(one.answer))
     for one in answers:
         if one.answer != "yes":
-            yield _refused(one, memory)
+            yield _refused(one, memory, report.depth)
     for question, said in (("tp", "can share it"), ("memory", f"in {capacity(memory.available_bytes or 0)}")):
         ranks = [one.ranks for one in answers if one.question == question and one.answer == "yes"]
         if ranks and question == "memory":
@@ -30,17 +30,24 @@ def answered(report: Report) -> Iterator[str]:
             yield f"{_numbers(ranks)} {said}"
 
 
-def _refused(one: Answer, memory: Memory) -> str:
+def _refused(one: Answer, memory: Memory, depth: str | None) -> str:
     """An answer that is no or unknown."""
     who = plural(one.ranks, "rank")
     if one.question == "tp":
         return f"{who} cannot share it" if one.answer == "no" else f"unknown whether {who} can share it ({one.reason})"
+    held = next((rank for rank in memory.ranks if rank.ranks == one.ranks), memory)
     share, size = f"a share of {who} " if memory.ranks else "", capacity(memory.available_bytes or 0)
     if one.answer == "unknown":
-        return f"unknown whether {share or 'it '}fits in {size} ({one.reason})"
-    held = next((rank for rank in memory.ranks if rank.ranks == one.ranks), memory)
+        return f"unknown whether {share or 'it '}fits in {size} ({one.reason}){_instead(held, depth)}"
     cache = f" and {binary(held.kv_bytes)} of cache" if held.kv_bytes else ""
     return f"{share}does not fit in {size}: {binary(held.weights_bytes or 0)} of weights{cache}"
+
+
+def _instead(held: Memory | RankMemory, depth: str | None) -> str:
+    """What is known where the whole is not, or how to learn it."""
+    if held.weights_bytes is not None:
+        return f"; its weights alone take {binary(held.weights_bytes)}"
+    return "" if depth == "headers" else "; --depth headers reads how many bytes are stored"
 
 
 def _numbers(ranks: Sequence[int]) -> str:

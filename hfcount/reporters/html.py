@@ -22,7 +22,7 @@ from hfcount.reporters import headline
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.comparing import compared
-from hfcount.reporters.text import looked, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.text import looked, number, origin, outcome, remarks, serving, share, verdict
 from hfcount.reporters.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
 from hfcount.text import plural, printable
 
@@ -56,7 +56,7 @@ def render(reports: Sequence[Report]) -> str:
     return page.render(
         models=models,
         sizes=compared(reports),
-        title=f"{alone.label}: {alone.verdict}" if alone else heading,
+        title=f"{alone.label}: {outcome(alone)}" if alone else heading,
         heading=heading,
         tally=tally,
         style=style,
@@ -72,21 +72,19 @@ def _headed(reports: Sequence[Report]) -> tuple[str, str]:
     if any(report.overrides for report in reports) and len(names) == 1:
         many = plural(len(reports) - 1, "what-if")
         return f"What if? {names.pop()}", f"As published, and {many}: counted, not compared with anything."
-    found = Counter(report.verdict for report in reports)
+    found = Counter(map(outcome, reports))
     return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in found.items())
 
 
 def _outcome(report: Report) -> tuple[str, str]:
     """The word for a report's outcome, and its style: of what was only counted, that is no verdict."""
-    if report.depth == "config" and report.verdict == "unverified" and report.error is None:
-        return "what-if" if report.overrides else "counted", "counted"
-    return report.verdict, report.verdict
+    style = outcome(report)
+    return "what-if" if style == "counted" and report.overrides else style, style
 
 
 def _because(report: Report) -> str:
     """What follows that word."""
-    text = verdict(report)[len(report.verdict) :]
-    return text.removeprefix(": counted") if _outcome(report)[0] == "counted" else text
+    return verdict(report).removeprefix(outcome(report))
 
 
 @cache

@@ -7,13 +7,14 @@ from hfcount.figures import ClosedForm
 from hfcount.formula.latex import latex
 from hfcount.report.model import Report
 from hfcount.reporters.comparing import compared
-from hfcount.reporters.selection import comparable, in_full, judged
+from hfcount.reporters.selection import comparable, in_full, judged, sparse
 from hfcount.reporters.text import (
     formulas,
     inert,
     looked,
     number,
     origin,
+    outcome,
     remarks,
     serving,
     share,
@@ -24,7 +25,7 @@ from hfcount.reporters.text import (
 _NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 # GitHub looks for addresses, users and issues in the text that it shows, whatever was escaped in its source.
 _LIVE = re.compile(r"@|://|www\.|#\d|\bgh-\d", re.IGNORECASE)
-_MARKS = {"verified": "✅", "explained": "✅", "allowed": "⚠️", "mismatch": "❌", "unverified": "⚠️"}
+_MARKS = {"verified": "✅", "explained": "✅", "allowed": "⚠️", "mismatch": "❌", "unverified": "⚠️", "counted": "ℹ️"}
 
 
 def render(reports: Sequence[Report]) -> str:
@@ -43,16 +44,15 @@ def details(report: Report) -> str:
 
 def summary(reports: Sequence[Report]) -> str:
     """One row for each checkpoint."""
-    rows = [
-        (
-            code(report.label),
-            number(report.parameters.total if report.parameters else None),
-            number(report.parameters.active if report.parameters else None),
-            f"{_MARKS[report.verdict]} {report.verdict}",
-        )
-        for report in reports
-    ]
-    return "\n".join(_table(("model", "parameters", "active", "verdict"), rows))
+    columns: dict[str, list[str]] = {
+        "model": [code(report.label) for report in reports],
+        "parameters": [number(report.parameters.total if report.parameters else None) for report in reports],
+        "active": [number(report.parameters.active if report.parameters else None) for report in reports],
+        "verdict": [f"{_MARKS[outcome(report)]} {outcome(report)}" for report in reports],
+    }
+    if not sparse(reports):
+        del columns["active"]
+    return "\n".join(_table([*columns], [*zip(*columns.values(), strict=True)]))
 
 
 def comparison(reports: Sequence[Report]) -> str:
@@ -65,7 +65,7 @@ def comparison(reports: Sequence[Report]) -> str:
 def _lines(report: Report) -> Iterator[str]:
     yield f"### {code(report.label)}"
     yield ""
-    yield f"{_MARKS[report.verdict]} **{escape(verdict(report))}**"
+    yield f"{_MARKS[outcome(report)]} **{escape(verdict(report))}**"
     if looked(report):
         yield ""
         yield escape(looked(report))
@@ -134,7 +134,8 @@ def _components(report: Report) -> Iterator[str]:
     counts = report.parameters
     if counts and counts.total is not None:
         rows.append(("**total**", f"**{counts.total:,}**", "100.0 %", f"**{number(counts.active)}**"))
-    return _table(("component", "parameters", "share", "active"), rows)
+    width = 4 if sparse([report]) else 3
+    return _table(("component", "parameters", "share", "active")[:width], [row[:width] for row in rows])
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = _NUMBERS) -> Iterator[str]:

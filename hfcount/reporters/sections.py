@@ -13,6 +13,7 @@ from hfcount.report.model import Report
 from hfcount.reporters import text as words
 from hfcount.reporters.amounts import short
 from hfcount.reporters.columns import COLOURS, apart, fitting, narrow, plain
+from hfcount.reporters.selection import sparse
 from hfcount.reporters.text import formulas, number, share
 
 _BAR = 10  # columns
@@ -21,13 +22,12 @@ _BAR = 10  # columns
 def components(report: Report, width: int) -> Iterator[RenderableType]:
     """Parameters by component; the active ones only where they are fewer."""
     counts, whole = report.parameters, sum(component.total for component in report.components)
-    sparse = any(part.active not in (None, part.total) for part in report.components)
-    head = ("component", "parameters", "share", *(["active"] if sparse else []))
+    head = ("component", "parameters", "share", *(["active"] if sparse([report]) else []))
     rows = [
         (part.name, number(part.total), share(part.total, whole), number(part.active))[: len(head)]
         for part in report.components
     ]
-    last = [row[: len(head)] for row in _totals(counts, whole, sparse)] if counts else []
+    last = [row[: len(head)] for row in _totals(counts, whole, sparse([report]))] if counts else []
     group, room = range(1, len(head)), width - 14
     if len(fitting(head, [*rows, *last], group, room)) > 1:
         for place, table in enumerate(apart(head, [*rows, *last], group, width)):
@@ -40,14 +40,14 @@ def components(report: Report, width: int) -> Iterator[RenderableType]:
 _Row = tuple[str, ...]
 
 
-def _totals(counts: Parameters, whole: int, sparse: bool) -> Iterator[_Row]:
+def _totals(counts: Parameters, whole: int, fewer: bool) -> Iterator[_Row]:
     """The rows below the components."""
     if counts.total is None:
         return
     yield "total", number(counts.total), share(whole, whole), number(counts.active)
     rest = counts.active_without_embedding
     if rest not in (None, counts.active):
-        yield "without the embedding", "" if sparse else number(rest), "", number(rest)
+        yield "without the embedding", "" if fewer else number(rest), "", number(rest)
 
 
 def _components(report: Report, head: _Row, rows: Sequence[_Row], last: Sequence[_Row], bars: bool) -> Table:

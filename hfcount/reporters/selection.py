@@ -15,6 +15,11 @@ def in_full(reports: Sequence[Report]) -> list[Report]:
     return [report for report in reports if len(reports) == 1 or report.exit_code or report.formula or report.tensors]
 
 
+def sparse(reports: Sequence[Report]) -> bool:
+    """Whether a token passes through fewer parameters than there are, in some model."""
+    return any(part.active not in (None, part.total) for report in reports for part in report.components)
+
+
 def comparable(reports: Sequence[Report]) -> bool:
     """Whether to compare models: several were counted."""
     return sum(bool(report.components) for report in reports) > 1

@@ -12,7 +12,7 @@ from hfcount.reporters.amounts import short
 from hfcount.reporters.columns import COLOURS, apart, fitting
 from hfcount.reporters.comparing import amount, compared
 from hfcount.reporters.selection import comparable, judged
-from hfcount.reporters.text import number, verdict
+from hfcount.reporters.text import number, outcome, verdict
 
 _SHOWN = ("model", "verdict", "total", "active", "weights")
 
@@ -68,7 +68,7 @@ def _rows(reports: Sequence[Report], cache: bool, shows: Sequence[Callable[[int]
     sizes = [amount((report.memory or Memory()).kv_bytes_per_token) for report in reports]
     columns: dict[str, list[str]] = {
         "model": [f"with {written(one.overrides)}" if one.overrides else one.model for one in reports],
-        "verdict": [report.verdict for report in reports] if judged(reports) else [],
+        "verdict": [*map(outcome, reports)] if judged(reports) else [],
         "parameters": [_shown(one.parameters.total, total) if one.parameters else "" for one in reports],
         "active": _active(reports, active),
         "weights": [amount(one.memory.weights_bytes) if one.memory else "" for one in reports],

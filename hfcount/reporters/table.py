@@ -65,12 +65,12 @@ def _several(reports: Sequence[Report], width: int, full: bool) -> Iterator[Rend
 def _worst(reports: Sequence[Report]) -> str:
     """The colour of the worst outcome."""
     colours = {_colour(report) for report in reports}
-    return next(colour for colour in ("red", "yellow", "green") if colour in colours)
+    return next(colour for colour in ("red", "yellow", "green", "cyan") if colour in colours)
 
 
 def _colour(report: Report) -> str:
     """The colour of the verdict; of a good model that fails what was asked, such as to fit, not that of good news."""
-    return "yellow" if report.ok and report.exit_code else COLOURS[report.verdict]
+    return "yellow" if report.ok and report.exit_code else COLOURS[words.outcome(report)]
 
 
 def _closing(report: Report) -> Text:

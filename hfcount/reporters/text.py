@@ -18,7 +18,11 @@ from hfcount.text import plural
 _HELD = {"gguf": "GGUF", "adapter": "adapter"}
 """Containers that are held against something else than the config beside them, and what they are called."""
 
-_COUNTED = "counted from the config alone, as asked"
+
+def outcome(report: Report) -> str:
+    """The verdict; of what was only counted, as asked, that is none, but `counted`."""
+    asked = report.depth == "config" and not (report.error or report.allowed)
+    return "counted" if asked and report.verdict == "unverified" else report.verdict
 
 
 def verdict(report: Report) -> str:
@@ -27,7 +31,9 @@ def verdict(report: Report) -> str:
     left = ", ".join(one.kind for one in report.not_looked_at if one.kind != TRAINING) if report.ok else ""
     closed = f"; not opened: {left}" if left else ""
     answers = "".join(f"; {answer}" for answer in answered(report))
-    return f"{report.verdict}: {_because(report)}{by}{closed}{answers}"
+    more = f"{by}{closed}{answers}"
+    because = _because(report)
+    return f"{outcome(report)}: {because.rstrip('.') if more else because}{more}"
 
 
 def share(part: int, whole: int) -> str:
@@ -142,7 +148,9 @@ def number(value: int | None) -> str:
 
 
 def origin(report: Report) -> str:
-    """Family, class, dtype, source and commit, in one line."""
+    """Family, class, dtype, source and commit, in one line; nothing where that is but the word `folder`."""
+    if not (report.family or report.revision):
+        return ""
     parts = (
         report.family,
         report.architecture if report.architecture else None,
@@ -168,6 +176,8 @@ def looked(report: Report) -> str:
         some = files.found and files.opened < files.named  # else all, or others that are there in their place
         opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
         by = "by their headers; data was not read"
+        if report.source == "memory":
+            return f"{_listed(seen)} of the tensors in memory"
         if report.container == "pickle":
             by = "by their pickles, of which nothing was run; data was not read"
         said = f"{_listed([*seen, 'sizes'])} of {opened} {by}"
@@ -202,8 +212,8 @@ def _of(some: int, files: int) -> str:
 
 def tally(reports: Sequence[Report]) -> str:
     """`27 models: 8 verified, 3 explained, 14 mismatch, 2 unverified`."""
-    counts = Counter(report.verdict for report in reports)
-    said = ", ".join(f"{counts[name]:,} {name}" for name in get_args(Verdict) if counts[name])
+    counts = Counter(map(outcome, reports))
+    said = ", ".join(f"{counts[name]:,} {name}" for name in (*get_args(Verdict), "counted") if counts[name])
     return f"{plural(len(reports), 'model')}: {said}{refused(reports)}"
 
 
@@ -218,7 +228,7 @@ def inert(text: str) -> str:
 def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
     found = []
-    if report.depth == "headers" and report.depth_reason:
+    if report.depth == "headers" and report.depth_reason and report.source != "memory":
         found.append(f"The headers were read, since {report.depth_reason}.")
     return found
 
@@ -276,6 +286,12 @@ def _explained(report: Report) -> str:
     return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
 
 
+def _counted(report: Report) -> str:
+    total = report.parameters.total if report.parameters else None
+    many = "" if total is None else f"{total:,} parameters, "
+    return f"{many}from the config alone; nothing was compared"
+
+
 def _allowed(report: Report) -> str:
     codes = ", ".join(one.code for one in report.allowed)
     return f"{plural(sum(one.count for one in report.allowed), 'error')} ({codes})"
@@ -285,7 +301,7 @@ def _unproven(report: Report) -> str:
     if report.error:
         return report.error.message
     if report.depth == "config":
-        return f"nothing was compared; allowed: {_allowed(report)}" if report.allowed else _COUNTED
+        return f"nothing was compared; allowed: {_allowed(report)}" if report.allowed else _counted(report)
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"

@@ -67,13 +67,16 @@ class Dim(int):
             if isinstance(part, Dim):
                 yield from part.read()
 
-    def given(self, key: str, value: int) -> int:
-        """What the number would be if the source `key` had this value."""
+    def depending(self, key: str) -> Callable[[int], int]:
+        """What the number would be by the value of the source `key`."""
         how, left, right = self._made
         if isinstance(how, str) and self.source == key:
-            return value
-        first, second = (part.given(key, value) if isinstance(part, Dim) else part for part in (left, right))
-        return how.numbers(int(first), int(second)) if isinstance(how, _Operation) else int(first)
+            return int
+        first = _depending(left, key)
+        if not isinstance(how, _Operation):
+            return first
+        numbers, second = how.numbers, _depending(cast(int, right), key)
+        return lambda value: numbers(first(value), second(value))
 
     def __add__(self, other: int) -> "Dim":
         return _worked(_SUM, self, other)
@@ -95,6 +98,13 @@ class Dim(int):
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+
+def _depending(part: int, key: str) -> Callable[[int], int]:
+    if isinstance(part, Dim):
+        return part.depending(key)
+    number = int(part)
+    return lambda _: number
 
 
 class _Operation(NamedTuple):

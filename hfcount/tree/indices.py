@@ -124,7 +124,10 @@ def intersection(left: Indices, right: Indices) -> Indices:
     listed, other = (left, right) if isinstance(left.base, tuple) else (right, left)
     if isinstance(other.base, tuple) and len(other.base) < len(listed.base):
         listed, other = other, listed
-    result = Indices.of(number for number in listed if number in other)
+    among: Indices | range | set[int] = other
+    if not other.without:
+        among = other.base if isinstance(other.base, range) else set(other.base)
+    result = Indices.of(number for number in map(int, listed) if number in among)
     found = next((one for one in (left, right) if one.count == result.count), None)
     return found or replace(result, count=_at_once(left, right, len(result.base)))
 

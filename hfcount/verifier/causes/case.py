@@ -7,7 +7,7 @@ from functools import cached_property
 from time import monotonic
 from typing import Any, Literal
 
-from hfcount.building import build
+from hfcount.building import build, draft
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, get, steps
@@ -20,6 +20,9 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
 
 _KEPT = 64  # configs that were tried, with what they come to
+
+_Tried = tuple[Blueprint, Difference] | ConfigError | None
+"""What a config describes, and how what is stored differs; or why it is no valid one; None if it is not described."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Case:
     again: Callable[[Blueprint], Outcome]
     retyped: bool = False
     until: float | None = None
-    _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
+    _tried: dict[tuple[str, bool], _Tried] = field(default_factory=dict)
     _lacked: dict[str, int] = field(default_factory=dict)
     _improving: dict[str, bool] = field(default_factory=dict)
 
@@ -152,18 +155,31 @@ class Case:
         """What a changed config describes, and how what is stored differs; None if it is no valid one."""
         if not changes:
             return self.blueprint, self.difference
+        result = self._try(changes, self._whatever_class(changes))
+        return result if isinstance(result, tuple) else None
+
+    def _whatever_class(self, changes: Changes) -> bool:
+        return self.retyped or "model_type" in changes
+
+    def _try(self, changes: Changes, whatever_class: bool) -> _Tried:
         text = json.dumps(changes, sort_keys=True)
-        if text not in self._tried:
+        if (text, whatever_class) not in self._tried:
             self._make_room()
             config = Config(changed(self.values, changes))
+            result: _Tried = None
             try:
-                blueprint = build(config, whatever_class=self.retyped or "model_type" in changes)
-            except (ConfigError, UnknownArchitecture):
-                self._tried[text] = None
+                blueprint = draft(config, whatever_class)
+            except ConfigError as error:
+                result = error
+            except UnknownArchitecture:
+                pass
             else:
-                self._tried[text] = blueprint, compare(blueprint.leaves, self.stored)
-                self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
-        return self._tried[text]
+                difference = compare(blueprint.leaves, self.stored)
+                result = blueprint, difference
+                if not any(difference.counts[:2]):
+                    self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
+            self._tried[text, whatever_class] = result
+        return self._tried[text, whatever_class]
 
     def _make_room(self) -> None:
         """Forgets what was tried first, and ends the search when its time is over."""
@@ -174,16 +190,11 @@ class Case:
 
     def refusal(self, changes: Changes) -> ConfigError | None:
         """Why a changed config is no valid one; None if it is."""
-        try:
-            build(Config(changed(self.values, changes)))
-        except ConfigError as error:
-            return error
-        except UnknownArchitecture:
-            return None
-        return None
+        result = self._try(changes, whatever_class=False)
+        return result if isinstance(result, ConfigError) else None
 
     def lacked(self, changes: Changes) -> int:
-        """How many of the keys that are read under a changed config, which was tried, the config lacks."""
+        """How many of the keys that are read under a changed config, which describes all names, the config lacks."""
         return self._lacked[json.dumps(changes, sort_keys=True)]
 
     def named(self, changes: Changes) -> bool:
@@ -215,13 +226,13 @@ class Case:
         text = json.dumps(changes, sort_keys=True)
         if text not in self._improving:  # which is asked again where two causes are looked for
             made = self.with_changes(changes)
-            self._improving[text] = (
-                made is not None and made[0].asides == self.blueprint.asides and self._is_less(made[1])
-            )
+            self._improving[text] = made is not None and self._is_less(*made)
         return self._improving[text]
 
-    def _is_less(self, other: Difference) -> bool:
-        return sum(other.counts) < sum(self.difference.counts) and other.within(self.difference)
+    def _is_less(self, blueprint: Blueprint, other: Difference) -> bool:
+        if sum(other.counts) >= sum(self.difference.counts) or blueprint.asides != self.blueprint.asides:
+            return False
+        return other.within(self.difference)
 
     def agrees(self, changes: Changes) -> bool:
         """Whether a changed config describes all that is stored."""
@@ -238,7 +249,9 @@ class Case:
         if made is None or not solved:
             return False
         before = {finding.code for finding in self.outcome.findings}
-        after = {finding.code for finding in self.again(made[0]).findings if finding.blocks}
+        config = Config(changed(self.values, changes))
+        blueprint = build(config, self._whatever_class(changes)) if changes else self.blueprint
+        after = {finding.code for finding in self.again(blueprint).findings if finding.blocks}
         return after <= before - solved
 
 

@@ -171,13 +171,13 @@ def derived(size: int, value: int, absent: Iterable[str]) -> list[Hint]:
 
 def _inverse(size: Dim, source: str, value: int) -> int | None:
     """The least number that, read at a source, would give a size this value; the size rises or falls steadily."""
-    low, high = 1, 2**32
-    rising = size.given(source, low) < size.given(source, high)
+    low, high, result = 1, 2**32, size.depending(source)
+    rising = result(low) < result(high)
     while low < high:
         middle = (low + high) // 2
-        given = size.given(source, middle)
-        low, high = (low, middle) if (given >= value if rising else given <= value) else (middle + 1, high)
-    return low if size.given(source, low) == value else None
+        reached = result(middle) >= value if rising else result(middle) <= value
+        low, high = (low, middle) if reached else (middle + 1, high)
+    return low if result(low) == value else None
 
 
 def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:

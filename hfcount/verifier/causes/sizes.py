@@ -1,14 +1,16 @@
 """Keys of the config that give other sizes than what is stored: each alone, or several together."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 from hfcount.plan import Blueprint
 from hfcount.tree.dims import Dim, has_key, round_up
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
-from hfcount.verifier.causes.hints import Hint, agreed, derived, scaled, sights
-from hfcount.verifier.causes.stored import Difference
+from hfcount.verifier.causes.hints import Hint, Sights, agreed, derived, scaled, sights
+from hfcount.verifier.causes.stored import Difference, Stored
 
 _TRIES = 60  # configs
 _LISTS = 6  # with an entry for each layer
@@ -65,28 +67,48 @@ def _lists(case: Case, hint: Hint, new: Mapping[str, Any]) -> dict[str, list[Any
 
 def _search(case: Case) -> Iterator[Fit]:
     """Values that fit some of what is stored, the simplest first."""
-    queue: list[tuple[Fit, tuple[Blueprint, Difference]]] = [({}, (case.blueprint, case.difference))]
+    queue = [(Fit(), _View(case.blueprint, case.difference, case.stored))]
     known = {frozenset[tuple[str, float]]()}
     for _ in range(_TRIES):
         if not queue:
             return
-        fit, before = queue.pop(0)
+        fit, view = queue.pop(0)
         made = case.with_changes(changes(case, fit))
         if made and fit:
             yield fit
+            view = _View(*made, case.stored)
         # A value that the config refuses by itself, such as heads that do not divide, may need another beside it.
-        for more in _proposals(case, *made) if made else _refused(case, *before):
+        for more in _proposals(case, view) if made else view.alone:
             new = fit | {hint.key: hint for hint in more}
             values = frozenset((key, hint.fits) for key, hint in new.items())
             if values not in known and not fit.keys() & {hint.key for hint in more}:
                 known.add(values)
-                queue.append((new, made or before))
+                queue.append((new, view))
 
 
-def _proposals(case: Case, blueprint: Blueprint, difference: Difference) -> Iterator[Sequence[Hint]]:
-    if not any(difference.counts):
+@dataclass(frozen=True)
+class _View:
+    """A config that was tried, and what is seen of its sizes."""
+
+    blueprint: Blueprint
+    difference: Difference
+    stored: Stored
+
+    @cached_property
+    def seen(self) -> Sights:
+        """What the stored tensors say of its sizes."""
+        return sights(self.blueprint, self.difference, self.stored)
+
+    @cached_property
+    def alone(self) -> list[list[Hint]]:
+        """Every value of one key that would give a size that is seen."""
+        return [[hint] for (_, _, value), size in self.seen.derived.items() for hint in derived(size, value, ())]
+
+
+def _proposals(case: Case, view: _View) -> Iterator[Sequence[Hint]]:
+    if not any(view.difference.counts):
         return
-    seen = sights(blueprint, difference, case.stored)
+    seen = view.seen
     hints = agreed(seen)
     if hints:
         yield hints
@@ -106,12 +128,6 @@ def counting(case: Case, number: int) -> list[str]:
     if has_key(number):
         return [number.source] if isinstance(number, Dim) else []
     return [key for key in case.keys if type(value := case.value(key)) is int and value == number]
-
-
-def _refused(case: Case, blueprint: Blueprint, difference: Difference) -> Iterator[Sequence[Hint]]:
-    for (_, _, value), size in sights(blueprint, difference, case.stored).derived.items():
-        for hint in derived(size, value, ()):
-            yield [hint]
 
 
 def _absent(case: Case, size: int) -> list[str]:

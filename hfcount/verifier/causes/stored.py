@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.leaves import Leaf, split
@@ -25,6 +25,8 @@ MOST = 50_000
 
 MOST_ROWS = 20_000
 """Rows that differ: for more no other config is tried."""
+
+_KEPT = 4_096  # names of leaves, with what is stored of them
 
 _DOT = re.compile(r"\.")
 
@@ -55,11 +57,20 @@ class Row:
         return all(map(Indices.__contains__, self.numbers, numbers))
 
 
+class Shared(NamedTuple):
+    """A stored row, what of it a leaf asks for, and the number of these tensors."""
+
+    row: Row
+    common: Row
+    tensors: int
+
+
 class Stored:
     """What a checkpoint holds: the names, and the shapes where they are known."""
 
     def __init__(self, rows: Mapping[Text, list[Row]]) -> None:
         self.rows = rows
+        self._shared: dict[tuple[str | Indices, ...], list[Shared]] = {}
 
     @classmethod
     def of(cls, shapes: Mapping[str, tuple[int, ...] | None]) -> "Stored":
@@ -74,6 +85,15 @@ class Stored:
                 for text, by_shape in groups.items()
             }
         )
+
+    def shared(self, leaf: Leaf) -> list[Shared]:
+        """The rows that have tensors of a leaf; kept by its name, since configs that are tried share most leaves."""
+        if leaf.segments not in self._shared:
+            if len(self._shared) >= _KEPT:
+                self._shared.clear()
+            common = ((row, row.meet(leaf.indices)) for row in self.rows.get(text_of(leaf), ()))
+            self._shared[leaf.segments] = [Shared(row, both, count) for row, both in common if (count := both.count)]
+        return self._shared[leaf.segments]
 
     @cached_property
     def counted(self) -> list[tuple[Row, int]]:
@@ -184,27 +204,26 @@ class Difference:
 def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
     """Compares what is stored with what a blueprint's leaves ask for."""
     result = Difference()
-    known: dict[int, list[Row]] = {}
+    known: dict[int, list[Shared]] = {}
+    misshapen = 0
     for leaf in leaves:
-        found = []
-        for row in stored.rows.get(text_of(leaf), ()):
-            common = row.meet(leaf.indices)
-            if common.count:
-                found.append(common)
-                known.setdefault(id(row), []).append(common)
-                if row.shape is not None and row.shape != leaf.shape and leaf.presence != "obsolete":
-                    result.misshapen.append((leaf, common))
-        result.found.append((leaf, found))
-        lacking = int(leaf.count) - sum(row.count for row in found)
+        lacking, shared = int(leaf.count), stored.shared(leaf)
+        for one in shared:
+            lacking -= one.tensors
+            known.setdefault(id(one.row), []).append(one)
+            if one.row.shape is not None and one.row.shape != leaf.shape and leaf.presence != "obsolete":
+                result.misshapen.append((leaf, one.common))
+                misshapen += one.tensors
+        result.found.append((leaf, [one.common for one in shared]))
         if lacking and leaf.presence == "required":
             result.missing.append((leaf, lacking))
     beyond = 0
     for row, count in stored.counted:
-        parts = known.get(id(row), [])
-        if more := count - sum(part.count for part in parts):
-            result.unexpected.append((row, parts))
+        parts = known.get(id(row), ())
+        if more := count - sum(part.tensors for part in parts):
+            result.unexpected.append((row, [part.common for part in parts]))
             beyond += more
-    result.counts = sum(count for _, count in result.missing), beyond, sum(row.count for _, row in result.misshapen)
+    result.counts = sum(count for _, count in result.missing), beyond, misshapen
     return result
 
 
