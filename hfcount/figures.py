@@ -1,7 +1,7 @@
 """What a report shows, as the stages before it give it: counts, formulas, storage, files, places."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 
 class Part:
@@ -126,6 +126,23 @@ class Storage(Part):
     packed_bytes: int
     packed_parameters: int
     unpacked_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ModuleRow(Part):
+    """A module that sentence-transformers puts around the model: its folder, and the name of its class.
+
+    `parameters` (elements) and `tensors` are those of its file, and are no part of the model's own; `width` are the
+    features of an embedding after it. `verdict` is unverified where its config or its file were not read, or its
+    class is not described.
+    """
+
+    path: str
+    kind: str
+    verdict: Literal["verified", "mismatch", "unverified"]
+    parameters: int | None = None
+    tensors: int | None = None
+    width: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

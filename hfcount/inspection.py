@@ -80,6 +80,7 @@ class Evidence:
         weights: which weight files are there; None if that was not looked for.
         headers: all weight files that were read, by name; None if none were.
         shards: those of them that are the model.
+        others: weight files beside the model that were read, by path: of modules, and of the model's other form.
         samples: pieces of the weight files that were read.
         stale: whether the index names none of the files that are there.
         depth: how far the run looked.
@@ -96,6 +97,7 @@ class Evidence:
     weights: Weights | None = None
     headers: Mapping[str, Shard] | None = None
     shards: Mapping[str, Shard] | None = None
+    others: Mapping[str, Shard] = field(default_factory=dict)
     samples: Samples = field(default_factory=dict)
     stale: bool = False
     depth: Depth = "config"

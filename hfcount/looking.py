@@ -10,6 +10,7 @@ from hfcount.choices import Depth
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.interface import BIN_INDEX, Documents
 from hfcount.fetcher.missing import config_alone, misnamed, not_read, nothing_to_compare, pickled
+from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights, pickled_weights, set_apart, weights
 from hfcount.figures import Failure
 from hfcount.formats.index import Index, read_index
@@ -147,8 +148,9 @@ class _Files(NamedTuple):
         documents, asked = self.documents, self.options.depth
         index = self.options.indexes(documents.index) if documents.index is not None else None
         found = weights(documents, index)
-        outcome = verify(self.blueprint, index, announced=self.announced, weights=found)
-        seen = Evidence(index=index, weights=found, depth="config" if index is None else "index")
+        modules = {} if index is None or asked != "auto" else self._modules()
+        outcome = verify(self.blueprint, index, announced=self.announced, weights=found, modules=modules)
+        seen = Evidence(index=index, weights=found, others=modules, depth="config" if index is None else "index")
         need, kept = self._need_of_headers(seen, found, outcome), self._kept(found)
         if asked == "headers" or (asked == "auto" and (need or documents.shards.local or kept)) or kept == "all":
             known = bool(kept) and asked != "headers" and not documents.shards.local
@@ -163,6 +165,18 @@ class _Files(NamedTuple):
     @property
     def _unlisted(self) -> bool:
         return self.documents.source == "hub" and self.documents.sizes is None
+
+    @property
+    def _module_files(self) -> list[str]:
+        documents = self.documents
+        return weight_files(documents.companions, documents.sizes or ())
+
+    def _modules(self) -> Mapping[str, Shard]:
+        """The headers of the modules' weight files, where the index settles the rest."""
+        wanted = self._module_files
+        with suppress(FetchError):  # then it is said that they were not opened
+            return self.documents.shards.read(wanted, self.options.progress(len(wanted))) if wanted else {}
+        return {}
 
     def _need_of_headers(self, seen: Evidence, found: Weights, outcome: Outcome) -> str | None:
         """Why headers are needed; None if the index and the sizes of its files settle it."""
@@ -196,12 +210,15 @@ class _Files(NamedTuple):
 
     def _headers(self, seen: Evidence, found: Weights, outcome: Outcome) -> tuple[Evidence, Outcome]:
         """By the headers, as far as they can be read; else the result from the index stays."""
-        documents, wanted = self.documents, [*found.there, *found.beside]
+        documents, others = self.documents, [name for name in self._module_files if name not in seen.others]
+        wanted = [*found.there, *found.beside, *others]
         try:
-            headers = documents.shards.read(wanted, self.options.progress(len(wanted))) or None
+            read = documents.shards.read(wanted, self.options.progress(len(wanted)))
         except FetchError as error:
             return replace(seen, unseen=Failure(kind=error.kind, message=str(error))), outcome
-        seen = replace(seen, headers=headers)
+        headers = {name: one for name, one in read.items() if name not in others} or None
+        modules = {**seen.others, **{name: read[name] for name in others if name in read}}
+        seen = replace(seen, headers=headers, others=modules)
         unread = _unread(seen, found)
         if unread and found.sizes is not None and (headers or self.options.depth == "headers" or outcome.doubt):
             seen = replace(seen, unseen=Failure(kind="NoHeaders", message=not_read(documents, found, unread)))
@@ -231,6 +248,7 @@ class _Files(NamedTuple):
                 weights=found,
                 beside=beside,
                 samples=samples,
+                modules=seen.others,
             )
 
         outcome = compare(match)

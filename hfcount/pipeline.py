@@ -22,7 +22,7 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Reads
+from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, PARAMS, Documents, Reads
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
@@ -154,15 +154,18 @@ def examine(
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = changed(published, changes)
         announced = announcements(values, _beside(documents))
+        native = documents.layout is MISTRAL_LAYOUT
+        values = _of_transformers(documents, values)
         config = Config(values, where=_where(document, changes), chosen=changes)
-        make = partial(_blueprint, config, values, options)
+        make = partial(_native if native else _blueprint, config, values, options)
         blueprint = make() if changes else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
-        if not blueprint.derived_with:  # causes are proven by blueprints of other configs
+        evidence = _second_form(documents, blueprint, evidence, outcome)
+        if not (blueprint.derived_with or native):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
@@ -177,6 +180,8 @@ def examine(
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
         outcome.report(finding_of(error, name))
+    if documents.layout.config != CONFIG:
+        outcome.rename_file(CONFIG, documents.layout.config)
     return Inspection(
         documents=documents,
         options=options,
@@ -187,6 +192,32 @@ def examine(
         outcome=outcome,
         limit=limit,
     )
+
+
+def _of_transformers(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
+    """The config, or the one of transformers that a params.json comes to."""
+    if documents.layout is not MISTRAL_LAYOUT:
+        return values
+    from hfcount.layouts import mistral  # few are in that form
+
+    return mistral.config(values, documents.config.where)
+
+
+def _native(config: Config, values: Mapping[str, Any], options: Options) -> Blueprint:
+    """The blueprint under the names of Mistral's own layout."""
+    del values, options
+    from hfcount.layouts import mistral
+
+    return mistral.built(config)
+
+
+def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
+    """What was read with the model's second form, if it has one."""
+    if PARAMS not in documents.companions or documents.layout is MISTRAL_LAYOUT:
+        return evidence
+    from hfcount.second_form import compare  # few have two
+
+    return compare(documents, blueprint, evidence, outcome)
 
 
 def _where(document: Document, changes: Changes) -> str:

@@ -16,6 +16,7 @@ from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
 
 import hfcount
+from hfcount.layouts import mistral
 
 INDEX, SINGLE, BIN_INDEX = "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json"
 FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in (1, 2, 3))
@@ -587,15 +588,51 @@ def one_file_beside(*without: str, **changes: Any) -> Callable[[Checkpoint], Non
     return spoil
 
 
-def embedding(*without: str) -> Callable[[Checkpoint], None]:
+POOLING: Json = {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True}
+DENSE: Json = {"in_features": 12, "out_features": 4, "bias": False}
+
+
+def embedding(
+    *without: str,
+    pooling: Json = POOLING,
+    dense: Json = DENSE,
+    kinds: Mapping[str, str] = MappingProxyType({"2_Dense": "Dense", "3_Normalize": "Normalize"}),
+) -> Callable[[Checkpoint], None]:
     """What sentence-transformers saves around a model, less some files."""
-    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
-    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
-    files = {"modules.json": json.dumps(modules).encode(), "1_Pooling/config.json": b"{}"}
-    files |= {"2_Dense/config.json": b"{}", "2_Dense/model.safetensors": raw({"linear.weight": ("F32", (4, 12))})}
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", **kinds}
+    modules = [
+        {"name": kind, "path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()
+    ]
+    values = {"modules.json": modules, "1_Pooling/config.json": pooling, "2_Dense/config.json": dense}
+    files = {name: json.dumps(value).encode() for name, value in values.items()}
+    files["2_Dense/model.safetensors"] = raw({"linear.weight": ("F32", (4, 12))})
 
     def spoil(checkpoint: Checkpoint) -> None:
         checkpoint.others |= {name: content for name, content in files.items() if not name.startswith(without)}
+
+    return spoil
+
+
+PARAMS: Json = {
+    "dim": 12,
+    "n_layers": 3,
+    "head_dim": 6,
+    "hidden_dim": 20,
+    "n_heads": 4,
+    "n_kv_heads": 2,
+    "vocab_size": 50,
+    "norm_eps": 1e-05,
+}
+
+
+def consolidated(*without: str, **changes: int) -> Callable[[Checkpoint], None]:
+    """Mistral's own form of the same model beside it, less some tensors, or with another params.json."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        tensors = {one.name: one.shape for one in mistral.blueprint(PARAMS, "params.json").tensors()}
+        kept = {name: ("BF16", shape) for name, shape in tensors.items() if name not in without}
+        checkpoint.others |= {"consolidated.safetensors": raw(kept)}
+        checkpoint.others |= {"params.json": json.dumps(PARAMS | changes).encode()}
 
     return spoil
 
@@ -858,6 +895,80 @@ CASES: dict[str, Case] = {
     ),
     "a module of sentence-transformers without its folder": Case(
         "mismatch", "HF009", ("4 modules", "2_Dense is missing"), make=single, spoil=embedding("2_Dense")
+    ),
+    # Modules of sentence-transformers
+    "modules of sentence-transformers": Case("verified", make=single, spoil=embedding()),
+    "a module whose config lacks a key": Case(
+        "mismatch",
+        "HF801",
+        ("2_Dense/config.json has no out_features", "Dense"),
+        make=single,
+        spoil=embedding(dense={"in_features": 12}),
+    ),
+    "a module with a bias that is not stored": Case(
+        "mismatch",
+        "HF802",
+        ("2_Dense/model.safetensors lacks 1 tensor", "linear.bias"),
+        make=single,
+        spoil=embedding(dense=DENSE | {"bias": True}),
+    ),
+    "a module of another class than its weights": Case(
+        "mismatch",
+        "HF801",
+        ("2_Dense/config.json has in_features, which LayerNorm does not take",),
+        make=single,
+        spoil=embedding(kinds={"2_Dense": "LayerNorm"}),
+    ),
+    "a module whose weights have another shape": Case(
+        "mismatch",
+        "HF803",
+        ("linear.weight as 4×12", "has 5×12"),
+        make=single,
+        spoil=embedding(dense=DENSE | {"out_features": 5}),
+    ),
+    "a module that reads another width": Case(
+        "mismatch",
+        "HF804",
+        ("2_Dense reads 12 features (in_features)", "1_Pooling gives 24"),
+        make=single,
+        spoil=embedding(pooling=POOLING | {"pooling_mode_cls_token": True}),
+    ),
+    "a module that reads what nobody writes": Case(
+        "mismatch",
+        "HF805",
+        ("2_Dense reads sentence_embedding", "there is token_embeddings"),
+        make=single,
+        spoil=embedding(kinds={"1_Pooling": "Normalize", "2_Dense": "Dense"}),
+    ),
+    "a pooling that says another width": Case(
+        "explained",
+        "HF806",
+        ("1_Pooling/config.json says 16 for embedding_dimension", "gives 12"),
+        make=single,
+        spoil=embedding(pooling=POOLING | {"word_embedding_dimension": 16}),
+    ),
+    "a module of a class that is not known": Case(
+        "unverified",
+        "HF807",
+        ("the class Thick",),
+        make=single,
+        spoil=embedding(kinds={"2_Dense": "Thick"}),
+    ),
+    # Two forms of a model
+    "a second form": Case("verified", make=single, spoil=consolidated()),
+    "a second form that lacks a tensor": Case(
+        "mismatch",
+        "HF808",
+        ("In Mistral's own form", "layers.1.attention.wq.weight"),
+        make=single,
+        spoil=consolidated("layers.1.attention.wq.weight"),
+    ),
+    "a second form of another model": Case(
+        "mismatch",
+        "HF808 HF809",
+        ("differ between config.json and params.json", "12×12 by the first and 24×12 by the second"),
+        make=single,
+        spoil=consolidated(n_kv_heads=4),
     ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),

@@ -50,7 +50,7 @@ def with_more() -> tuple[Checkpoint, dict[str, list[str]]]:
     checkpoint, files = sharded(), {kind: names[0] for kind, names in KINDS.items()}
     for looked_at in ("adapters", "GGUF"):  # which have findings of their own
         files.pop(looked_at)
-    checkpoint.others = dict.fromkeys(files.values(), b"x") | {"params.json": b"{}"}
+    checkpoint.others = dict.fromkeys(files.values(), b"x") | {"params.json": b'{"quantization": {}}'}
     wanted = {kind: [name] for kind, name in files.items()}
     wanted["the author's own layout"].append("params.json")
     return checkpoint, wanted
@@ -91,9 +91,21 @@ def test_modules_of_sentence_transformers(tmp_path: Path) -> None:
     checkpoint = single()
     embedding("nothing")(checkpoint)
     report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
+    assert report.not_looked_at == ()
+    rows = [(one.path, one.kind, one.verdict, one.parameters, one.width) for one in report.modules or ()]
+    dense, normalize = ("2_Dense", "Dense", "verified", 48, 4), ("3_Normalize", "Normalize", "verified", 0, 4)
+    assert rows == [("1_Pooling", "Pooling", "verified", 0, 12), dense, normalize]
+    assert "2_Dense" in table.render([report])
+
+
+def test_pickled_weights_of_a_module_are_not_looked_at(tmp_path: Path) -> None:
+    checkpoint = single()
+    embedding("2_Dense/model")(checkpoint)
+    checkpoint.others["2_Dense/pytorch_model.bin"] = b"x"
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
     (one,) = report.not_looked_at
-    assert one.kind == "sentence-transformers modules"
-    assert "2_Dense/model.safetensors" in one.files
+    assert (one.kind, one.files) == ("sentence-transformers modules", ("2_Dense/pytorch_model.bin",))
+    assert [one.verdict for one in report.modules or ()] == ["verified", "unverified", "verified"]
     assert brief.render([report]).endswith("; not opened: sentence-transformers modules")
 
 

@@ -377,7 +377,7 @@ CASES: dict[str, Case] = {
         ("adapter_config.json, adapter_model.safetensors are in the folder",),
         spoil=both(also("adapter_config.json"), also("adapter_model.safetensors", ALIEN)),
     ),
-    "an embedding model": Case("verified", asked=2, make=single, spoil=embedding("nothing")),
+    "an embedding model": Case("verified", asked=3, make=single, spoil=embedding("nothing")),
     "an embedding model without its last layer": Case(
         "mismatch", "HF009", ("2_Dense is missing",), asked=2, make=single, spoil=embedding("2_Dense")
     ),

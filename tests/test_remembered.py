@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
+from defects import raw
 from loopback import Fault, Hub, write_checkpoint
 from test_hub import CONFIG, INDEX_NAME, MODEL, TOTAL
 
@@ -226,15 +227,21 @@ def test_offline_takes_the_commit_that_was_seen_last(hub: Hub, run: Run, tiny: P
 # Mirrors that list one folder at a time
 
 
+WIDTH = CONFIG["hidden_size"]
+
+
 def with_modules(folder: Path) -> Path:
     """A checkpoint of sentence-transformers with a module of one file and one of two."""
     (folder / "1_Pooling").mkdir(parents=True)
-    (folder / "1_Pooling" / "config.json").write_text("{}")
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"embedding_dimension": WIDTH}))
     (folder / "2_Dense").mkdir()
-    (folder / "2_Dense" / "config.json").write_text("{}")
-    (folder / "2_Dense" / "model.safetensors").write_bytes(b"")
+    dense = {"in_features": WIDTH, "out_features": 4, "bias": False}
+    (folder / "2_Dense" / "config.json").write_text(json.dumps(dense))
+    (folder / "2_Dense" / "model.safetensors").write_bytes(raw({"linear.weight": ("F32", (4, WIDTH))}))
     kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense"}
-    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    modules = [
+        {"name": kind, "path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()
+    ]
     (folder / "modules.json").write_text(json.dumps(modules))
     return folder
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from hfcount.errors import FetchError
 from hfcount.fetcher.folder import FolderShards, read_folder
 from hfcount.fetcher.interface import (
-    CONFIG,
-    INDEX,
     TOKENS,
     Documents,
     Request,
     companions,
     is_commit,
     label,
+    layout_of,
     top_level,
 )
 from hfcount.fetcher.place import Place
@@ -76,14 +75,27 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
     if kept is None or commit is None or (cached not in ("", commit) and _is_newer(ref, request, url)):
         return None
     sizes, found = kept.sizes or {}, dict(kept.documents)
-    if any(name in sizes and name not in found and name not in TOKENS for name in (CONFIG, INDEX, *companions(sizes))):
+    layout = layout_of(sizes)
+    wanted = (layout.config, layout.listing, *companions(sizes))
+    if any(name in sizes and name not in found and name not in TOKENS for name in wanted):
         return None
-    config, index = found.pop(CONFIG, None), found.pop(INDEX, None)
+    config, index = found.pop(layout.config, None), found.pop(layout.listing, None)
     if config is None:
         return None
     shards = kept.shards(_whole(folder, sizes) if cached == commit else None)
     names = top_level(sizes)
-    return Documents(request.path, "cache", commit, config, index, shards, names, sizes=kept.sizes, companions=found)
+    return Documents(
+        request.path,
+        "cache",
+        commit,
+        config,
+        index,
+        shards,
+        names,
+        sizes=kept.sizes,
+        companions=found,
+        layout=layout,
+    )
 
 
 def _is_newer(ref: Path, request: Request, url: str) -> bool:

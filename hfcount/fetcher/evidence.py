@@ -29,16 +29,17 @@ from hfcount.fetcher.interface import (
     Pickles,
     Request,
     Shards,
+    is_inside,
     label,
 )
-from hfcount.formats.json import Document
+from hfcount.formats.json import Document, parse_object
 from hfcount.formats.recording import read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.text import printable
 
 _SUMS = "checksums.json"
-_KEPT = (CONFIG, INDEX, *COMPANIONS, HEADERS)
+_KEPT = (CONFIG, INDEX, *COMPANIONS)
 MOST = 1 << 30
 """Bytes that are kept in all; beyond, what was used longest ago goes."""
 
@@ -100,8 +101,8 @@ def load(request: Request, endpoint: str, commit: str) -> Kept | None:
 
 def _read(folder: Path, named: str, commit: str) -> Kept | None:
     try:
-        found = {name: files.read(folder / name, f"{named} {name}") for name in _KEPT}
         sums = files.read(folder / _SUMS)
+        found = {name: files.read(folder / name, f"{named} {name}") for name in _names(sums)}
         if sums is None or sums.raw != _sums({name: one.raw for name, one in found.items() if one}):
             return None
         headers = found.pop(HEADERS)
@@ -112,6 +113,12 @@ def _read(folder: Path, named: str, commit: str) -> Kept | None:
         return None
     documents = {name: one for name, one in found.items() if one}
     return Kept(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
+
+
+def _names(sums: Document | None) -> list[str]:
+    """The documents that may be kept: those of a name of their own, and the configs of modules."""
+    others = parse_object(sums) if sums else {}
+    return [*_KEPT, *(name for name in others if name not in (*_KEPT, HEADERS) and is_inside(name)), HEADERS]
 
 
 def knows(request: Request, endpoint: str) -> bool:
@@ -156,6 +163,7 @@ def keep(
         with files.held(folder):  # what another run writes between reading and writing would be lost
             before = _read(folder, "", commit) or Kept()
             for name, raw in _merged(documents, before, shards or {}, samples, pickles).items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 files.write(folder / name, raw)
         if not known:
             _forget_the_oldest(_root())
@@ -167,8 +175,10 @@ def _merged(
     """All files to keep: what was read of a commit stays, unless its listing now says otherwise."""
     sizes = before.sizes if documents.sizes is None else documents.sizes
     before = before if sizes is None else before.under(sizes)
-    read = {CONFIG: documents.config, INDEX: documents.index, **documents.companions}
-    whole = {name: one.raw for name in _KEPT if (one := read.get(name) or before.documents.get(name))}
+    layout = documents.layout
+    read = {layout.config: documents.config, layout.listing: documents.index, **documents.companions}
+    names = dict.fromkeys([*_KEPT, *read, *before.documents])
+    whole = {name: one.raw for name in names if (one := read.get(name) or before.documents.get(name))}
     others = {name: recorded_shard(name, one) for name, one in before.files.items() if name not in shards}
     kept = {**before.pickles, **recorded_pickles(pickles)}
     whole[HEADERS] = recording(

@@ -14,7 +14,6 @@ from hfcount.fetcher.interface import (
     COMPANIONS,
     CONFIG,
     HEADERS,
-    INDEX,
     Documents,
     Pickles,
     Progress,
@@ -203,9 +202,10 @@ def record(
     folder = root / (local_path(documents.model).resolve().name if from_folder else documents.model)
     others = documents.files if documents.source == "hub" and not (documents.index or shards or sizes) else ()
     recorded = {
-        CONFIG: documents.config.raw,
-        INDEX: documents.index.raw if documents.index else None,
-        **{name: one.raw if (one := documents.companions.get(name)) else None for name in COMPANIONS},
+        **dict.fromkeys(COMPANIONS),
+        documents.layout.config: documents.config.raw,
+        documents.layout.listing: documents.index.raw if documents.index else None,
+        **{name: one.raw for name, one in documents.companions.items()},
         HEADERS: recording(documents.revision, shards, others, sizes, samples, recorded_pickles(pickles)),
     }
     try:
@@ -219,6 +219,7 @@ def record(
                 )
         for name, raw in recorded.items():
             if raw is not None:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 files.write(folder / name, raw)
     except OSError as error:
         raise FetchError("NotSaved", f"cannot record to {printable(str(folder))}: {error.strerror}.") from None

@@ -10,7 +10,7 @@ from stat import S_ISREG
 from typing import BinaryIO
 
 from hfcount.errors import FetchError
-from hfcount.fetcher import files, tokens
+from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.interface import (
     ADAPTER,
     BIN_INDEX,
@@ -24,6 +24,7 @@ from hfcount.fetcher.interface import (
     Request,
     SourceName,
     companions,
+    layout_of,
     top_level,
 )
 from hfcount.fetcher.missing import without_config
@@ -98,12 +99,12 @@ def read_folder(
         from hfcount.fetcher.instead import no_folder
 
         raise FetchError("NoSuchFolder", no_folder(folder, model))
-    config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
     try:
         sizes, entries = _listed(folder), os.listdir(folder)
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
-    names = top_level(sizes)
+    names, layout = top_level(sizes), layout_of({*entries})
+    config, index = (files.read(folder / name, label and f"{label} {name}") for name in (layout.config, layout.listing))
     refuse = partial(_no_config, folder, sizes, source)
     place = Place(model, source, revision, sizes, FolderReader(folder, label), refuse, file)
     if config is None or file is not None:
@@ -124,15 +125,19 @@ def read_folder(
         sizes=sizes if whole else None,
         companions=_companions(folder, sizes, label),
         place=place,
+        layout=layout,
     )
 
 
 def _companions(folder: Path, sizes: Mapping[str, int | None], label: str | None) -> dict[str, Document]:
     """The further documents of a folder with these files."""
-    others = {
-        name: files.read(folder / name, label and f"{label} {name}") for name in companions(sizes) if name not in TOKENS
-    }
-    return {name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label)
+
+    def documents(wanted: Collection[str]) -> dict[str, Document]:
+        read = ((name, files.read(folder / name, label and f"{label} {name}")) for name in wanted)
+        return {name: one for name, one in read if one}
+
+    found = documents([name for name in companions(sizes) if name not in TOKENS])
+    return found | module_files.configs(found, sizes, documents) | tokens.read(folder, sizes, label)
 
 
 def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:

@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
-from hfcount.fetcher import evidence
+from hfcount.fetcher import evidence, module_files
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
 from hfcount.fetcher.hub_files import HubFiles
@@ -18,14 +19,15 @@ from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
     CONFIG,
-    INDEX,
     MODULES,
     TOKENS,
     Documents,
+    Layout,
     Request,
     Shards,
     companions,
     label,
+    layout_of,
     top_level,
 )
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
@@ -118,24 +120,33 @@ class _Repo:
         found |= {CONFIG: config} if config else {}
         missing = [name for name in self._wanted() if name not in found]
         found |= self._read(missing, ahead=kept is None)
-        for name in (CONFIG, INDEX):
-            if name not in found and (name == CONFIG or name in (self.sizes or ())):
-                raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
+        layout = layout_of(self.sizes or ())
+        self._check_there(found, layout)
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
+        others = module_files.configs(found, self.sizes or (), partial(self._read, ahead=False))
         shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes, self.begun)
         if kept is not None:
-            shards = kept.shards(shards, more=bool(missing) or not kept.whole)
-        first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
+            shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)
+        found |= others
+        first, index, names = found.pop(layout.config), found.pop(layout.listing, None), top_level(self.sizes or ())
         return Documents(
             *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
             companions=found,
             place=self._place(),
+            layout=layout,
         )
 
+    def _check_there(self, found: Collection[str], layout: Layout) -> None:
+        """Raises FetchError if the config or an index that is listed was not found."""
+        for name in (layout.config, layout.listing):
+            if name not in found and (name == layout.config or name in (self.sizes or ())):
+                raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
+
     def _is_place(self) -> bool:
-        return self.sizes is not None and (CONFIG not in self.sizes or self.request.file is not None)
+        sizes = self.sizes
+        return sizes is not None and (layout_of(sizes).config not in sizes or self.request.file is not None)
 
     def _place(self) -> Place:
         sizes, file = self.sizes or {}, self.request.file
@@ -150,8 +161,9 @@ class _Repo:
 
     def _wanted(self) -> list[str]:
         """The documents to read, as far as they may be there."""
-        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
-        return wanted + companions(self.sizes or {})
+        layout = layout_of(self.sizes or ())
+        wanted = [name for name in (layout.config, layout.listing) if self.sizes is None or name in self.sizes]
+        return [*dict.fromkeys(wanted + companions(self.sizes or {}))]
 
     def _read(self, names: Collection[str], ahead: bool) -> dict[str, Document]:
         """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it.

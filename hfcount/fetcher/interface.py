@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.formats.json import Document
@@ -32,11 +32,38 @@ MODULES = "modules.json"
 BIN_SINGLE = "pytorch_model.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
+PARAMS = "params.json"
+
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES, *TOKENS)
+COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
+
+
+class Layout(NamedTuple):
+    """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several."""
+
+    config: str
+    single: str
+    listing: str
+
+
+HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
+MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
+
+
+def layout_of(names: Collection[str]) -> Layout:
+    """The layout of a checkpoint with these files."""
+    stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
+    native = CONFIG not in names and PARAMS in names and stored
+    return MISTRAL_LAYOUT if native else HF_LAYOUT
+
+
+def is_consolidated(name: str) -> bool:
+    """Whether a file holds weights in Mistral's own layout."""
+    return name.startswith("consolidated") and name.endswith(".safetensors")
+
 
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
@@ -174,7 +201,7 @@ class Reads:
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         """As Shards has it."""
         shards = self._shards.read(wanted, done)
-        self.headers = shards or None
+        self.headers = {**(self.headers or {}), **shards} or None
         return shards
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
@@ -202,8 +229,9 @@ class Documents:
         alone: whether MODEL is the config's own file, so that nothing else was looked for.
         sizes: bytes of all files by their names, those in folders below included, where they were listed with their
             sizes.
-        companions: further documents by name, of COMPANIONS.
+        companions: further documents by name: of COMPANIONS, and the configs of modules.
         place: reads any other file; None where only the documents are at hand.
+        layout: which files are the config, the weights and the index.
     """
 
     model: str
@@ -217,6 +245,7 @@ class Documents:
     sizes: Mapping[str, int | None] | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
     place: "Place | None" = None
+    layout: Layout = HF_LAYOUT
 
 
 class Source(Protocol):

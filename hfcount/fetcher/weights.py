@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hfcount.fetcher.beside import OWN, PICKLES, kind
-from hfcount.fetcher.interface import BIN_SINGLE, SHORT, SINGLE, TOKENIZER, TOKENS, Documents, top_level
+from hfcount.fetcher.interface import (
+    BIN_SINGLE,
+    MISTRAL_LAYOUT,
+    SHORT,
+    TOKENIZER,
+    TOKENS,
+    Documents,
+    is_consolidated,
+    top_level,
+)
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
 
@@ -81,10 +90,11 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     """The weight files of a checkpoint, as its index names them and its listing shows them."""
     names, named = documents.shards.names, index.shards if index else frozenset[str]()
     others = [name for name in names or () if name not in named]
-    apart = {name: why for name in others if (why := set_apart(name))}
+    native = documents.layout is MISTRAL_LAYOUT
+    apart = {name: why for name in others if (why := set_apart(name)) and not (native and is_consolidated(name))}
     beside = [name for name in others if name not in apart]
-    if index is None and (names is None or SINGLE in names):
-        named = frozenset({SINGLE})
+    if index is None and (names is None or documents.layout.single in names):
+        named = frozenset({documents.layout.single})
     elif index is None:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)

@@ -1,24 +1,70 @@
-"""modules.json of sentence-transformers: the steps from text to an embedding, and the folder of each."""
+"""modules.json of sentence-transformers: the modules from text to an embedding, and the files of each."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import PureWindowsPath
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
-from hfcount.formats.json import Document, parse_value
-from hfcount.text import shown
+from hfcount.formats.json import Document, parse_object, parse_value
+from hfcount.text import printable, shown
 
-# Classes of sentence-transformers that read files of their own (5.x, models/*.py). Others may have none, and git keeps
-# no empty folder.
-_WITH_WEIGHTS = {"CNN", "Dense", "LSTM", "LayerNorm", "WeightedLayerPooling"}
-_WITH_FILES = _WITH_WEIGHTS | {"Pooling", "StaticEmbedding", "Transformer", "WordEmbeddings"}
+MOST = 100
+"""Modules of a model whose files are read."""
+
+PACKAGE = "sentence_transformers"
+KIND = "config_sentence_transformers.json"  # which says what kind of model it is
+ROUTERS = ("Router", "Asym")
+TRANSFORMERS = ("Transformer", "CLIPModel", "MLMTransformer")
+
+# Classes of sentence-transformers that read files of their own (6.2, */modules/*.py). Others may have none, and git
+# keeps no empty folder.
+_WITH_WEIGHTS = {"CNN", "Dense", "LSTM", "LayerNorm", "SparseAutoEncoder", "WeightedLayerPooling"}
+_WITH_FILES = _WITH_WEIGHTS | {"Pooling", "StaticEmbedding", "SparseStaticEmbedding", "Transformer", "WordEmbeddings"}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_CONFIGS = {
+    "CNN": ("cnn_config.json",),
+    "LSTM": ("lstm_config.json",),
+    "WordEmbeddings": ("wordembedding_config.json",),
+    "StaticEmbedding": (),
+    **dict.fromkeys(ROUTERS, ("router_config.json", "config.json")),
+    **dict.fromkeys(
+        TRANSFORMERS,
+        tuple(
+            f"sentence_{name}_config.json"
+            for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+        ),
+    ),
+}
+"""Names of the files with a class's config, the first that is there counts; config.json for any other class."""
 
 
 class Module(NamedTuple):
-    """One step: its folder, empty for the checkpoint's own, and the name of its class."""
+    """One module: its folder, empty for the checkpoint's own, the name of its class, and the package of that."""
 
     folder: str
     kind: str
+    package: str = PACKAGE
+
+    @property
+    def label(self) -> str:
+        """What messages call it: its folder, or its class where it has none."""
+        return self.folder or self.kind
+
+    @property
+    def weights(self) -> str:
+        """The safetensors file of its weights."""
+        return self._path(_WEIGHTS[0])
+
+    @property
+    def loads_weights(self) -> bool:
+        """Whether its class refuses to load without weights."""
+        return self.kind in _WITH_WEIGHTS
+
+    def config(self, files: Collection[str]) -> str:
+        """The file of its config: the first of the names that its class looks for that is among these files."""
+        names = [self._path(name) for name in _CONFIGS.get(self.kind, ("config.json",))]
+        return next((name for name in names if name in files), names[0] if names else "")
 
     def lacks(self, files: Collection[str]) -> str | None:
         """What it needs and is not among these files of the checkpoint; None if nothing is known to be missing."""
@@ -28,11 +74,14 @@ class Module(NamedTuple):
         if not own:
             return self.folder
         weights = {f"{self.folder}/{name}" for name in _WEIGHTS}
-        return f"{self.folder}/{_WEIGHTS[0]}" if self.kind in _WITH_WEIGHTS and not own & weights else None
+        return self.weights if self.loads_weights and not own & weights else None
+
+    def _path(self, name: str) -> str:
+        return f"{self.folder}/{name}" if self.folder else name
 
 
 def read_modules(document: Document) -> list[Module]:
-    """The steps in their order.
+    """The modules in their order.
 
     Raises:
         DocumentError: HF001, it does not list modules.
@@ -40,11 +89,61 @@ def read_modules(document: Document) -> list[Module]:
     value = parse_value(document)
     if not isinstance(value, list):
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold a list of modules.")
-    return [_module(document.where, one) for one in value]
+    modules = [_module(document.where, one) for one in value]
+    names = [one.get("name") for one in value]
+    if not all(isinstance(name, str) for name in names):
+        raise DocumentError(f"{document.where} gives a module no name, and must give each one.")
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise DocumentError(
+            f"{document.where} gives several modules the name {shown(twice[0])}: the last replaces them."
+        )
+    return modules
+
+
+def read_router(document: Document, folder: str) -> Mapping[str, Sequence[Module]]:
+    """The modules of each route of a Router that is in this folder, in their order.
+
+    Raises:
+        DocumentError: HF001, it has no such routes.
+    """
+    where, value = document.where, parse_object(document)
+    types, routes = value.get("types"), value.get("structure")
+    if not isinstance(types, dict) or not isinstance(routes, dict) or not routes:
+        raise DocumentError(f"{where} must give the types and the structure of its routes.")
+    start = f"{folder}/" if folder else ""
+    known = {name: _module(where, {"path": f"{start}{name}", "type": kind}) for name, kind in types.items()}
+    for route, names in routes.items():
+        if not isinstance(names, list) or not names:
+            raise DocumentError(f"{where} has {shown(names)} for route {shown(route)}, and must list its modules.")
+        if lost := next((one for one in names if not isinstance(one, str) or one not in known), None):
+            raise DocumentError(f"{where} has {shown(lost)} in route {shown(route)}, and types does not name it.")
+    return {printable(route): [known[name] for name in names] for route, names in routes.items()}
+
+
+def all_modules(listed: Sequence[Module], documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
+    """The modules and those within their routers, each folder once, as far as the routers' documents were read."""
+    found: dict[Module, None] = {}
+    left = list(listed)
+    while left and len(found) < MOST:
+        module = left.pop(0)
+        if module in found:
+            continue
+        found[module] = None
+        document = documents.get(module.config(files)) if module.kind in ROUTERS else None
+        if document is not None:
+            try:
+                left += [one for modules in read_router(document, module.folder).values() for one in modules]
+            except DocumentError:
+                continue  # a finding says it
+    return list(found)
 
 
 def _module(where: str, value: Any) -> Module:
     folder, kind = (value.get("path"), value.get("type")) if isinstance(value, dict) else (None, None)
     if not isinstance(folder, str) or not isinstance(kind, str):
         raise DocumentError(f"{where} has {shown(value)} for a module, and must give its path and type.")
-    return Module(folder.strip("/"), kind.rpartition(".")[2])
+    path = PureWindowsPath(folder)
+    if path.anchor or ".." in path.parts or "\0" in folder:
+        raise DocumentError(f"{where} has {shown(folder)} for a module's path, which leads out of the checkpoint.")
+    segments = [one for one in folder.split("/") if one not in ("", ".")]
+    return Module("/".join(segments), kind.rpartition(".")[2], kind.partition(".")[0])

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from hfcount.errors import Value
 from hfcount.fetcher.beside import beside
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import ComponentCount, Parameters, TensorRow
+from hfcount.figures import ComponentCount, ModuleRow, Parameters, TensorRow
 from hfcount.inspection import Contained, Figures, Inspection
 from hfcount.plan import Blueprint, Row
 from hfcount.report.model import (
@@ -23,6 +23,7 @@ from hfcount.report.model import (
 from hfcount.served import Memory
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding, Proof
+from hfcount.verifier.findings import ModuleResult
 
 _MOST = 100  # files of a kind that are named
 
@@ -67,6 +68,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         overrides=dict(run.changes) or None,
         variants=evidence.variants or None,
         adapter=evidence.adapter,
+        modules=tuple(map(_module, outcome.modules)) or None,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -76,6 +78,19 @@ def _is_seen(run: Inspection) -> bool:
     described = run.blueprint is not None and not run.blueprint.asides
     compared = described or run.evidence.contained is not None
     return compared and run.evidence.unseen is None and run.evidence.depth != "config"
+
+
+def _module(result: ModuleResult) -> ModuleRow:
+    verdicts: dict[bool | None, Literal["verified", "mismatch", "unverified"]]
+    verdicts = {None: "unverified", True: "verified", False: "mismatch"}
+    return ModuleRow(
+        path=printable(result.path),
+        kind=printable(result.kind),
+        verdict=verdicts[result.agrees],
+        parameters=result.parameters,
+        tensors=result.tensors,
+        width=result.width,
+    )
 
 
 def _evidence(run: Inspection) -> Evidence | None:
@@ -123,7 +138,7 @@ def _files(run: Inspection, weights: Weights) -> Files:
         found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
         sized=run.outcome.sized,
         opened=len(run.evidence.headers or ()),
-        apart={printable(name): why for name, why in sorted(weights.apart.items())},
+        apart={printable(name): why for name, why in sorted(weights.apart.items()) if name not in run.evidence.others},
     )
 
 
@@ -132,7 +147,8 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
     weights, evidence = run.evidence.weights, run.evidence
     if weights is None and not (evidence.contained and evidence.beside):
         return ()
-    seen, names = {*(evidence.headers or ()), *evidence.beside}, {*run.documents.files}
+    seen, names = {*(evidence.headers or ()), *evidence.beside, *evidence.others}, {*run.documents.files}
+    seen.update(run.documents.companions)
     if weights is not None:
         seen.update(weights.named if evidence.index else ())
         names = {*weights.files, *(weights.sizes or ()), *weights.apart}

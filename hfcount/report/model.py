@@ -16,6 +16,7 @@ from hfcount.figures import (
     Failure,
     LayerKind,
     Location,
+    ModuleRow,
     Parameters,
     Part,
     Storage,
@@ -153,6 +154,7 @@ class Report(Part):
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
     are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
     answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
+    `modules` are those that sentence-transformers puts around the model.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -187,6 +189,7 @@ class Report(Part):
     error: Failure | None = None
     derived_with: str | None = None
     serving: Serving | None = None
+    modules: tuple[ModuleRow, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -280,7 +283,7 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving".split()
+_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving modules".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

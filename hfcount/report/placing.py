@@ -25,7 +25,7 @@ def place(finding: Finding, documents: Documents) -> Location:
 
 
 def _document(documents: Documents, file: str) -> Document | None:
-    known = {CONFIG: documents.config, INDEX: documents.index}
+    known = {documents.layout.config: documents.config, documents.layout.listing: documents.index}
     return known[file] if file in known else documents.companions.get(file)
 
 

@@ -12,7 +12,7 @@ from hfcount.figures import ClosedForm, Parameters
 from hfcount.report.model import Report
 from hfcount.reporters import text as words
 from hfcount.reporters.amounts import short
-from hfcount.reporters.columns import apart, fitting, narrow, plain
+from hfcount.reporters.columns import COLOURS, apart, fitting, narrow, plain
 from hfcount.reporters.selection import sparse
 from hfcount.reporters.text import formulas, number, share
 
@@ -106,6 +106,21 @@ def checks(report: Report, width: int) -> RenderableType:
         if tight:
             outcome = Text.assemble(f"expected {numbers[0]}, observed {numbers[1]}: ", outcome)
         table.add_row(check.name, *([] if tight else numbers), outcome)
+    return table
+
+
+def modules(report: Report) -> RenderableType:
+    """What sentence-transformers puts around the model, counted apart from it."""
+    table = plain()
+    table.add_column("module", overflow="fold")
+    table.add_column("parameters", justify="right", no_wrap=True)
+    table.add_column("width", justify="right", no_wrap=True)
+    table.add_column("")
+    for module in report.modules or ():
+        place = f"{module.path} ({module.kind})" if module.path and module.kind not in module.path else module.path
+        colour = COLOURS[module.verdict] if module.verdict != "verified" or report.ok else "dim"
+        outcome = Text(module.verdict, colour)
+        table.add_row(place or module.kind, number(module.parameters), number(module.width), outcome)
     return table
 
 

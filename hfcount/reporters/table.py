@@ -123,6 +123,8 @@ def _sections(report: Report, width: int, short: bool) -> Iterator[Iterable[Rend
         yield [sections.checks(report, width)]
     if report.components and not short:
         yield sections.components(report, width)
+    if report.modules:
+        yield [sections.modules(report)]
     if words.serving(report) and (not short or _loaded(report)):
         yield [sections.serving(report, width)]
     if report.tensors is not None:

@@ -7,6 +7,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hfcount.fetcher import module_files
 from hfcount.fetcher.interface import companions, top_level
 from hfcount.fetcher.ranges import PREFETCH
 from hfcount.fetcher.weights import pickled_names
@@ -126,7 +127,8 @@ def _listed(source: Listing | Collection) -> Plan:
 def _known(files: Mapping[str, int | None]) -> Plan:
     """The plan for a repo without an index."""
     shards = sum(name.endswith(".safetensors") for name in top_level(files))
-    documents, ranges = 1 + len(companions(files)), shards + 2 * len(pickled_names(files))
+    documents = 1 + len(companions(files)) + module_files.most(files)
+    ranges = shards + 2 * len(pickled_names(files))
     return Plan(0, 1, 0, documents + ranges, documents * _CONFIG + ranges * PREFETCH)
 
 

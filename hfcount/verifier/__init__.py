@@ -1,6 +1,7 @@
 """Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -52,6 +53,12 @@ def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
     quantised.check_tensors(c, outcome)
 
 
+def _check_embedding(c: Comparison, outcome: Outcome) -> None:
+    from hfcount.verifier import modules  # most checkpoints have none
+
+    modules.check_modules(c, outcome)
+
+
 # Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys,
 # and then by the checks that rules have in their files.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
@@ -92,6 +99,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (unlisted.check_unlisted, {"listing", "files"}),
     (presence.check_parts, {"listing"}),
     (presence.check_pickled, {"listing"}),
+    (_check_embedding, {"modules"}),
 )
 
 
@@ -105,6 +113,7 @@ def verify(
     weights: Weights | None = None,
     beside: Mapping[str, Shard] = MappingProxyType({}),
     samples: Samples = MappingProxyType({}),
+    modules: Mapping[str, Shard] = MappingProxyType({}),
 ) -> Outcome:
     """Runs every check that there is evidence for.
 
@@ -115,11 +124,14 @@ def verify(
         weights: which weight files are there, where that is known.
         beside: files that were read and that the index does not name, by name.
         samples: pieces of the files that were read.
+        modules: files of modules of sentence-transformers that were read, by path.
     """
     view = None if shards is None else merge(shards, index)
     comparison = Comparison.of(
         blueprint, index, view, announced, match=match, listing=weights, beside=beside, samples=samples
     )
+    if modules:
+        comparison = replace(comparison, modules=modules)
     outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:

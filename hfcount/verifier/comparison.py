@@ -53,6 +53,7 @@ class Comparison:
         weights: which weight files are there, and the index that was read: `index` is None if it is of other files.
         beside: files that were read and that the index does not name.
         samples: pieces of files that were read.
+        modules: files of modules of sentence-transformers that were read, by path.
     """
 
     blueprint: Blueprint
@@ -69,6 +70,7 @@ class Comparison:
     weights: Weights = field(default_factory=Weights)
     beside: Mapping[str, Shard] = field(default_factory=dict)
     samples: Samples = field(default_factory=dict)
+    modules: Mapping[str, Shard] = field(default_factory=dict)
 
     @classmethod
     def of(

@@ -46,6 +46,25 @@ class Stored(TypedDict):
     bytes: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleResult:
+    """A module of sentence-transformers: its folder and class, and what is known of its tensors.
+
+    Args:
+        parameters: elements of its tensors; None if they are not known.
+        tensors: how many it has; None if they are not known.
+        width: features of the embedding after it; None if that is not known.
+        agrees: whether its settings and tensors are as its class needs them; None if that was not compared.
+    """
+
+    path: str
+    kind: str
+    parameters: int | None = None
+    tensors: int | None = None
+    width: int | None = None
+    agrees: bool | None = None
+
+
 @dataclass(slots=True)
 class Outcome:
     """What was found.
@@ -62,6 +81,7 @@ class Outcome:
         pieces: parts of the files that would tell whether copies are copies.
         apart: names of tied tensors that are stored with values of their own, which the reference then does not tie.
         packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
+        modules: the modules of sentence-transformers around the model.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -77,10 +97,15 @@ class Outcome:
     pieces: list[Piece] = field(default_factory=list)
     apart: frozenset[str] = frozenset()
     packed: "Packed[Match] | None" = None
+    modules: tuple[ModuleResult, ...] = ()
 
     def has(self, *codes: str) -> bool:
         """Whether any of these was reported."""
         return any(finding.code in codes for finding in self.findings)
+
+    def rename_file(self, old: str, new: str) -> None:
+        """Gives the findings about a file the name that it has in this checkpoint."""
+        self.findings = [one.replace(file=new) if one.file == old else one for one in self.findings]
 
     def report(self, finding: Finding) -> None:
         """Adds a finding."""

@@ -24,7 +24,11 @@ _Misshapen = tuple[Leaf, str, tuple[int, ...]]
 
 def check_files(c: Comparison, outcome: Outcome) -> None:
     """HF003, HF004: every file is complete and has a valid header."""
-    shards = [shard for _, shard in sorted(c.headers.shards.items())]
+    check_shards(c, [shard for _, shard in sorted(c.headers.shards.items())], outcome)
+
+
+def check_shards(c: Comparison, shards: Sequence[Shard], outcome: Outcome) -> None:
+    """The same of some of the files."""
     if broken := [shard for shard in shards if shard.problem is not None]:
         _report_broken(c, broken, outcome)
     for shard in shards:

@@ -1,0 +1,54 @@
+"""Files of the modules that a modules.json of sentence-transformers names: their configs, and their weights."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import CONFIG, MODULES, SINGLE, is_inside
+from hfcount.formats.json import Document
+from hfcount.formats.modules import KIND, Module, all_modules, read_modules
+
+_LEVELS = 4  # of routers within routers
+
+Read = Callable[[Collection[str]], Mapping[str, Document]]
+
+
+def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -> dict[str, Document]:
+    """The documents with the modules' configs, by path; level by level, since routers name further modules.
+
+    Args:
+        found: documents that were read before.
+        files: paths of all files there are.
+        read: reads documents; one that is not there is left out.
+    """
+    documents = dict(found)
+    for _ in range(_LEVELS if MODULES in found else 0):
+        wanted = {KIND, *(one.config(files) for one in _modules(documents, files))} - {CONFIG} - documents.keys()
+        if not (names := sorted(wanted.intersection(files))):
+            break
+        documents |= read(names)
+        if wanted.isdisjoint(documents):
+            break
+    return {name: one for name, one in documents.items() if name not in found}
+
+
+def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:
+    """The safetensors files of modules in folders of their own that are described, as far as they are there."""
+    return sorted({one.weights for one in _modules(documents, files) if one.folder and one.weights in files})
+
+
+def most(files: Collection[str]) -> int:
+    """How many files of modules a run may ask for at most, by the names of all files."""
+    if MODULES not in files:
+        return 0
+    return sum(name.endswith(("_config.json", "/config.json", "_transformers.json", f"/{SINGLE}")) for name in files)
+
+
+def _modules(documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
+    """The modules that are named, those in routers included, but not those whose folder leaves the checkpoint."""
+    if MODULES not in documents:
+        return []
+    try:
+        listed = read_modules(documents[MODULES])
+    except DocumentError:  # a finding says it
+        return []
+    return [one for one in all_modules(listed, documents, files) if not one.folder or is_inside(one.folder)]

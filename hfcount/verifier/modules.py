@@ -1,0 +1,180 @@
+"""Checks of the modules that sentence-transformers puts around a model: configs, tensors, and widths from one on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import MODULES
+from hfcount.formats.json import Document, parse_object
+from hfcount.formats.modules import KIND, PACKAGE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
+from hfcount.modules.chain import State, begun, joined, wrong_widths
+from hfcount.modules.classes import SENTENCE, TOKENS, UNDESCRIBED, Layout, layout
+from hfcount.text import shown
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import ModuleResult, Outcome, finding_of
+from hfcount.verifier.headers import check_shards
+from hfcount.verifier.module_tensors import Stored, check_tensors
+
+_ROUTERS = 4  # within each other
+
+
+def check_modules(c: Comparison, outcome: Outcome) -> None:
+    """HF801 to HF807: each module by its config, and the widths of what one gives and the next reads."""
+    try:
+        listed = read_modules(c.weights.companions[MODULES])
+    except DocumentError:  # HF009 says it
+        return
+    check_shards(c, [shard for _, shard in sorted(c.modules.items())], outcome)
+    walk = _Walk(c, outcome, {})
+    walk.check_end(walk.through(listed, State()))
+    outcome.modules = tuple(walk.results.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """The way of a text through the modules; `results` are those that were met."""
+
+    c: Comparison
+    outcome: Outcome
+    results: dict[Module, ModuleResult]
+
+    def through(self, modules: Sequence[Module], state: State, within: int = 0) -> State:
+        """The features after these modules."""
+        for module in modules:
+            if module.package != PACKAGE:
+                self.results.setdefault(module, ModuleResult(module.folder, module.kind))
+                state = state.unknown()
+            elif module.kind in ROUTERS:
+                state = self._routed(module, state, within)
+            elif module.kind in TRANSFORMERS:
+                state = self._transformed(module)
+            else:
+                state = self._passed(module, state)
+        return state
+
+    def check_end(self, state: State) -> None:
+        """HF805: the modules of a model that gives embeddings give one."""
+        kind = (self._parsed(KIND) or {}).get("model_type")
+        if kind in ("SentenceTransformer", "SparseEncoder") and state.lacks(SENTENCE):
+            self._report_missing(MODULES, str(kind), SENTENCE, state)
+
+    def _routed(self, module: Module, state: State, within: int) -> State:
+        file = self._config(module)
+        document = self._document(file)
+        if document is None or within > _ROUTERS:
+            return state.unknown()
+        try:
+            routes = read_router(document, module.folder)
+        except DocumentError as error:
+            self.outcome.report(finding_of(error, file))
+            return state.unknown()
+        return joined([self.through(modules, state, within + 1) for modules in routes.values()])
+
+    def _transformed(self, module: Module) -> State:
+        """The features that a transformer gives; of one in a folder of its own the width is not known."""
+        values = self._parsed(self._config(module))
+        if values is None:
+            return State().unknown()
+        feature = values.get("module_output_name", SENTENCE if module.kind == "CLIPModel" else TOKENS)
+        task = values.get("transformer_task", "fill-mask" if module.kind == "MLMTransformer" else "feature-extraction")
+        usual = not module.folder and feature == TOKENS and task == "feature-extraction"
+        return begun(self._width() if usual else None, str(feature), module.folder or module.kind)
+
+    def _width(self) -> int | None:
+        """The width of the model's last layer; None where an embedding of another width, or a part, may change it."""
+        spec = self.c.blueprint.spec
+        words = {tuple(map(int, leaf.shape)) for leaf in self.c.blueprint.leaves if leaf.component == "embedding"}
+        return int(spec.hidden) if not spec.parts and (int(spec.vocab), int(spec.hidden)) in words else None
+
+    def _passed(self, module: Module, state: State) -> State:
+        """The features after a module that is no transformer and no router."""
+        first = self.results.setdefault(module, ModuleResult(module.folder, module.kind))
+        built = self._layout(module)
+        if built is None:
+            return state.unknown()
+        shard = self.c.modules.get(module.weights)
+        header = shard.header if shard else None
+        stored = Stored(module, self._config(module), built, header.tensors if header else None)
+        agrees = check_tensors(stored, self.outcome) if first.tensors is None else first.agrees
+        after = state.after(module.label, built, stored.width)
+        if agrees is not False:
+            self._check_input(module, built, state)
+        width, shapes = after.width(SENTENCE) or after.width(TOKENS) or (), stored.shapes
+        self.results[module] = ModuleResult(
+            module.folder,
+            module.kind,
+            None if shapes is None else sum(map(prod, shapes)),
+            None if shapes is None else len(shapes),
+            min(width) if len(width) == 1 else None,
+            agrees,
+        )
+        return after
+
+    def _layout(self, module: Module) -> Layout | None:
+        """What a module is; None where its config was not read or is refused, or its class is not described."""
+        file = self._config(module)
+        values = self._parsed(file)
+        if values is None:
+            return None
+        try:
+            built = layout(module.kind, file, values)
+        except DocumentError as error:
+            if not module.lacks(self.c.weights.files):  # else HF009 says it
+                self.outcome.report(finding_of(error, file))
+            return None
+        if built is None and module.kind not in UNDESCRIBED:
+            from hfcount.verifier.rules.hf807_unknown_module_class import UnknownModuleClass
+
+            self.outcome.report(UnknownModuleClass(file=MODULES, label=module.label, observed=module.kind))
+        return built
+
+    def _check_input(self, module: Module, built: Layout, state: State) -> None:
+        """HF804 to HF806: what a module reads is there, and as wide as it has to be."""
+        file, given = self._config(module), state.width(built.reads)
+        begins = state.whole and not state.features and not built.gives  # with a module that reads no text
+        if begins or (built.reads and state.lacks(built.reads)):
+            self._report_missing(file, module.label, built.reads or SENTENCE, state)
+        for width in wrong_widths(state, built)[:1]:
+            from hfcount.verifier.rules.hf804_module_width_differs import ModuleWidthDiffers
+
+            self.outcome.report(
+                ModuleWidthDiffers(
+                    file=file,
+                    key=built.key,
+                    expected=built.width or 0,
+                    observed=width,
+                    label=module.label,
+                    source=state.sources.get(built.reads, ""),
+                )
+            )
+        if built.declared is not None and given and any(one != built.declared for one in given):
+            from hfcount.verifier.rules.hf806_pooling_width_differs import PoolingWidthDiffers
+
+            key, width = "embedding_dimension", min(one for one in given if one != built.declared)
+            self.outcome.report(PoolingWidthDiffers(file=file, key=key, expected=width, observed=shown(built.declared)))
+
+    def _report_missing(self, file: str, label: str, feature: str, state: State) -> None:
+        from hfcount.verifier.rules.hf805_module_input_missing import ModuleInputMissing
+
+        there = tuple(sorted(state.features))
+        self.outcome.report(ModuleInputMissing(file=file, label=label, expected=feature, observed=there))
+
+    def _config(self, module: Module) -> str:
+        """The file of a module's config."""
+        return module.config(self.c.weights.files)
+
+    def _document(self, file: str) -> Document | None:
+        return self.c.weights.companions.get(file)
+
+    def _parsed(self, file: str) -> Mapping[str, Any] | None:
+        """A document, empty if there is none; None if it was not read, or cannot be."""
+        if file not in self.c.weights.files:
+            return {}
+        document = self._document(file)
+        try:
+            return None if document is None else parse_object(document)
+        except DocumentError as error:
+            self.outcome.report(finding_of(error, file))
+            return None

@@ -1,0 +1,30 @@
+"""HF805: module input missing."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import listed
+
+
+class ModuleInputMissing(Finding):
+    """A sentence-transformers module reads a feature that no module before it writes.
+
+    Args:
+        label: the module.
+        expected, observed: the feature that it reads, and those that there are.
+    """
+
+    code = "HF805"
+    name = "module-input-missing"
+    level = "error"
+    why = "A module, such as the pooling, that modules.json does not list, or lists in another order."
+    remedy = "List in modules.json the module that writes it, before this one."
+
+    label: str
+    expected: str
+    observed: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        there = listed(self.observed) or "none"
+        reads = f"{printable(self.label)} reads {printable(self.expected)}, which no module before it writes"
+        return f"{reads} (there is {there}): the model loads, and fails at the first text."

@@ -1,0 +1,30 @@
+"""HF807: unknown module class."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class UnknownModuleClass(Finding):
+    """modules.json names a class that sentence-transformers does not have, as far as hfcount knows.
+
+    Args:
+        label: the module.
+        observed: the class.
+    """
+
+    code = "HF807"
+    name = "unknown-module-class"
+    level = "note"
+    why = "A misspelt name, or a class that is newer than hfcount."
+    remedy = "Correct the class in modules.json, or update hfcount."
+    proof = "lost"
+
+    label: str
+    observed: str
+
+    @property
+    def text(self) -> str:
+        return (
+            f"modules.json gives {printable(self.label)} the class {printable(self.observed)}, which"
+            " sentence-transformers 6.2 does not have and refuses to load. What the module holds was not compared."
+        )

@@ -1,0 +1,13 @@
+"""HF808: second form differs."""
+
+from hfcount.verifier.finding import Statement
+
+
+class SecondFormDiffers(Statement):
+    """The consolidated files of Mistral's own form do not hold what params.json beside them describes."""
+
+    code = "HF808"
+    name = "second-form-differs"
+    level = "error"
+    why = "An upload that was interrupted, or a form that was made of another version of the model."
+    remedy = "Upload the form again, or remove it."

@@ -1,0 +1,106 @@
+"""Mistral's own layout: its names and shapes, and what its params.json may not say."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Run
+from defects import PARAMS, raw
+from loopback import Hub
+
+import hfcount
+from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.layouts import mistral
+
+WHERE = "params.json"
+VISION: dict[str, Any] = {
+    "hidden_size": 8,
+    "num_channels": 3,
+    "image_size": 16,
+    "patch_size": 4,
+    "intermediate_size": 10,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
+MERGED = {"mm_projector_id": "patch_merge", "add_pre_mm_projector_layer_norm": True, "adapter_bias": False}
+EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2}
+ATTENTION = {"wq": (24, 12), "wk": (12, 12), "wv": (12, 12), "wo": (12, 24)}
+
+
+def _shapes(params: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    rows = mistral.blueprint(params, WHERE).rows()
+    return {re.sub(r"\{[^}]*\}", "N", row.name): row.shape for row in rows}
+
+
+def test_a_text_model() -> None:
+    around = {"tok_embeddings": (50, 12), "norm": (12,), "output": (50, 12)}
+    norms = {"layers.N.attention_norm": (12,), "layers.N.ffn_norm": (12,)}
+    attention = {f"layers.N.attention.{name}": shape for name, shape in ATTENTION.items()}
+    feed_forward = {f"layers.N.feed_forward.{name}": (20, 12) for name in ("w1", "w3")}
+    expected = around | norms | attention | feed_forward | {"layers.N.feed_forward.w2": (12, 20)}
+    assert _shapes(PARAMS) == {f"{name}.weight": shape for name, shape in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "there", "shape"),
+    [
+        ({"moe": EXPERTS}, "layers.N.feed_forward.gate.weight", (4, 12)),
+        ({"moe": EXPERTS}, "layers.N.feed_forward.experts.N.w2.weight", (12, 20)),
+        ({"vision_encoder": VISION}, "vision_encoder.transformer.layers.N.attention.wq.weight", (8, 8)),
+        ({"vision_encoder": VISION}, "vision_language_adapter.w_in.bias", (12,)),
+        ({"vision_encoder": VISION | MERGED}, "patch_merger.merging_layer.weight", (8, 32)),
+        ({"vision_encoder": VISION | MERGED}, "pre_mm_projector_norm.weight", (8,)),
+    ],
+)
+def test_parts(changes: dict[str, Any], there: str, shape: tuple[int, ...]) -> None:
+    assert _shapes(PARAMS | changes)[there] == shape
+
+
+def test_a_tied_head_is_not_stored() -> None:
+    names = {one.name for one in mistral.blueprint(PARAMS | {"tied_embeddings": True}, WHERE).leaves if not one.tied_to}
+    assert "tok_embeddings.weight" in names
+    assert "output.weight" not in names
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "text"),
+    [
+        ({"dim": None}, ConfigError, "has no dim"),
+        ({"n_heads": "4"}, ConfigError, '"4" for n_heads'),
+        ({"moe": 8}, ConfigError, "moe is 8"),
+        ({"moe": EXPERTS | {"expert_hidden_dim": 5}}, UnknownArchitecture, "expert_hidden_dim in moe"),
+        ({"quantization": {}}, UnknownArchitecture, "quantization in params"),
+        ({"vision_encoder": VISION | {"mm_projector_id": "patch_merge"}}, UnknownArchitecture, "without a norm"),
+    ],
+)
+def test_what_is_refused(changes: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        mistral.blueprint(PARAMS | changes, WHERE)
+
+
+def _alone(folder: Path, *without: str, files: int = 1) -> Path:
+    """The layout without a config.json, in some files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / WHERE).write_text(json.dumps(PARAMS))
+    tensors = [(one.name, ("BF16", one.shape)) for one in mistral.blueprint(PARAMS, WHERE).tensors()]
+    for number in range(files):
+        part = {name: one for name, one in tensors[number::files] if name not in without}
+        name = f"consolidated-{number + 1:05}-of-{files:05}.safetensors" if files > 1 else "consolidated.safetensors"
+        (folder / name).write_bytes(raw(part))
+    return folder
+
+
+@pytest.mark.parametrize("files", [1, 2])
+@pytest.mark.parametrize("without", [(), ("norm.weight",)])
+def test_a_folder_and_a_repo(hub: Hub, run: Run, tmp_path: Path, files: int, without: tuple[str, ...]) -> None:
+    folder = _alone(tmp_path / "tiny", *without, files=files)
+    codes = ["HF201"] if without else []
+    report = hfcount.verify(str(folder))
+    assert ([one.code for one in report.findings], report.family) == (codes, "mistral")
+    hub.publish("org/tiny", folder)
+    online = run("org/tiny").report
+    assert ([one["code"] for one in online["findings"]], online["verdict"]) == (codes, report.verdict)
+    kept = run("org/tiny", "--offline").report
+    assert kept["findings"] == online["findings"]
