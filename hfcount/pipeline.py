@@ -28,6 +28,7 @@ from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.inspection import Evidence, Figures, Inspection, Options
+from hfcount.layouts import library_of
 from hfcount.looking import look
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, lists, written
@@ -154,10 +155,10 @@ def examine(
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = changed(published, changes)
         announced = announcements(values, _beside(documents))
-        native = documents.layout is MISTRAL_LAYOUT
-        values = _of_transformers(documents, values)
+        library = library_of(documents.layout.config, values)
+        values = library.config(values, document.where) if library else values
         config = Config(values, where=_where(document, changes), chosen=changes)
-        make = partial(_native if native else _blueprint, config, values, options)
+        make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
         blueprint = make() if changes else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
@@ -165,7 +166,7 @@ def examine(
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
         evidence = _second_form(documents, blueprint, evidence, outcome)
-        if not (blueprint.derived_with or native):  # causes are proven by blueprints of other configs
+        if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
@@ -192,23 +193,6 @@ def examine(
         outcome=outcome,
         limit=limit,
     )
-
-
-def _of_transformers(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
-    """The config, or the one of transformers that a params.json comes to."""
-    if documents.layout is not MISTRAL_LAYOUT:
-        return values
-    from hfcount.layouts import mistral  # few are in that form
-
-    return mistral.config(values, documents.config.where)
-
-
-def _native(config: Config, values: Mapping[str, Any], options: Options) -> Blueprint:
-    """The blueprint under the names of Mistral's own layout."""
-    del values, options
-    from hfcount.layouts import mistral
-
-    return mistral.built(config)
 
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:

@@ -45,6 +45,7 @@ REGISTRIES = (
     "containers/__init__",
     "families/_files",
     "fetcher/__init__",
+    "layouts/__init__",
     "quantization/schemes/__init__",
     "reporters/__init__",
     "verifier/__init__",

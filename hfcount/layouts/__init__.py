@@ -1,1 +1,61 @@
-"""Layouts of checkpoints that other libraries than transformers write: their configs and names in terms of families."""
+"""Configs that another library than transformers reads, a module each.
+
+Each has a row in LIBRARIES, which says how its config is told, and a module with
+
+    config(values: Mapping[str, Any], where: str) -> dict[str, Any]
+    built(config: Config) -> Blueprint
+
+The first gives the config as families read it, the second the blueprint under the names of the library's own files.
+Both raise ConfigError and UnknownArchitecture as `hfcount.building.build` does.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hfcount.fetcher.interface import PARAMS
+
+if TYPE_CHECKING:
+    from hfcount.mapper import Config
+    from hfcount.plan import Blueprint
+
+
+class Library(NamedTuple):
+    """One of them.
+
+    Args:
+        name: what messages call it.
+        module: of this folder.
+        reads: whether a config is one of this library's, by the name of its file and its values.
+    """
+
+    name: str
+    module: str
+    reads: Callable[[str, Mapping[str, Any]], bool]
+
+    def config(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The config as families read it."""
+        read: dict[str, Any] = self._module.config(values, where)
+        return read
+
+    def built(self, config: "Config") -> "Blueprint":
+        """The blueprint of what `config` gives."""
+        made: Blueprint = self._module.built(config)
+        return made
+
+    @property
+    def _module(self) -> Any:
+        return import_module(f"{__name__}.{self.module}")
+
+
+def _is_mistral(file: str, values: Mapping[str, Any]) -> bool:
+    del values
+    return file == PARAMS
+
+
+LIBRARIES = (Library("Mistral's own layout", "mistral", _is_mistral),)
+
+
+def library_of(file: str, values: Mapping[str, Any]) -> Library | None:
+    """The library that reads a config, by the name of its file and its values; None for transformers."""
+    return next((one for one in LIBRARIES if one.reads(file, values)), None)
