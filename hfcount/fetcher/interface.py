@@ -206,8 +206,9 @@ class Reads:
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
         """As Shards has it."""
-        self.pickled = self._shards.pickles(wanted, done)
-        return self.pickled
+        pickles = self._shards.pickles(wanted, done)
+        self.pickled = {**self.pickled, **pickles}
+        return pickles
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """As Shards has it."""

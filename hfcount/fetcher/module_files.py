@@ -22,7 +22,9 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
     """
     documents = dict(found)
     for _ in range(_LEVELS if MODULES in found else 0):
-        wanted = {KIND, *(one.config(files) for one in _modules(documents, files))} - {CONFIG} - documents.keys()
+        modules = _modules(documents, files)
+        wanted = {KIND, *(one.config(files) for one in modules), *(name for one in modules for name in one.inner)}
+        wanted -= {CONFIG, *documents}
         if not (names := sorted(wanted.intersection(files))):
             break
         documents |= read(names)
@@ -32,8 +34,9 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
 
 
 def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:
-    """The safetensors files of modules in folders of their own that are described, as far as they are there."""
-    return sorted({one.weights for one in _modules(documents, files) if one.folder and one.weights in files})
+    """The weight files of modules, as far as they are there, but not those of models of transformers."""
+    reading = (one for one in _modules(documents, files) if one.holds_weights)
+    return sorted({one.weights(files) for one in reading}.intersection(files))
 
 
 def most(files: Collection[str]) -> int:
