@@ -51,13 +51,23 @@ class Layout(NamedTuple):
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
 MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
+MODULES_LAYOUT = Layout(MODULES, SINGLE, INDEX)
+"""A model of sentence-transformers at whose root there is no model of transformers."""
 
 
 def layout_of(names: Collection[str]) -> Layout:
     """The layout of a checkpoint with these files."""
+    if MODULES in names and CONFIG not in names and ADAPTER not in names:
+        return MODULES_LAYOUT
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
     native = CONFIG not in names and PARAMS in names and stored
     return MISTRAL_LAYOUT if native else HF_LAYOUT
+
+
+def others_of(documents: Mapping[str, Document], layout: Layout) -> dict[str, Document]:
+    """The documents besides the config and the index; modules.json stays among them where it stands for the config."""
+    first = {layout.config, layout.listing} - {MODULES}
+    return {name: document for name, document in documents.items() if name not in first}
 
 
 def is_consolidated(name: str) -> bool:

@@ -22,7 +22,7 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
     """
     documents = dict(found)
     for _ in range(_LEVELS if MODULES in found else 0):
-        modules = _modules(documents, files)
+        modules = named_modules(documents, files)
         wanted = {KIND, *(one.config(files) for one in modules), *(name for one in modules for name in one.inner)}
         wanted -= {CONFIG, *documents}
         if not (names := sorted(wanted.intersection(files))):
@@ -35,7 +35,7 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
 
 def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:
     """The weight files of modules, as far as they are there, but not those of models of transformers."""
-    reading = (one for one in _modules(documents, files) if one.holds_weights)
+    reading = (one for one in named_modules(documents, files) if one.holds_weights)
     return sorted({one.weights(files) for one in reading}.intersection(files))
 
 
@@ -46,7 +46,7 @@ def most(files: Collection[str]) -> int:
     return sum(name.endswith(("_config.json", "/config.json", "_transformers.json", f"/{SINGLE}")) for name in files)
 
 
-def _modules(documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
+def named_modules(documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
     """The modules that are named, those in routers included, but not those whose folder leaves the checkpoint."""
     if MODULES not in documents:
         return []

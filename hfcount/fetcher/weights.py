@@ -9,6 +9,7 @@ from hfcount.fetcher.beside import OWN, PICKLES, kind
 from hfcount.fetcher.interface import (
     BIN_SINGLE,
     MISTRAL_LAYOUT,
+    MODULES,
     SHORT,
     TOKENIZER,
     TOKENS,
@@ -108,7 +109,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,
         index,
-        documents.companions,
+        _companions(documents),
     )
 
 
@@ -140,8 +141,14 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,
         index,
-        documents.companions,
+        _companions(documents),
     )
+
+
+def _companions(documents: Documents) -> Mapping[str, Document]:
+    """The further documents; of a model with modules its config besides, which a module may read as its own."""
+    known = {documents.layout.config: documents.config} if MODULES in documents.companions else {}
+    return {**known, **documents.companions}
 
 
 def _long_tokenizers(documents: Documents) -> list[str]:

@@ -209,6 +209,10 @@ def _sparse_static(s: Settings) -> Layout:
 
 
 def _word_embeddings(s: Settings) -> Layout:
+    s.check_known(["tokenizer_class", "update_embeddings", "max_seq_length"])
+    if "." not in s.text("tokenizer_class", ""):
+        said = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, and must name a class with its module"
+        raise s.refused(said, "tokenizer_class")
     by = ("emb_layer.weight", 1)
     return Layout({"emb_layer.weight": (None, None)}, exact=False, gives=TOKENS, by=by, brings=LENGTHS)
 

@@ -1,7 +1,7 @@
 """Checks of the modules that sentence-transformers puts around a model: configs, tensors, and widths from one on."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -101,8 +101,9 @@ class _Walk:
 
     def _transformed(self, module: Module) -> State:
         """The features that a model of transformers gives."""
+        width = self._width(module.folder)
         if row := self.around.rows.get(module.folder):
-            self.results.setdefault(module, row)
+            self.results.setdefault(module, replace(row, width=width))
         file = self._config(module)
         values = self._parsed(file)
         if values is None:
@@ -113,7 +114,7 @@ class _Walk:
             self.outcome.report(finding_of(error, file))
             return State().unknown()
         usual = run.plain and run.feature == TOKENS
-        return begun(self._width(module.folder) if usual else None, run.feature, module.label)
+        return begun(width if usual else None, run.feature, module.label)
 
     def _width(self, folder: str) -> int | None:
         """The width of the model's last layer; None where an embedding of another width, or a part, may change it."""
