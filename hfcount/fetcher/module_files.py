@@ -1,11 +1,11 @@
 """Files of the modules that a modules.json of sentence-transformers names: their configs, and their weights."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import CONFIG, MODULES, SINGLE, is_inside
 from hfcount.formats.json import Document
-from hfcount.formats.modules import KIND, Module, all_modules, read_modules
+from hfcount.formats.modules import EMBEDDING, KIND, ROUTERS, TRANSFORMERS, Module, all_modules, read_modules
 
 _LEVELS = 4  # of routers within routers
 
@@ -23,7 +23,8 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
     documents = dict(found)
     for _ in range(_LEVELS if MODULES in found else 0):
         modules = named_modules(documents, files)
-        wanted = {KIND, *(one.config(files) for one in modules), *(name for one in modules for name in one.inner)}
+        wanted = {*(one.config(files) for one in modules), *(name for one in modules for name in one.inner)}
+        wanted |= set() if _gives_embedding(modules) else {KIND}
         wanted -= {CONFIG, *documents}
         if not (names := sorted(wanted.intersection(files))):
             break
@@ -31,6 +32,13 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
         if wanted.isdisjoint(documents):
             break
     return {name: one for name, one in documents.items() if name not in found}
+
+
+def _gives_embedding(modules: Sequence[Module]) -> bool:
+    """Whether a text that goes through all of them in their order has an embedding in the end, whatever they are."""
+    kinds = [one.kind for one in modules]
+    begun = any(kind in TRANSFORMERS for kind in kinds[1:])
+    return not begun and not set(kinds).intersection(ROUTERS) and not set(kinds).isdisjoint(EMBEDDING)
 
 
 def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:

@@ -14,8 +14,10 @@ MOST = 100
 
 PACKAGE = "sentence_transformers"
 KIND = "config_sentence_transformers.json"  # which says what kind of model it is
-ROUTERS = ("Router", "Asym")
+ROUTERS, ROUTER_CONFIGS = ("Router", "Asym"), ("router_config.json", "config.json")
 TRANSFORMERS = ("Transformer", "CLIPModel", "MLMTransformer")
+EMBEDDING = ("BoW", "Pooling", "SparseStaticEmbedding", "SpladePooling", "StaticEmbedding")
+"""Classes that give the embedding of a text."""
 
 # Classes of sentence-transformers that read files of their own (6.2, */modules/*.py). Others may have none, and git
 # keeps no empty folder.
@@ -44,7 +46,7 @@ _CONFIGS = {
     "LSTM": ("lstm_config.json",),
     "WordEmbeddings": ("wordembedding_config.json",),
     "StaticEmbedding": (),
-    **dict.fromkeys(ROUTERS, ("router_config.json", "config.json")),
+    **dict.fromkeys(ROUTERS, ROUTER_CONFIGS),
     **dict.fromkeys(
         TRANSFORMERS,
         tuple(
@@ -96,8 +98,13 @@ class Module(NamedTuple):
             return self.folder
         if self.kind in _WITH_WEIGHTS and (weights := self.weights(files)) not in files:
             return weights
+        if self.kind in TRANSFORMERS and not any(map(self._is_weights, files)):
+            return self._path(_WEIGHTS[0])
         needed = self._path(_NEEDED.get(self.kind, ""))
         return needed if self.kind in _NEEDED and needed not in files and self._path(_ADAPTER) not in files else None
+
+    def _is_weights(self, name: str) -> bool:
+        return name.startswith(f"{self.folder}/") and name.endswith((".safetensors", ".bin"))
 
     @property
     def inner(self) -> Sequence[str]:
@@ -118,6 +125,8 @@ def read_modules(document: Document) -> list[Module]:
     value = parse_value(document)
     if not isinstance(value, list):
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold a list of modules.")
+    if not value:
+        raise DocumentError(f"{document.where} names no module, and must name those of the model.")
     modules = [_module(document.where, one) for one in value]
     names = [one.get("name") for one in value]
     if not all(isinstance(name, str) for name in names):

@@ -83,7 +83,8 @@ class _Walk:
 
     def check_end(self, state: State) -> None:
         """HF805: the modules of a model that gives embeddings give one."""
-        kind = (self._parsed(KIND) or {}).get("model_type")
+        values = self._parsed(KIND)
+        kind = None if values is None else values.get("model_type", "SentenceTransformer")
         if kind in ("SentenceTransformer", "SparseEncoder") and state.lacks(SENTENCE):
             self._report_missing(MODULES, str(kind), SENTENCE, state)
 
