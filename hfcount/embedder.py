@@ -5,7 +5,7 @@ is no transformer, such as StaticEmbedding.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -18,7 +18,7 @@ from hfcount.fetcher.weights import Weights
 from hfcount.figures import Failure
 from hfcount.formats.json import Document
 from hfcount.formats.modules import PACKAGE, ROUTERS, TRANSFORMERS, Module
-from hfcount.formats.safetensors import Shard
+from hfcount.formats.safetensors import Header, Shard
 from hfcount.inspection import Contained, Evidence, Inspection, Options
 from hfcount.storage.dtypes import BITS
 from hfcount.text import plural, printable
@@ -230,34 +230,39 @@ def _weights(model: _Model, start: str, old: Weights) -> Weights:
 
 def _of_parts(model: _Model, outcome: Outcome) -> Inspection:
     """All that was found, as of a model of which modules alone are known."""
-    held = {path: shard for path, shard in _all_shards(model) if shard.header}
-    stored, sizes = Counter[str](), Counter[str]()
-    for shard in held.values():
-        for entry in shard.header.tensors.values() if shard.header else ():
-            elements = prod(entry.shape)
-            stored[entry.dtype] += elements
-            sizes[entry.dtype] += (elements * BITS[entry.dtype] + 7) // 8
+    held = _held(model)
     counts = [one.parameters for one in outcome.modules]
     total = None if None in counts else sum(count or 0 for count in counts)
-    if model.looks and model.unseen is None:
-        outcome.stored, outcome.dtypes = sum(stored.values()), dict(stored)
-    proven = outcome.proven and all(one.outcome.proven for one in model.models.values())
-    tensors = sum(len(shard.header.tensors) for shard in held.values() if shard.header)
+    stored, contained = _contained([shard.header for shard in held.values() if shard.header], total)
+    whole = model.looks and model.unseen is None
+    if whole:
+        outcome.stored, outcome.dtypes = sum(stored.values()), stored
+    outcome.proven = outcome.proven and all(one.outcome.proven for one in model.models.values())
     listed = model.documents.sizes or {}
-    contained = Contained(len(held), len(held), tensors, dict(sizes), total)
     evidence = Evidence(
         weights=Weights(list(held), {name: listed.get(name) for name in held}, files=model.files),
         others=held,
-        depth="headers" if model.looks and (held or model.unseen is None) else "config",
+        depth="headers" if whole or (model.looks and held) else "config",
         unseen=model.unseen,
         contained=contained if held else None,
     )
-    outcome = replace(outcome, proven=proven)
     return Inspection(model.documents, model.options, {}, None, (), evidence, outcome)
 
 
-def _all_shards(model: _Model) -> Iterator[tuple[str, Shard]]:
-    """All weight files that were read, by path."""
-    yield from model.shards.items()
+def _contained(headers: Sequence[Header], total: int | None) -> tuple[dict[str, int], Contained]:
+    """Elements by dtype, and what there is in all; `total` are the elements that the configs describe."""
+    stored, sizes = Counter[str](), Counter[str]()
+    for entry in (entry for header in headers for entry in header.tensors.values()):
+        elements = prod(entry.shape)
+        stored[entry.dtype] += elements
+        sizes[entry.dtype] += (elements * BITS[entry.dtype] + 7) // 8
+    tensors = sum(len(header.tensors) for header in headers)
+    return dict(stored), Contained(len(headers), len(headers), tensors, dict(sizes), total)
+
+
+def _held(model: _Model) -> dict[str, Shard]:
+    """All weight files that were read and can be, by path."""
+    read = dict(model.shards)
     for folder, one in model.models.items():
-        yield from _placed(f"{folder}/", one.evidence.headers or {}).items()
+        read |= _placed(f"{folder}/", one.evidence.headers or {})
+    return {path: shard for path, shard in read.items() if shard.header}

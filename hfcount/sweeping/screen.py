@@ -22,10 +22,8 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
         signed: whether a token is sent, which may have access to what is gated.
     """
     contained = held_in(files) if files is not None else None
-    if contained is None and files is not None and layout_of(files).config not in files:
-        return "NoConfig", f"there is no {CONFIG}"
-    if contained is None and files is not None and not (_has_safetensors(files) or pickled_names(files)):
-        return "NoSafetensors", f"there are no safetensors files, nor {BIN_SINGLE}"
+    if contained is None and files is not None and (lacking := _lacking(files)):
+        return lacking
     if entry.get("gated") and not signed:
         return "GatedRepo", "it is gated, and there is no token (HF_TOKEN)"
     config = entry.get("config")
@@ -37,6 +35,15 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
     method = packed.get("quant_method") if isinstance(packed, Mapping) else None
     if isinstance(method, str) and method and not _described(method.lower()):
         return "UnmodelledStorage", f"no file describes how {printable(method, 60)} packs weights"
+    return None
+
+
+def _lacking(files: Sequence[str]) -> tuple[str, str] | None:
+    """What a repo lacks to be a model with a config and weights, in the same two forms."""
+    if layout_of(files).config not in files:
+        return "NoConfig", f"there is no {CONFIG}"
+    if not (_has_safetensors(files) or pickled_names(files)):
+        return "NoSafetensors", f"there are no safetensors files, nor {BIN_SINGLE}"
     return None
 
 
