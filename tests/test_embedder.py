@@ -16,6 +16,7 @@ from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.walk import checkpoints
 from hfcount.pipeline import Options, what_ifs
 from hfcount.reporters import table
+from hfcount.sweeping.screen import screened
 
 STATIC, LINEAR = {"embedding.weight": ("F32", (9, 12))}, {"linear.weight": ("F32", (4, 12))}
 ROUTES = {"query": ["query_0_StaticEmbedding"], "document": ["document_0_Transformer", "document_1_Pooling"]}
@@ -213,6 +214,14 @@ def test_trees_hold_models_and_not_their_modules(tmp_path: Path) -> None:
     assert [Path(one).name for one in checkpoints(tmp_path)] == sorted(MADE)
     assert {"old", "routed"} <= set(all_fixtures(tmp_path))
     assert not any("/" in one for one in all_fixtures(tmp_path))
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_a_sweep_looks_at_them(tmp_path: Path, made: str) -> None:
+    folder = _write(MADE[made](), tmp_path / "m")
+    files = [one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()]
+    assert screened({"config": {"model_type": "model2vec"}}, files, signed=False) is None
+    assert screened({}, [*filter("modules.json".__ne__, files)], signed=False) or "config.json" in files
 
 
 def test_a_recording(run: Run, tmp_path: Path) -> None:
