@@ -43,23 +43,21 @@ class Conditions(Record):
     projected: int | None
 
     @classmethod
-    def of(cls, c: Config, first: int, memory: int) -> "Conditions":
+    def of(cls, c: Config, first: int, memory: int, control: bool = False) -> "Conditions":
         """By the keys of a U-Net whose first stage is `first` wide, and whose stages attend to what is `memory` wide.
+
+        One for `control` knows fewer kinds.
 
         Raises:
             ConfigError: a kind is unknown, or the width of what it projects is absent.
         """
-        kind = c.choice("time_embedding_type", ("positional", "fourier"), default="positional")
-        fourier = kind == "fourier"
-        given = c.int("time_embedding_dim", default=0, minimum=0)
-        width = keys.dim("d_t", given) if given else first * (2 if fourier else 4)
-        if fourier and width % 2:
-            said = f"time_embedding_dim is {int(width):,}, and has to be even."
-            raise c.error("not-divisible", said, "time_embedding_dim", observed=int(width))
+        fourier, width = (False, first * 4) if control else _of_time(c, first)
         class_kind = c.str("class_embed_type", default="") or ""
-        added = c.choice("addition_embed_type", ("", *_ADDED), default="")
+        if control and class_kind == "simple_projection":
+            class_kind = "identity"  # which brings no tensors either
+        added = c.choice("addition_embed_type", ("", *_ADDED[: 3 if control else None]), default="")
         needs = class_kind in ("projection", "simple_projection") or added == "text_time"
-        hidden, hidden_kind = _hidden(c)
+        hidden, hidden_kind = _hidden(c, _HIDDEN[: 2 if control else None])
         if isinstance(c.value("cross_attention_dim"), list) and (hidden_kind or added in ("text", "text_image")):
             said = "cross_attention_dim is a list, and a projection needs one number."
             raise c.error("contradiction", said, "cross_attention_dim")
@@ -69,7 +67,7 @@ class Conditions(Record):
             first=first,
             time=width,
             fourier=fourier,
-            condition=_optional(c, "time_cond_proj_dim", "d_g"),
+            condition=None if control else _optional(c, "time_cond_proj_dim", "d_g"),
             hidden=hidden,
             hidden_kind=hidden_kind,
             memory=memory,
@@ -130,10 +128,21 @@ def _optional(c: Config, key: str, symbol: str) -> int | None:
     return None if value is None else keys.dim(symbol, value)
 
 
-def _hidden(c: Config) -> tuple[int | None, str]:
-    """The width of the text before it is projected, and how it is."""
+def _of_time(c: Config, first: int) -> tuple[bool, int]:
+    """Whether a step is embedded by Fourier features, and the width of its embedding."""
+    fourier = c.choice("time_embedding_type", ("positional", "fourier"), default="positional") == "fourier"
+    given = c.int("time_embedding_dim", default=0, minimum=0)
+    width = keys.dim("d_t", given) if given else first * (2 if fourier else 4)
+    if fourier and width % 2:
+        said = f"time_embedding_dim is {int(width):,}, and has to be even."
+        raise c.error("not-divisible", said, "time_embedding_dim", observed=int(width))
+    return fourier, width
+
+
+def _hidden(c: Config, known: tuple[str, ...]) -> tuple[int | None, str]:
+    """The width of the text before it is projected, and how it is: one of the kinds that are known."""
     width = _optional(c, "encoder_hid_dim", "d_e")
-    kind = c.choice("encoder_hid_dim_type", ("", *_HIDDEN), default="")
+    kind = c.choice("encoder_hid_dim_type", ("", *known), default="")
     if kind and width is None:
         said = f"encoder_hid_dim_type is {shown(kind)}, and encoder_hid_dim is null."
         raise c.error("contradiction", said, "encoder_hid_dim", "Give both, or none.")

@@ -56,7 +56,7 @@ class Stages(Record):
 
 
 def read_stages(c: Config, upward: bool = True) -> Stages:
-    """The stages by their keys; the way up reads all lists from their ends.
+    """The stages by their keys; the way up, if there is one, reads all lists from their ends.
 
     Raises:
         ConfigError: a list has not an entry for each stage, or a kind is unknown.
@@ -70,15 +70,12 @@ def read_stages(c: Config, upward: bool = True) -> Stages:
     for key, kinds in (("down_block_types", down), *([("up_block_types", up)] if upward else [])):
         if len(kinds) != count:
             raise c.unequal(key, len(kinds), "the number of entries of block_out_channels", count)
-    middle = "" if c.is_null("mid_block_type") else c.str("mid_block_type")
-    if middle not in ("", *_MIDDLES):
-        if middle == "UNetMidBlock2DSimpleCrossAttn":
-            raise UnknownArchitecture(f"{c.where}: a middle of kind {middle} is not described.")
-        said = f"mid_block_type is {shown(middle)}, and must be {' or '.join(_MIDDLES)}, or null."
-        raise c.error("unknown-kind", said, "mid_block_type", observed=middle)
-    _check_attention(c, middle == _MIDDLES[0] or True in (*down, *up))
-    layers, heads = _each(c, "layers_per_block", "L", count), _each(c, "attention_head_dim", "h", count)
-    memory, only = _each(c, "cross_attention_dim", "d_c", count), _only(c, count)
+    middle = _middle(c, upward)
+    if upward:
+        _check_attention(c, middle == _MIDDLES[0] or True in (*down, *up))
+    key = "num_attention_heads" if c.given("num_attention_heads") else "attention_head_dim"
+    layers, heads = _each(c, "layers_per_block", "L", count, upward), _each(c, key, "h", count)
+    memory, only = _each(c, "cross_attention_dim", "d_c", count, upward), _only(c, count)
     depths = _depths(c, "transformer_layers_per_block", count)
 
     def stages(kinds: Sequence[bool], deep: Sequence[tuple[int, ...]], more: int, step: int) -> tuple[Stage, ...]:
@@ -99,6 +96,7 @@ def read_stages(c: Config, upward: bool = True) -> Stages:
 
     back = list(depths[::-1])
     if upward and not c.is_null("reverse_transformer_layers_per_block"):
+        c.entries("reverse_transformer_layers_per_block")  # which is a list, unlike the other
         back = _depths(c, "reverse_transformer_layers_per_block", count)
     elif upward and any(isinstance(one, list) for one in _entries(c, "transformer_layers_per_block")):
         said = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
@@ -108,14 +106,27 @@ def read_stages(c: Config, upward: bool = True) -> Stages:
     return Stages(down=way, kind=middle, middle=last, up=stages(up, back, 1, -1))
 
 
+def _middle(c: Config, absent: bool) -> str:
+    """The kind of the middle; "" if there is none, where that may be `absent`."""
+    if absent and c.is_null("mid_block_type"):
+        return ""
+    kind = c.str("mid_block_type")
+    if absent and kind == "UNetMidBlock2DSimpleCrossAttn":
+        raise UnknownArchitecture(f"{c.where}: a middle of kind {kind} is not described.")
+    if kind not in _MIDDLES:
+        said = f"mid_block_type is {shown(kind)}, and must be {' or '.join(_MIDDLES)}{', or null' if absent else ''}."
+        raise c.error("unknown-kind", said, "mid_block_type", observed=kind)
+    return kind
+
+
 def _entries(c: Config, key: str) -> list[object]:
     found = c.value(key)
     return found if isinstance(found, list) else [found]
 
 
-def _each(c: Config, key: str, symbol: str, count: int) -> list[int]:
-    """A number for each stage, from one number or a list."""
-    if not isinstance(c.value(key), list):
+def _each(c: Config, key: str, symbol: str, count: int, listed: bool = True) -> list[int]:
+    """A number for each stage, from one number or, where it may be `listed`, a list."""
+    if not (listed and isinstance(c.value(key), list)):
         return [keys.dim(symbol, c.int(key))] * count
     found = c.ints(key, minimum=1)
     if len(found) != count:
@@ -211,7 +222,7 @@ class Halves(Record):
 
     @classmethod
     def of(cls, c: Config, time: int) -> "Halves":
-        """By the keys of a U-Net that embeds a step in `time` elements."""
+        """By the keys of a U-Net that embeds a step in `time` elements; what its class does not declare it lacks."""
         shift = c.choice("resnet_time_scale_shift", ("default", "scale_shift"), default="default")
         twice = c.bool("class_embeddings_concat", default=False)
         return cls(
