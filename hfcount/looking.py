@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hfcount.choices import Depth
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.interface import BIN_INDEX, Documents
+from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE, Documents
 from hfcount.fetcher.missing import config_alone, misnamed, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights, pickled_weights, set_apart, weights
@@ -64,8 +64,9 @@ def _pickles(documents: Documents) -> tuple[Index | None, Weights] | None:
         try:
             index = read_index(documents.companions[BIN_INDEX], ".bin")
         except DocumentError as error:
-            error.file = BIN_INDEX
-            raise
+            if BIN_SINGLE not in documents.files:  # where it is, loaders do not read the index
+                error.file = BIN_INDEX
+                raise
     found = pickled_weights(documents, index)
     return (found.index, found) if found.named else None
 
