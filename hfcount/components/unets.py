@@ -155,7 +155,9 @@ def _depths(c: Config, key: str, count: int) -> list[tuple[int, ...]]:
             raise c.malformed(f"{key} must hold whole numbers, or lists of such.", key, observed=shown(one))
         source = f"{c.path(key)}[{place}]"
         names = [f"{source}[{inner}]" for inner in range(len(listed))] if isinstance(one, list) else [source]
-        letters = [f"N{place + 1}_{inner + 1}" if isinstance(one, list) else f"N{place + 1}" for inner in range(len(listed))]
+        letters = [
+            f"N{place + 1}_{inner + 1}" if isinstance(one, list) else f"N{place + 1}" for inner in range(len(listed))
+        ]
         found.append(tuple(keys.derived_dim(c, *row) for row in zip(letters, listed, names, strict=True)))
     if len(found) < count:
         raise c.unequal(key, len(found), "the number of stages", count)
@@ -172,7 +174,9 @@ def _enough(c: Config, depths: tuple[int, ...], count: int) -> tuple[int, ...]:
 def _check_attention(c: Config, attends: bool) -> None:
     """Refuses what the library refuses of attention, and says what is not described."""
     if c.given("num_attention_heads"):
-        said = "num_attention_heads is given, which diffusers refuses: attention_head_dim says how many heads there are."
+        said = (
+            "num_attention_heads is given, which diffusers refuses: attention_head_dim says how many heads there are."
+        )
         raise c.error("contradiction", said, "num_attention_heads", "Set it to null.")
     if attends and c.bool("dual_cross_attention", default=False):
         raise UnknownArchitecture(f"{c.where}: what dual_cross_attention brings is not described.")
