@@ -3,6 +3,7 @@
 from hfcount.components.flux import STEP, modulation
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import attention, conv, feed_forward, time_embedding
+from hfcount.parts.layers import altered
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.spec import Sizes, count, derived, optional, size
 from hfcount.tree.indices import Indices
@@ -26,7 +27,7 @@ class SD3(Sizes):
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
-    num_layers: int = count("N")
+    num_layers: int = count("L", minimum=0)
     caption_projection_dim: int = size("d_t")
     in_channels: int = size("C_i")
     patch_size: int = size("P")
@@ -41,7 +42,7 @@ class SD3(Sizes):
         return self.num_attention_heads * self.attention_head_dim
 
     def places(self, inputs: int, table: bool = True) -> Block:
-        """What embeds patches of so many channels, with a table of their places that is stored, if there is a `table`."""
+        """What embeds patches of so many channels, with a stored `table` of their places if there is one."""
         side, stored = self.pos_embed_max_size, None
         if table and side:
             stored = buffer(1, side * side, self.width, component="embedding")
@@ -77,14 +78,14 @@ class SD3(Sizes):
     def _joint(self, dual: bool, closes: bool) -> Block:
         d, square = self.width, Linear(self.width, self.width, True)
         inner, added = self._norms("norm_q", "norm_k"), self._norms("norm_added_q", "norm_added_k")
-        own = {name: square for name in ("add_q_proj", "add_k_proj", "add_v_proj")}
+        own = dict.fromkeys(("add_q_proj", "add_k_proj", "add_v_proj"), square)
         if not closes:
             own["to_add_out"] = square
         return block(
             norm1=modulation(d, 9 if dual else 6),
             norm1_context=modulation(d, 2 if closes else 6),
-            attn=attention(d, d, **own, **inner, **added),
-            attn2=attention(d, d, **inner) if dual else None,
+            attn=altered(attention(d, d), **own, **inner, **added),
+            attn2=altered(attention(d, d), **inner) if dual else None,
             ff=feed_forward(d, 4 * d),
             ff_context=None if closes else feed_forward(d, 4 * d),
         )

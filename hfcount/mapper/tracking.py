@@ -226,7 +226,8 @@ class Tracked:
 
     def _absent(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         """What an absent key means: in a part the class's default, at the top `default` unless there is none."""
-        by_class = self._declared().default(names) if self._path or default in (REQUIRED, UNSAID) else None
+        own = self._declared()
+        by_class = own.default(names) if self._path or own.settled or default in (REQUIRED, UNSAID) else None
         if by_class and by_class[1] is not None and not any(map(self.has, names)):
             name, value = by_class
             self._assumed.add(name)
