@@ -231,7 +231,7 @@ class Tracked:
         if by_class and by_class[1] is not None and not any(map(self.has, names)):
             name, value = by_class
             self._assumed.add(name)
-            self.taken.update({} if self._path else {name: value})
+            self.taken.update({} if self._path or own.settled else {name: value})
             return value, name
         if default is REQUIRED:
             missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
