@@ -17,6 +17,7 @@ from hfcount.fetcher.interface import (
     Documents,
     Pickles,
     Progress,
+    Reads,
     Request,
     Shards,
     label,
@@ -223,4 +224,20 @@ def record(
                 files.write(folder / name, raw)
     except OSError as error:
         raise FetchError("NotSaved", f"cannot record to {printable(str(folder))}: {error.strerror}.") from None
+    return folder
+
+
+def record_parts(documents: Documents, parts: Mapping[str, Documents], root: Path) -> Path:
+    """Writes what was read of a pipeline and of its parts, and returns its folder; raises as `record` does.
+
+    Args:
+        documents: of the folder with the pipeline's index; parts: with what was read of them in `Reads`, by name.
+    """
+    folder = record(documents, None, {}, documents.sizes, root)
+    for name, part in parts.items():
+        reads = part.shards
+        assert isinstance(reads, Reads)
+        local = documents.source == "folder"
+        one = replace(part, model=f"{documents.model}/{name}" if local else part.model)
+        record(one, reads.headers, reads.samples, part.sizes, folder if local else root, reads.pickled)
     return folder
