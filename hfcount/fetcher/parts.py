@@ -41,9 +41,8 @@ def open_parts(request: Request, documents: Documents, names: Collection[str]) -
     reader = documents.place.reader
     assert isinstance(reader, hub_files.HubFiles)
     with ThreadPoolExecutor(1 if request.meter else _AT_ONCE) as pool:
-        asked = {
-            name: pool.submit(_tried, partial(hub.read_part, one, reader.client)) for name, one in requests.items()
-        }
+        tried = {name: partial(_tried, partial(hub.read_part, one, reader.client)) for name, one in requests.items()}
+        asked = {name: pool.submit(one) for name, one in tried.items()}
         return {name: (requests[name], future.result()) for name, future in asked.items()}
 
 

@@ -185,7 +185,8 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving modules parts".split()
+_RARE = "container variants adapter overrides asides tensors formula layers error".split()
+_RARE += "derived_with serving modules parts".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The report of a pipeline: its parts, and one verdict, one sum and one list of findings for all of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 
@@ -219,10 +219,9 @@ def _allowed(several: Iterable[Sequence[Allowed]]) -> tuple[Allowed, ...]:
 
 def _failure(parts: Sequence[PipelinePart]) -> Failure | None:
     """Why parts could not be judged."""
-    failed: Mapping[str, Failure] = {one.name: one.error for one in parts if one.error}
+    failed = {f"{one.name} ({one.class_name})": one.error.kind for one in parts if one.error}
     if not failed:
         return None
     many = sum(one.verdict is not None for one in parts)
-    reasons = "; ".join(f"{name}: {error.message.rstrip('.')}" for name, error in failed.items())
-    kind = _alike(error.kind for error in failed.values()) or "PartsNotVerified"
-    return Failure(kind=kind, message=f"{len(failed):,} of {plural(many, 'part')} could not be judged. {reasons}.")
+    message = f"{len(failed):,} of {plural(many, 'part')} could not be judged: {', '.join(failed)}."
+    return Failure(kind=_alike(failed.values()) or "PartsNotVerified", message=message)

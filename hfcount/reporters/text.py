@@ -207,6 +207,7 @@ def remarks(report: Report) -> list[str]:
     found = []
     if report.depth == "headers" and report.depth_reason and report.source != "memory":
         found.append(f"The headers were read, since {report.depth_reason}.")
+    found += [f"{part.name}: {part.error.message}" for part in report.parts or () if part.error]
     return found
 
 
