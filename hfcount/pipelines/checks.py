@@ -135,8 +135,7 @@ def _variants(weights: Mapping[str, WeightFiles]) -> tuple[dict[str, str], list[
         return dict.fromkeys(weights, common[0]), [note]
     chosen = {name: next(iter(weights[name].safe)) for name in lacking}
     return chosen, [
-        OnlyInVariant(part=name, form=variant, file=_first(name, weights, variant))
-        for name, variant in chosen.items()
+        OnlyInVariant(part=name, form=variant, file=_first(name, weights, variant)) for name, variant in chosen.items()
     ]
 
 

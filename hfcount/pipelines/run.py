@@ -83,7 +83,7 @@ class _Run(NamedTuple):
         configs = {entry.name: config for entry in entries if (config := self._config(entry))}
         for entry in entries:
             findings += class_differs(entry, configs.get(entry.name, {}))
-        findings += misfits(self.listing.kind, configs, self.listing.settings)
+        findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
         listed = [self._listed(entry, found) for entry in entries]
         if self.options.save is not None:
             parts = {name: one.found for name, one in self.opened.items() if isinstance(one.found, Documents)}
