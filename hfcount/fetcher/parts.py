@@ -10,7 +10,7 @@ from functools import partial
 from hfcount.errors import FetchError
 from hfcount.fetcher import opened
 from hfcount.fetcher.folder import local_path
-from hfcount.fetcher.interface import Documents, Request
+from hfcount.fetcher.interface import MODEL_INDEX, Documents, Request
 from hfcount.fetcher.place import Place
 
 Found = Documents | Place | FetchError
@@ -28,6 +28,16 @@ def folder_files(request: Request, documents: Documents, part: str) -> list[str]
     prefix = f"{part}/"
     names = documents.files if documents.sizes is None else documents.sizes
     return sorted(name[len(prefix) :] for name in names if name.startswith(prefix)) or None
+
+
+def most(files: Collection[str]) -> int:
+    """How many files of parts a run may ask for at most, by the names of all files."""
+    if MODEL_INDEX not in files:
+        return 0
+    inner = [name for name in files if name.count("/") == 1]
+    return 1 + sum(
+        name.endswith(("/config.json", ".index.json", ".safetensors", "/pytorch_model.bin")) for name in inner
+    )
 
 
 def open_parts(request: Request, documents: Documents, names: Collection[str]) -> dict[str, tuple[Request, Found]]:
