@@ -22,7 +22,17 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, MODULES, MODULES_LAYOUT, PARAMS, Documents, Reads
+from hfcount.fetcher.interface import (
+    CONFIG,
+    INDEX,
+    MISTRAL_LAYOUT,
+    MODULES,
+    MODULES_LAYOUT,
+    PARAMS,
+    PIPELINE_LAYOUT,
+    Documents,
+    Reads,
+)
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
@@ -60,6 +70,8 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
+    if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
+        return _pipeline(documents, request, options, until)
     if isinstance(documents, Place) or is_contained(documents, request, options):
         return report_of(contained(documents, request, options))
     reads, found = Reads(documents.shards), Weights()
@@ -75,6 +87,19 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     return report_of(inspection)
 
 
+def _pipeline(documents: Documents, request: Request, options: Options, until: float) -> Report:
+    """A repo of several models, each inspected as one by itself."""
+    from hfcount.pipelines.run import inspect as inspected  # few repos hold several
+
+    def judged(part: Documents, settings: Options) -> Report:
+        inspection = examine(part, settings, until=until)
+        outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
+        outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
+        return report_of(inspection)
+
+    return inspected(documents, request, options, judged)
+
+
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
     """One checkpoint as published, then with each of the changes to its config; counted, not compared.
 
@@ -84,6 +109,9 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
     documents, options = fetch(request), options._replace(depth="config")
+    if documents.layout is PIPELINE_LAYOUT:
+        finish(request, documents)
+        raise BadSetting(f"{printable(documents.model)} is a pipeline of several models: name one with --subfolder.")
     published = examine(documents, options)
     changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)
@@ -166,12 +194,13 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
     blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
-        values = changed(published, changes)
+        values = _as_loaded(documents, changed(published, changes))
         announced = announcements(values, _beside(documents))
         library, documents, values = as_read(documents, values)  # None where families have the library's own names
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
-        blueprint = make() if changes else options.blueprints(document.raw, make)
+        alone = changes or documents.loaded_as  # what the document alone does not say
+        blueprint = make() if alone else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
@@ -205,6 +234,14 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         outcome=outcome,
         limit=limit,
     )
+
+
+def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
+    """The config with the class that loads it, where that is named elsewhere."""
+    if documents.loaded_as is None:
+        return values
+    key, kind = documents.loaded_as
+    return {**values, key: [kind] if key == "architectures" else kind}
 
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:

@@ -84,7 +84,7 @@ def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | Non
     """
     library = library_of(documents.layout.config, values)
     layout = HF_LAYOUT if library is None else library.layout or documents.layout
-    if layout is not documents.layout:  # which the names of the files alone told
+    if layout.reader != documents.layout.reader:  # which the names of the files alone told
         documents = replace(documents, layout=layout, index=None)
     values = library.config(values, documents.config.where) if library else values
     return library if library and library.renames else None, documents, values
