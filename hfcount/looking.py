@@ -57,7 +57,7 @@ def _pickles(documents: Documents) -> tuple[Index | None, Weights] | None:
         DocumentError: the index cannot be read.
     """
     names = documents.shards.names
-    if names is None or any(set_apart(name) is None for name in names):
+    if names is None or any(set_apart(name, documents.layout) is None for name in names):
         return None
     index = None
     if BIN_INDEX in documents.companions:

@@ -28,7 +28,7 @@ from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.inspection import Evidence, Figures, Inspection, Options
-from hfcount.layouts import library_of
+from hfcount.layouts import as_read
 from hfcount.looking import look
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, lists, written
@@ -155,10 +155,10 @@ def examine(
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = changed(published, changes)
         announced = announcements(values, _beside(documents))
-        library = library_of(documents.layout.config, values)
-        values = library.config(values, document.where) if library else values
+        library, documents, values = as_read(documents, values)
         config = Config(values, where=_where(document, changes), chosen=changes)
-        make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
+        renamed = library is not None and library.renames
+        make = partial(library.built, config) if library and renamed else partial(_blueprint, config, values, options)
         blueprint = make() if changes else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
@@ -166,7 +166,7 @@ def examine(
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
         evidence = _second_form(documents, blueprint, evidence, outcome)
-        if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
+        if not (blueprint.derived_with or renamed):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
@@ -181,8 +181,8 @@ def examine(
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
         outcome.report(finding_of(error, name))
-    if documents.layout.config != CONFIG:
-        outcome.rename_file(CONFIG, documents.layout.config)
+    outcome.rename_file(CONFIG, documents.layout.config)
+    outcome.rename_file(INDEX, documents.layout.listing)
     return Inspection(
         documents=documents,
         options=options,

@@ -33,6 +33,7 @@ BIN_SINGLE = "pytorch_model.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
 PARAMS = "params.json"
+DIFFUSION = "diffusion_pytorch_model"
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
@@ -42,19 +43,28 @@ COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
 
 
 class Layout(NamedTuple):
-    """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several."""
+    """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
+
+    `reader` is the library that looks for them.
+    """
 
     config: str
     single: str
     listing: str
+    reader: str = "transformers"
 
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
 MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
 
 
+DIFFUSERS_LAYOUT = Layout(CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers")
+
+
 def layout_of(names: Collection[str]) -> Layout:
     """The layout of a checkpoint with these files."""
+    if CONFIG in names and INDEX not in names and any(name.startswith(f"{DIFFUSION}.") for name in names):
+        return DIFFUSERS_LAYOUT
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
     native = CONFIG not in names and PARAMS in names and stored
     return MISTRAL_LAYOUT if native else HF_LAYOUT

@@ -8,11 +8,15 @@ from typing import NamedTuple
 from hfcount.fetcher.beside import OWN, PICKLES, kind
 from hfcount.fetcher.interface import (
     BIN_SINGLE,
+    DIFFUSERS_LAYOUT,
+    DIFFUSION,
+    HF_LAYOUT,
     MISTRAL_LAYOUT,
     SHORT,
     TOKENIZER,
     TOKENS,
     Documents,
+    Layout,
     is_consolidated,
     top_level,
 )
@@ -49,6 +53,7 @@ class Weights:
         files: names of all files that are known, those in folders below included where `listed` says so.
         index: what names the files, if it was read.
         companions: further documents, by name.
+        layout: the names that their loader looks for.
     """
 
     named: Collection[str] = ()
@@ -60,6 +65,7 @@ class Weights:
     listed: bool = False
     index: Index | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
+    layout: Layout = HF_LAYOUT
 
     @property
     def usual(self) -> bool:
@@ -90,11 +96,13 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     """The weight files of a checkpoint, as its index names them and its listing shows them."""
     names, named = documents.shards.names, index.shards if index else frozenset[str]()
     others = [name for name in names or () if name not in named]
-    native = documents.layout is MISTRAL_LAYOUT
-    apart = {name: why for name in others if (why := set_apart(name)) and not (native and is_consolidated(name))}
+    layout = documents.layout
+    apart = {name: why for name in others if (why := set_apart(name, layout))}
+    if index and layout is DIFFUSERS_LAYOUT and layout.single in others:
+        apart[layout.single] = "what diffusers does not look at, since there is an index"
     beside = [name for name in others if name not in apart]
-    if index is None and (names is None or documents.layout.single in names):
-        named = frozenset({documents.layout.single})
+    if index is None and (names is None or layout.single in names):
+        named = frozenset({layout.single})
     elif index is None:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)
@@ -109,6 +117,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         documents.sizes is not None,
         index,
         documents.companions,
+        documents.layout,
     )
 
 
@@ -141,6 +150,7 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
         documents.sizes is not None,
         index,
         documents.companions,
+        documents.layout,
     )
 
 
@@ -198,7 +208,19 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
     return sets
 
 
-def set_apart(name: str) -> str | None:
-    """Why no loader takes a file by itself for a part of the model, by its name; None where one may."""
+def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
+    """Why no loader of a layout takes a file by itself for a part of the model, by its name; None where one may."""
     stem = name.rpartition(".")[0]
+    if layout is MISTRAL_LAYOUT and is_consolidated(name):
+        return None
+    if layout is DIFFUSERS_LAYOUT:
+        return _apart_of_diffusers(stem)
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)
+
+
+def _apart_of_diffusers(stem: str) -> str | None:
+    if re.fullmatch(rf"{DIFFUSION}(-\d+-of-\d+)?", stem):
+        return None
+    if stem.startswith(f"{DIFFUSION}.") or stem.startswith(f"{DIFFUSION}-"):
+        return "a variant, for those who ask for it"
+    return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), "another library's layout")

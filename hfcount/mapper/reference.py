@@ -1,4 +1,7 @@
-"""What transformers' configs mean by absent keys, as recorded in reference.json by tests/tools/reference.py."""
+"""What configs mean by absent keys: of transformers (reference.json) and of diffusers (diffusers.json).
+
+They are recorded by tests/tools/reference.py and tests/tools/diffusers_defaults.py.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -70,6 +73,8 @@ _NOTHING = Declared({}, {}, {}, {})
 def declared(kind: str) -> Declared:
     """What the class of a model_type declares, or the class of that name."""
     found = lines.of_kind(_file(), kind)
+    if found is None and kind[:1].isupper():  # as the names of classes begin
+        found = lines.of_kind(_diffusers(), kind)
     if found is None:
         return _NOTHING
     parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}
@@ -104,6 +109,17 @@ def knows(model_type: str) -> bool:
     return f"\n{json.dumps(model_type)}: ".encode() in _file()
 
 
+def is_of_diffusers(kind: str) -> bool:
+    """Whether diffusers has a model class of this name."""
+    return f"\n{json.dumps(kind)}: ".encode() in _diffusers()
+
+
+@cache
+def diffusers_version() -> str:
+    """The version of diffusers that the defaults of its classes are from."""
+    return _diffusers().split(b'"', 4)[3].decode()
+
+
 @cache
 def version() -> str:
     """The version of transformers that the defaults are from."""
@@ -113,3 +129,8 @@ def version() -> str:
 @cache
 def _file() -> bytes:
     return (Path(__file__).parent / "reference.json").read_bytes()
+
+
+@cache
+def _diffusers() -> bytes:
+    return (Path(__file__).parent / "diffusers.json").read_bytes()

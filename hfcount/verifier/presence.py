@@ -70,7 +70,7 @@ def _with_others(finding: "MissingByIndex", c: Comparison) -> "MissingByIndex":
     found = finding.replace(others=named(sorted(others)), held=len(others), all=count, stored=stored)
     if match.missing_count:
         return found
-    single = list(others) == [SINGLE]  # which needs no index
+    single = list(others) == [c.weights.layout.single]  # which needs no index
     return found.replace(fix="Delete the index." if single else "Write the index again from them.")
 
 
@@ -167,7 +167,7 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     if weights.index is not None:
         if c.index is None and weights.absent:  # whose finding says what is missing
             _drop_missing(outcome)
-    elif weights.whole and files and files not in ([SINGLE], [BIN_SINGLE]):
+    elif weights.whole and files and files not in ([weights.layout.single], [BIN_SINGLE]):
         _check_unindexed(c, files, outcome)
 
 
