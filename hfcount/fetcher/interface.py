@@ -34,24 +34,26 @@ BIN_INDEX = "pytorch_model.bin.index.json"
 
 PARAMS = "params.json"
 DIFFUSION = "diffusion_pytorch_model"
+OPEN_CLIP = "open_clip_config.json"
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 
 class Layout(NamedTuple):
     """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
 
-    `reader` is the library that looks for them.
+    `reader` is the library that looks for them, and `pickled` the weights of earlier versions.
     """
 
     config: str
     single: str
     listing: str
     reader: str = "transformers"
+    pickled: str = BIN_SINGLE
 
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
@@ -59,12 +61,22 @@ MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safete
 
 
 DIFFUSERS_LAYOUT = Layout(CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers")
+OPEN_CLIP_LAYOUT = Layout(
+    OPEN_CLIP,
+    "open_clip_model.safetensors",
+    "open_clip_model.safetensors.index.json",
+    "open_clip",
+    "open_clip_pytorch_model.bin",
+)
+LEROBOT_LAYOUT = Layout(CONFIG, SINGLE, INDEX, "lerobot")
 
 
 def layout_of(names: Collection[str]) -> Layout:
     """The layout of a checkpoint with these files."""
     if CONFIG in names and INDEX not in names and any(name.startswith(f"{DIFFUSION}.") for name in names):
         return DIFFUSERS_LAYOUT
+    if CONFIG not in names and OPEN_CLIP in names:
+        return OPEN_CLIP_LAYOUT
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
     native = CONFIG not in names and PARAMS in names and stored
     return MISTRAL_LAYOUT if native else HF_LAYOUT
