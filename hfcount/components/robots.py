@@ -6,11 +6,11 @@ from hfcount import keys
 from hfcount.components.resnets import RESNETS, ResNet
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.spec import Layers, Record
+from hfcount.spec import Record, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, buffer
 
 BACKBONES = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152")
-_STATE, _ACTION = "observation.state", "action"
+_STATE, _ACTION = "observation_state", "action"
 _HALVINGS = 5  # how often a ResNet halves the sides of an image
 
 
@@ -46,7 +46,7 @@ class Features(Record):
     def robot_state(self, c: Config) -> int:
         """The robot's state, for a policy that needs it."""
         if self.state is None:
-            raise c.error("contradiction", f"input_features has no {_STATE} of type STATE.", "input_features")
+            raise c.error("contradiction", f"input_features has no observation.state of type STATE.", "input_features")
         return self.state
 
     def check_alike(self, c: Config) -> None:
@@ -76,33 +76,20 @@ def _image(c: Config) -> tuple[int, int, int]:
     return keys.dim("C", channels), high, wide
 
 
-class Backbone(Record):
-    """A ResNet without its head, and the stages of its layers."""
+def backbone(c: Config) -> Spec[ResNet]:
+    """The ResNet that vision_backbone names, without its head."""
+    known = RESNETS[c.choice("vision_backbone", BACKBONES, default="resnet18")]
+    stages = tuple(known.layers(4))
+    return Spec(
+        family=c.family, hidden=stages[-1].layer.width, layers=stages, causal=False, uncounted=keys.COARSER
+    ).having(ResNet.known(known, 3))
 
-    network: ResNet
-    stages: tuple[Layers, ...]
 
-    @classmethod
-    def read(cls, c: Config) -> "Backbone":
-        """By vision_backbone."""
-        known = RESNETS[c.choice("vision_backbone", BACKBONES, default="resnet18")]
-        return cls(network=ResNet.known(known, 3), stages=tuple(known.layers(4)))
-
-    @property
-    def width(self) -> int:
-        """Channels of what it makes."""
-        return self.stages[-1].layer.width
-
-    def tensors(self) -> dict[str, Node]:
-        """Its tensors, by the names of torchvision."""
-        return self.network.tensors(self.stages)
-
-    @property
-    def in_order(self) -> dict[str, Node]:
-        """The same by the places of its modules, as in a list of them."""
-        own = self.tensors()
-        stages = {str(3 + number): own[f"layer{number}"] for number in range(1, 5)}
-        return {"0": own["conv1"], "1": own["bn1"], **stages}
+def _in_order(s: Spec) -> Block:
+    """A ResNet by the places of its modules in a list, in place of their names."""
+    own = s.sizes(ResNet).tensors(s.layers)
+    stages = {str(3 + number): own[f"layer{number}"] for number in range(1, 5)}
+    return Block({"0": own["conv1"], "1": own["bn1"], **stages})
 
 
 def group_normed(node: Node) -> Node:
@@ -119,9 +106,8 @@ def group_normed(node: Node) -> Node:
 
 
 class Keypoints(Record):
-    """An encoder of images: a ResNet, and the places that so many keypoints have in it."""
+    """An encoder of images: the places that so many keypoints have in what a ResNet makes."""
 
-    backbone: Backbone
     use_group_norm: bool
     keypoints: int
     cells: int
@@ -135,19 +121,17 @@ class Keypoints(Record):
             raise c.error("contradiction", said, "pretrained_backbone_weights", "Set it to null.")
         high, wide = (_halved(int(side)) for side in sides)
         count = c.int("spatial_softmax_num_keypoints", default=32)
-        return cls(
-            backbone=Backbone.read(c), use_group_norm=grouped, keypoints=keys.dim("n_k", count), cells=high * wide
-        )
+        return cls(use_group_norm=grouped, keypoints=keys.dim("n_k", count), cells=high * wide)
 
     @property
     def width(self) -> int:
         """Elements of what it makes of an image."""
         return 2 * self.keypoints
 
-    def tensors(self) -> Block:
+    def tensors(self, network: Spec) -> Block:
         """Its tensors: backbone, pool with the places of the cells, and out."""
-        backbone = Block(self.backbone.in_order)
-        nets = conv(self.backbone.width, self.keypoints, 1, bias=True)
+        backbone = _in_order(network)
+        nets = conv(network.hidden, self.keypoints, 1, bias=True)
         return Block(
             {
                 "backbone": group_normed(backbone) if self.use_group_norm else backbone,

@@ -2,7 +2,8 @@
 
 from hfcount import keys
 from hfcount.components.masks import fused_attention
-from hfcount.components.robots import Backbone, Features
+from hfcount.components.resnets import ResNet
+from hfcount.components.robots import Features, backbone
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.convolution import conv, frozen
@@ -23,7 +24,6 @@ _NO_TOKENS = "it gives a chunk of actions at once, and no tokens"
 
 class Act(Sizes):
     features: Features
-    backbone: Backbone | None
     chunk_size: int = size("n_c", absent=100)
     latent_dim: int = size("d_z", absent=32)
     use_vae: bool = flag(absent=True)
@@ -33,8 +33,8 @@ class Act(Sizes):
 def spec(c: Config) -> Spec[Act]:
     features = Features.read(c)
     features.check_seen(c)
-    backbone = Backbone.read(c) if features.images else None
-    if backbone and not backbone.network.deep and c.value("replace_final_stride_with_dilation"):
+    seeing = backbone(c) if features.images else None
+    if seeing and not seeing.own.deep and c.value("replace_final_stride_with_dilation"):
         said = "replace_final_stride_with_dilation is set, which a backbone of plain layers does not take."
         raise c.error("contradiction", said, "replace_final_stride_with_dilation", "Set it to false.")
     d = c.int("dim_model", default=512)
@@ -46,8 +46,8 @@ def spec(c: Config) -> Spec[Act]:
         layers = tuple(keys.uniform(layer, number))
         return Spec(family=c.family, hidden=d, layers=layers, causal=False, uncounted=_NO_TOKENS)
 
-    own = Act.read(c, features=features, backbone=backbone)
-    parts = {"decoder": part("n_decoder_layers", 1)}
+    own = Act.read(c, features=features)
+    parts = {"decoder": part("n_decoder_layers", 1)} | ({"backbone": seeing} if seeing else {})
     if own.use_vae:
         parts["reading"] = part("n_vae_encoder_layers", 4)
     return part("n_encoder_layers", 4).replace(parts=parts).having(own)
@@ -56,10 +56,10 @@ def spec(c: Config) -> Spec[Act]:
 def blueprint(s: Spec[Act]) -> Block:
     own, seen, d = s.own, s.own.features, s.hidden
     found = dict(_variational(s).children) if own.use_vae else {}
-    if own.backbone:
-        backbone = frozen(Block(own.backbone.tensors()))
-        found["backbone"] = block("vision", **backbone.children) if isinstance(backbone, Block) else backbone
-        found["encoder_img_feat_input_proj"] = conv(own.backbone.width, d, 1, bias=True)
+    if seen.images:
+        network = s.part("backbone")
+        found["backbone"] = frozen(Block(network.sizes(ResNet).tensors(network.layers), "vision"))
+        found["encoder_img_feat_input_proj"] = conv(network.hidden, d, 1, bias=True)
     for name, width in (("robot", seen.state), ("env", seen.environment)):
         if width is not None:
             found[f"encoder_{name}_state_input_proj"] = Linear(width, d, True, "projector")

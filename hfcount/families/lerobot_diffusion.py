@@ -1,7 +1,7 @@
 """Diffusion Policy: a U-Net over time that denoises actions, told by images and states (arXiv:2303.04137)."""
 
 from hfcount import keys
-from hfcount.components.robots import Features, Keypoints, crop
+from hfcount.components.robots import Features, Keypoints, backbone, crop
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.temporal import conv as along
@@ -62,6 +62,7 @@ def spec(c: Config) -> Spec[DiffusionPolicy]:
         layers=(),
         causal=False,
         uncounted="it denoises actions, and gives no tokens",
+        parts={"backbone": backbone(c)} if keypoints else {},
     ).having(own)
 
 
@@ -78,7 +79,7 @@ def _sides(c: Config, image: tuple[int, int, int]) -> tuple[int, int]:
 
 def blueprint(s: Spec[DiffusionPolicy]) -> Block:
     own = s.own
-    encoder: Node | None = own.keypoints.tensors() if own.keypoints else None
+    encoder: Node | None = own.keypoints.tensors(s.part("backbone")) if own.keypoints else None
     if encoder and own.use_separate_rgb_encoder_per_camera:
         encoder = Repeat(Indices.below(len(own.features.images)), encoder)
     return block(diffusion=block(rgb_encoder=encoder, unet=_unet(own)))

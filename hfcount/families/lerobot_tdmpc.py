@@ -1,5 +1,6 @@
 """TD-MPC, a policy that plans in a latent space by a model of what follows and what it is worth (arXiv:2203.04955)."""
 
+from hfcount import keys
 from hfcount.components.robots import Features
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
@@ -49,12 +50,12 @@ def _cells(c: Config, image: tuple[int, int, int]) -> int:
     _, high, wide = image
     if high != wide:
         raise c.error("contradiction", f"the image is {high:,} by {wide:,}, and must be square.", "input_features")
-    side = int(high)
+    side = high
     for kernel in _KERNELS:
         side = (side - kernel) // 2 + 1
     if side < 1:
         raise c.error("out-of-range", f"an image {high:,} pixels wide is too small to be seen.", "input_features")
-    return side * side
+    return keys.dim("n_v", side * side)
 
 
 def blueprint(s: Spec[Tdmpc]) -> Block:
@@ -66,7 +67,7 @@ def _model(own: Tdmpc) -> Block:
     latent, action, d = own.latent_dim, own.features.action, own.mlp_dim
     both = latent + action
     dynamics = _network(both, d, latent)
-    value = {"1": layer_norm(d), "3": Linear(d, d, True), "5": Linear(d, 1, True)}
+    value: dict[str, Node] = {"1": layer_norm(d), "3": Linear(d, d, True), "5": Linear(d, 1, True)}
     return block(
         "mlp",
         _encoder=_encoder(own),

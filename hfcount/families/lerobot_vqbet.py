@@ -1,7 +1,7 @@
 """VQ-BeT, a policy that predicts codes of actions, as a quantising autoencoder makes them (arXiv:2403.03181)."""
 
 from hfcount import keys
-from hfcount.components.robots import Features, Keypoints, crop
+from hfcount.components.robots import Features, Keypoints, backbone, crop
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Vqbet]:
         Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), c.int("gpt_n_layer", default=8, maximum=MAX_LAYERS)
     )
     own = Vqbet.read(c, features=features, keypoints=keypoints)
-    return Spec(family=c.family, hidden=d, layers=tuple(layers)).having(own)
+    return Spec(family=c.family, hidden=d, layers=tuple(layers), parts={"backbone": backbone(c)}).having(own)
 
 
 def blueprint(s: Spec[Vqbet]) -> Block:
@@ -56,7 +56,7 @@ def blueprint(s: Spec[Vqbet]) -> Block:
         vqbet=block(
             action_token=Tensor((1, 1, d), component="embedding"),
             select_target_actions_indices=buffer(steps, own.action_chunk_size, whole=True),
-            rgb_encoder=own.keypoints.tensors(),
+            rgb_encoder=own.keypoints.tensors(s.part("backbone")),
             state_projector=_last("projector", own.features.state or 0, d),
             rgb_feature_projector=_last("projector", own.keypoints.width, d),
             policy=_gpt(s),

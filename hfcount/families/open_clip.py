@@ -8,7 +8,6 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, Patches, Record, Sizes, Spec, flag, size
 from hfcount.text import printable
-from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block
 
 MODEL_TYPES = ("open_clip",)  # model.py of mlfoundations/open_clip, 3.3.0; transformer.py, coca_model.py beside it
@@ -168,12 +167,12 @@ def _text(c: Config) -> Spec[ClipText]:
     ).having(own)
 
 
-def _decoder(c: Config, text: Config) -> Spec[Dim]:
+def _decoder(c: Config, text: Config) -> Spec:
     """A decoder that attends to text and image in turn, and gives a logit for each word."""
     inner = c.part("multimodal_cfg").assuming(_TEXT)
     d, words = inner.int("width"), text.int("vocab_size")
     layers = _layers(inner, d, inner.int("heads"), plain=True)
-    return Spec(family=c.family, hidden=d, layers=tuple(layers), causal=False).having(keys.dim("|V|", words))
+    return Spec(family=c.family, hidden=d, layers=tuple(layers), causal=False, out=keys.dim("|V|", words))
 
 
 def blueprint(s: Spec[OpenClip]) -> Block:
@@ -276,9 +275,9 @@ def _read(s: Spec, custom: bool) -> dict[str, Node]:
     return dict(found.children)
 
 
-def _spoken(t: Spec[Dim]) -> Block:
+def _spoken(t: Spec) -> Block:
     """The decoder: resblocks, cross_attn, ln_final and text_projection (d, |V|)."""
-    d, words = t.hidden, t.own
+    d, words = t.hidden, t.output
     return block(
         "other",
         resblocks=stack(t.layers, lambda one: _block(d, one)),

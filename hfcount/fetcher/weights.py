@@ -72,7 +72,9 @@ class Weights:
     @property
     def usual(self) -> bool:
         """Whether transformers looks for files of these names, where they are pickled."""
-        return self.index is not None or all(name == self.layout.pickled or _PICKLED_PART.fullmatch(name) for name in self.named)
+        return self.index is not None or all(
+            name == self.layout.pickled or _PICKLED_PART.fullmatch(name) for name in self.named
+        )
 
     @property
     def absent(self) -> list[str]:

@@ -27,6 +27,7 @@ _AROUND = {
 }
 """Policies that are not described, and what they are around."""
 
+_FEATURES = ("input_features", "output_features")
 _SHARED = frozenset(
     """
     type normalization_mapping device use_amp use_peft push_to_hub repo_id private tags license pretrained_path
@@ -49,7 +50,16 @@ def config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
         inner = f"It is around {_AROUND[policy]}, which config.json does not hold." if policy in _AROUND else ""
         known = f"Described are {', '.join(POLICIES)}."
         raise UnknownArchitecture(f"{where}: {shown} is a policy of LeRobot that is not described. {inner or known}")
-    return {"model_type": f"lerobot_{policy}", **{key: one for key, one in values.items() if key not in _SHARED}}
+    own = {key: _plain(one) if key in _FEATURES else one for key, one in values.items() if key not in _SHARED}
+    return {"model_type": f"lerobot_{policy}", **own}
+
+
+def _plain(features: object) -> object:
+    """Features by names without dots, which part the keys of nested objects, if that leaves them different."""
+    if not isinstance(features, Mapping):
+        return features
+    plain = {name.replace(".", "_"): one for name, one in features.items()}
+    return plain if len(plain) == len(features) else features
 
 
 def built(config: Config) -> Blueprint:

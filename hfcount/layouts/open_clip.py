@@ -21,8 +21,8 @@ _TOWER = (
     " block_type qk_norm scaled_cosine_attn scale_heads scale_attn_inner scale_attn scale_fc"
 )
 _TEXT = (
-    f"{_TOWER} context_length vocab_size hf_tokenizer_name tokenizer_mode tokenizer_kwargs heads embed_cls pad_id eos_id"
-    " no_causal_mask proj_bias proj_type hf_model_name hf_model_pretrained hf_proj_type hf_pooler_type"
+    f"{_TOWER} context_length vocab_size hf_tokenizer_name tokenizer_mode tokenizer_kwargs heads embed_cls pad_id"
+    " eos_id no_causal_mask proj_bias proj_type hf_model_name hf_model_pretrained hf_proj_type hf_pooler_type"
 )
 _KEYS = {
     "vision_cfg": f"{_TOWER} head_width patch_size image_size patch_dropout attentional_pool attn_pooler_queries"
