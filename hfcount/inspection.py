@@ -63,12 +63,14 @@ class Contained:
         opened: how many of them were read.
         tensors: how many it has.
         bytes: of all tensors, by type.
+        total: elements that the configs of its modules describe, where they do.
     """
 
     files: int = 0
     opened: int = 0
     tensors: int = 0
     bytes: Mapping[str, int] = field(default_factory=dict)
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, PARAMS, Documents, Reads
+from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, MODULES, MODULES_LAYOUT, PARAMS, Documents, Reads
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "report_of", "what_ifs"]
 
 
+_NO_CONFIG = "{} has no config.json of its own, which --set and --quantize need. Name one."
 _SEARCH = 300.0  # seconds of a search for causes in documents that are at hand
 
 
@@ -148,7 +149,19 @@ def examine(
         UnknownArchitecture: no family describes the config.
         BadSetting: a key that is set is neither in the config nor read by its family.
     """
-    document, changes, until = documents.config, changes or {}, until or monotonic() + _SEARCH
+    if (MODULES in documents.companions or documents.layout is MODULES_LAYOUT) and not documents.alone:
+        from hfcount import embedder  # most checkpoints have no modules
+
+        if embedder.takes(documents):
+            if changes:
+                raise BadSetting(_NO_CONFIG.format(printable(documents.model)))
+            return embedder.examine(documents, options, partial(examine, until=until))
+    return _examined(documents, options, changes or {}, until or monotonic() + _SEARCH)
+
+
+def _examined(documents: Documents, options: Options, changes: Changes, until: float) -> Inspection:
+    """The same of what is a model by its own config."""
+    document = documents.config
     announced: Sequence[Announcement] = ()
     blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
     try:

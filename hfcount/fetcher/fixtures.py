@@ -14,6 +14,7 @@ from hfcount.fetcher.interface import (
     COMPANIONS,
     CONFIG,
     HEADERS,
+    MODULES,
     Documents,
     Pickles,
     Progress,
@@ -71,14 +72,16 @@ def read(request: Request) -> Documents | Place:
 
 
 def all_fixtures(root: Path) -> list[str]:
-    """Every path below `root` that holds a config.json.
+    """Every path below `root` that holds a config.json, or modules.json in its place, but not the modules it names.
 
     Raises:
         FetchError: NoSuchFolder or NoConfig.
     """
     if not os.path.isdir(root):
         raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
-    found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(CONFIG))
+    modules = {path.parent for path in root.rglob(MODULES)}
+    places = modules | {path.parent for path in root.rglob(CONFIG) if modules.isdisjoint(path.parent.parents)}
+    found = sorted(path.relative_to(root).as_posix() for path in places)
     if not found:
         raise FetchError("NoConfig", f"no {CONFIG} anywhere below {printable(str(root))}.")
     return found

@@ -28,6 +28,7 @@ from hfcount.fetcher.interface import (
     companions,
     label,
     layout_of,
+    others_of,
     top_level,
 )
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
@@ -129,11 +130,11 @@ class _Repo:
         if kept is not None:
             shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)
         found |= others
-        first, index, names = found.pop(layout.config), found.pop(layout.listing, None), top_level(self.sizes or ())
+        first, index, names = found[layout.config], found.get(layout.listing), top_level(self.sizes or ())
         return Documents(
             *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
-            companions=found,
+            companions=others_of(found, layout),
             place=self._place(),
             layout=layout,
         )

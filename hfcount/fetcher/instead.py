@@ -109,10 +109,10 @@ def without_config(files: Collection[str], folder: Path | None = None) -> str:
         return f", but a pipeline of several models (model_index.json): name one with --subfolder{such}"
     if "params.json" in files:
         return ", but weights in their author's own layout (params.json)"
+    if MODULES in files:
+        return f", which the first of the modules that {MODULES} names is read from. Download it again"
     if inner:
         return _inner(inner, folder)
-    if MODULES in files:
-        return f", nor does any folder of the modules that {MODULES} names, as sentence-transformers saves them"
     if not files:
         return ": there is no file in it. Check the path" if folder is not None else ""
     return _weights_alone(files) or f", only {_some(sorted(files))}. Name a checkpoint's folder"

@@ -58,6 +58,8 @@ class Layout(NamedTuple):
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
 MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
+MODULES_LAYOUT = Layout(MODULES, SINGLE, INDEX)
+"""A model of sentence-transformers at whose root there is no model of transformers."""
 
 
 DIFFUSERS_LAYOUT = Layout(CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers")
@@ -77,9 +79,17 @@ def layout_of(names: Collection[str]) -> Layout:
         return DIFFUSERS_LAYOUT
     if CONFIG not in names and OPEN_CLIP in names:
         return OPEN_CLIP_LAYOUT
+    if MODULES in names and CONFIG not in names and ADAPTER not in names:
+        return MODULES_LAYOUT
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
     native = CONFIG not in names and PARAMS in names and stored
     return MISTRAL_LAYOUT if native else HF_LAYOUT
+
+
+def others_of(documents: Mapping[str, Document], layout: Layout) -> dict[str, Document]:
+    """The documents besides the config and the index; modules.json stays among them where it stands for the config."""
+    first = {layout.config, layout.listing} - {MODULES}
+    return {name: document for name, document in documents.items() if name not in first}
 
 
 def is_consolidated(name: str) -> bool:
@@ -228,8 +238,9 @@ class Reads:
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
         """As Shards has it."""
-        self.pickled = self._shards.pickles(wanted, done)
-        return self.pickled
+        pickles = self._shards.pickles(wanted, done)
+        self.pickled = {**self.pickled, **pickles}
+        return pickles
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """As Shards has it."""

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.beside import TRAINING, kind
+from hfcount.fetcher.beside import TRAINING, kind, module_folders
 from hfcount.fetcher.interface import ADAPTER, BIN_SINGLE, CONFIG, INDEX, SINGLE, Documents, label
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
@@ -78,7 +78,8 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     if documents.source == "cache" and not weights.whole:
         return f"neither {INDEX} nor {SINGLE} of {where} is in the cache. Run once without --offline."
     text = f"{where} has neither {INDEX} nor {SINGLE}"
-    if elsewhere := _elsewhere(_within(documents)):
+    steps = module_folders(documents.companions)  # which are no models
+    if elsewhere := _elsewhere({name for name in _within(documents) if name.partition("/")[0] not in steps}):
         return f"{text}, {elsewhere}."
     if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
         return f"{text}, only pickled weights (.bin), of which nothing was read."

@@ -11,6 +11,7 @@ from hfcount.fetcher.interface import (
     DIFFUSION,
     HF_LAYOUT,
     MISTRAL_LAYOUT,
+    MODULES,
     OPEN_CLIP_LAYOUT,
     SHORT,
     TOKENIZER,
@@ -120,7 +121,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,
         index,
-        documents.companions,
+        _companions(documents),
         documents.layout,
     )
 
@@ -155,9 +156,15 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,
         index,
-        documents.companions,
+        _companions(documents),
         documents.layout,
     )
+
+
+def _companions(documents: Documents) -> Mapping[str, Document]:
+    """The further documents; of a model with modules its config besides, which a module may read as its own."""
+    known = {documents.layout.config: documents.config} if MODULES in documents.companions else {}
+    return {**known, **documents.companions}
 
 
 def _long_tokenizers(documents: Documents) -> list[str]:

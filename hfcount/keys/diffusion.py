@@ -69,7 +69,9 @@ def stage_kinds(c: Config, key: str, known: Mapping[str, Kind], count: int) -> t
     return tuple(kinds)
 
 
-def check_groups(c: Config, widths: Iterable[int], key: str = "norm_num_groups", whole: str = "block_out_channels") -> int:
+def check_groups(
+    c: Config, widths: Iterable[int], key: str = "norm_num_groups", whole: str = "block_out_channels"
+) -> int:
     """The number of groups that are normalised together, by which all `widths` have to be divisible.
 
     Raises:
@@ -79,5 +81,18 @@ def check_groups(c: Config, widths: Iterable[int], key: str = "norm_num_groups",
     for width in widths:
         if not groups or width % groups:
             said = f"{whole} gives {int(width):,}, which is not a multiple of {key}, {int(groups):,}."
-            raise c.error("not-divisible", said, whole, "Correct one of them.", expected=int(groups), observed=int(width))
+            raise c.error(
+                "not-divisible", said, whole, "Correct one of them.", expected=int(groups), observed=int(width)
+            )
     return groups
+
+
+def check_quarters(c: Config, width: int) -> None:
+    """Refuses a width that a table of sines over two axes cannot have.
+
+    Raises:
+        ConfigError: it is no multiple of 4.
+    """
+    if width % 4:
+        said = f"num_attention_heads · attention_head_dim is {int(width):,}, which a table of places needs in quarters."
+        raise c.error("not-divisible", said, "attention_head_dim", "Correct one of them.", observed=int(width))

@@ -124,7 +124,7 @@ def _held(run: Inspection) -> dict[str, Any]:
     contained = run.evidence.contained
     if contained is None or not contained.bytes:
         return {}
-    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else None
+    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else contained.total
     return {
         "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
         "memory": Memory(weights_bytes=sum(contained.bytes.values()), weights=dict(contained.bytes)),

@@ -16,7 +16,7 @@ def looked(report: Report) -> str:
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
-    seen = ["names"] if "tensors" in checked or report.container in HELD else []
+    seen = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
     if report.depth == "headers":
         seen += ["shapes", "types"] if report.container in HELD else ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []

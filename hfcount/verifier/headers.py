@@ -27,7 +27,7 @@ def check_files(c: Comparison, outcome: Outcome) -> None:
     check_shards(c, [shard for _, shard in sorted(c.headers.shards.items())], outcome)
 
 
-def check_shards(c: Comparison, shards: Sequence[Shard], outcome: Outcome) -> None:
+def check_shards(c: Comparison | None, shards: Sequence[Shard], outcome: Outcome) -> None:
     """The same of some of the files."""
     if broken := [shard for shard in shards if shard.problem is not None]:
         _report_broken(c, broken, outcome)
@@ -204,7 +204,7 @@ def _reason(c: Comparison, claim: int) -> dict[str, Any]:
     return {"reading": None if c.reading is None else str(c.reading)}
 
 
-def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> None:
+def _report_broken(c: Comparison | None, broken: Sequence[Shard], outcome: Outcome) -> None:
     """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
     from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
 
@@ -213,7 +213,9 @@ def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> 
         names = ", ".join(printable(shard.name) for shard in broken[:3])
         more = f" and {len(broken) - 3:,} more" if len(broken) > 3 else ""
         text = f"{text} It is one of {len(broken):,} broken files: {names}{more}."
-    outcome.report(InvalidHeader(file=first.name, fix=first.fix or _dispensable(c, broken), statement=text))
+    outcome.report(
+        InvalidHeader(file=first.name, fix=first.fix or (_dispensable(c, broken) if c else None), statement=text)
+    )
 
 
 def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
