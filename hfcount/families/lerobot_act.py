@@ -70,7 +70,7 @@ def blueprint(s: Spec[Act]) -> Block:
         encoder_latent_input_proj=Linear(own.latent_dim, d, True, "projector"),
         encoder_1d_feature_pos_embed=embedding(tokens, d),
         decoder_pos_embed=embedding(own.chunk_size, d),
-        action_head=Linear(d, seen.action, True, "lm_head"),
+        action_head=Linear(d, seen.action, True, "projector"),
     )
     return block(model=Block({**found, **model.children}))
 

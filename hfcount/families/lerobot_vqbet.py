@@ -97,12 +97,12 @@ def _head(own: Vqbet) -> Block:
     d, entries, actions = own.gpt_output_dim, own.vqvae_n_embed, own.action_chunk_size * own.features.action
     if own.sequentially_select:
         codes = block(
-            map_to_cbet_preds_primary_bin=_last("lm_head", d, entries),
-            map_to_cbet_preds_secondary_bin=_last("lm_head", d + entries, entries),
+            map_to_cbet_preds_primary_bin=_last("projector", d, entries),
+            map_to_cbet_preds_secondary_bin=_last("projector", d + entries, entries),
         )
     else:
-        codes = block(map_to_cbet_preds_bin=_last("lm_head", d, _CODES * entries))
-    offsets = _last("lm_head", d, _CODES * entries * actions)
+        codes = block(map_to_cbet_preds_bin=_last("projector", d, _CODES * entries))
+    offsets = _last("projector", d, _CODES * entries * actions)
     return Block({"vqvae_model": _autoencoder(own, actions), **codes.children, "map_to_cbet_preds_offset": offsets})
 
 

@@ -66,6 +66,7 @@ def spec(c: Config) -> Spec[OpenClip]:
     _check_activation(c, vision, text)
     unknown, parts = dict[str, str](), dict[str, Spec]()
     if vision.given("timm_model_name"):
+        vision.assuming(_VISION).ints("image_size", alone=True)  # which timm is not told
         unknown["visual"] = f"a model of timm, {printable(vision.str('timm_model_name'), 60)}"
     elif isinstance(vision.value("layers"), list):
         parts["vision"] = ClipResNet.read(vision.assuming(_VISION))

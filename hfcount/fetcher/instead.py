@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from hfcount.fetcher.beside import TRAINING, kind
+from hfcount.fetcher.foreign import UNREAD, foreign
 from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, MODULES
 from hfcount.text import plural, printable
 
@@ -17,12 +18,8 @@ _NEAR = 0.7
 _MANY, _NAMED = 10_000, 3  # entries of a folder that are looked at; those that are named
 _OF_MODELS = "models--"
 _DIALECTS = {
-    "ONNX": "which is not read: the repo that it was exported from may have safetensors",
-    "TensorFlow": "which is not read: load it with a transformers before 5 and save it again",
-    "Flax": "which is not read: load it with a transformers before 5 and save it again",
+    **UNREAD,
     "GGUF": "which --set, --quantize and `hfcount fix` do not take: name the model that it was converted from",
-    "OpenVINO": "which is not read: the repo that it was exported from may have safetensors",
-    "Core ML": "which is not read: the repo that it was exported from may have safetensors",
 }
 """What to do about weights that are not read."""
 
@@ -113,6 +110,8 @@ def without_config(files: Collection[str], folder: Path | None = None) -> str:
         return f", which the first of the modules that {MODULES} names is read from. Download it again"
     if inner:
         return _inner(inner, folder)
+    if known := foreign(files):
+        return known
     if not files:
         return ": there is no file in it. Check the path" if folder is not None else ""
     return _weights_alone(files) or f", only {_some(sorted(files))}. Name a checkpoint's folder"

@@ -70,6 +70,9 @@ OPEN_CLIP_LAYOUT = Layout(
     "open_clip",
     "open_clip_pytorch_model.bin",
 )
+OPEN_CLIP_OLD = "open_clip_pytorch_model.safetensors"
+"""What open_clip also takes for its one file, from a folder."""
+
 LEROBOT_LAYOUT = Layout(CONFIG, SINGLE, INDEX, "lerobot")
 
 
