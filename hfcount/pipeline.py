@@ -22,7 +22,7 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, MODULES, MODULES_LAYOUT, PARAMS, Documents, Reads
+from hfcount.fetcher.interface import CONFIG, INDEX, MODULES, MODULES_LAYOUT, OPEN_CLIP, PARAMS, Documents, Reads
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
@@ -210,7 +210,7 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
     """What was read with the model's second form, if it has one."""
-    if PARAMS not in documents.companions or documents.layout is MISTRAL_LAYOUT:
+    if documents.companions.keys().isdisjoint((PARAMS, OPEN_CLIP)):
         return evidence
     from hfcount.second_form import compare  # few have two
 

@@ -24,15 +24,14 @@ class Foreign(NamedTuple):
 _ORIGINAL = "name the model that it was converted from, as its card says: `hfcount ORG/NAME`"
 _EXPORTED = f"which is not read: {_ORIGINAL.replace('converted', 'exported')}"
 _SAVED = "which is not read: load it with a transformers before 5 and save it again"
-UNREAD = {"ONNX": _EXPORTED, "OpenVINO": _EXPORTED, "Core ML": _EXPORTED, "TensorFlow": _SAVED, "Flax": _SAVED}
-"""What to do about weights of a kind that is not read, as a clause."""
+_UNREAD = {"ONNX": _EXPORTED, "OpenVINO": _EXPORTED, "Core ML": _EXPORTED, "TensorFlow": _SAVED, "Flax": _SAVED}
 
 _FOLDERS = "checkpoints|clip_vision|controlnet|diffusion_models|loras|model_patches|text_encoders|unet|vae"
 _KINDS = (
     Foreign(
         "a conversion by CTranslate2",
         (r"model\.bin", r"(shared_|source_|target_)?vocabulary\.(json|txt)"),
-        f"its model.bin is no pickle, but in a format of its own, which is not read: {_ORIGINAL}",
+        f"which has a format of its own and is no pickle, so that it is not read: {_ORIGINAL}",
     ),
     Foreign(
         "an archive of NeMo",
@@ -46,11 +45,15 @@ _KINDS = (
         "whose hyperparams.yaml names code and no sizes, so that SpeechBrain alone builds it",
     ),
     Foreign(
-        "a model of pyannote.audio",
-        (r"(.*/)?config\.yaml", r"(.*/)?pytorch_model\.bin"),
-        "whose sizes stand in its pickled file, so that pyannote.audio alone builds it",
+        "a model or pipeline of pyannote.audio",
+        (r"config\.yaml", r"(.*/)?pytorch_model\.bin|handler\.py"),
+        "which names no sizes, so that pyannote.audio alone builds it",
     ),
-    Foreign("a pipeline of spaCy", (r"meta\.json", r"config\.cfg"), "which spaCy alone reads: `spacy validate`"),
+    Foreign(
+        "a pipeline of spaCy",
+        (r"meta\.json", r"config\.cfg"),
+        "which spaCy alone reads, whose parts have formats of their own",
+    ),
     Foreign(
         "a model of Keras",
         (r"metadata\.json|.*\.keras", r"(.*/)?[\w.-]*\.weights\.h5|.*\.keras"),
@@ -79,6 +82,13 @@ _KINDS = (
         " `hfcount ORG/NAME`",
     ),
 )
+
+
+def unread(kind: str, name: str) -> str:
+    """What to do about a file of weights of a kind that is not read, as a clause."""
+    if kind == "TensorFlow" and not name.endswith("_model.h5"):  # which transformers never saved
+        return _EXPORTED
+    return _UNREAD.get(kind, "which is not read")
 
 
 def foreign(files: Collection[str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from hfcount.fetcher.beside import TRAINING, kind
-from hfcount.fetcher.foreign import UNREAD, foreign
+from hfcount.fetcher.foreign import foreign, unread
 from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, MODULES
 from hfcount.text import plural, printable
 
@@ -18,10 +18,10 @@ _NEAR = 0.7
 _MANY, _NAMED = 10_000, 3  # entries of a folder that are looked at; those that are named
 _OF_MODELS = "models--"
 _DIALECTS = {
-    **UNREAD,
     "GGUF": "which --set, --quantize and `hfcount fix` do not take: name the model that it was converted from",
 }
-"""What to do about weights that are not read."""
+"""What to do about weights of another kind where nothing takes them."""
+_KINDS = ("ONNX", "TensorFlow", "Flax", "OpenVINO", "Core ML", *_DIALECTS)
 
 
 def no_folder(path: Path, model: str) -> str:
@@ -41,8 +41,8 @@ def _of_file(path: Path, shown: str) -> str:
         return f"{shown} is not a folder, but an archive. Unpack it, and name the folder: `hfcount FOLDER`."
     if (path.parent / CONFIG).is_file():
         return f"{shown} is not a folder. {_command(str(path.parent))} verifies the checkpoint that it is in."
-    if (own := kind(path.name)) in _DIALECTS:
-        return f"{shown} is not a folder, but {own}, {_DIALECTS[own]}."
+    if (own := kind(path.name)) in _KINDS:
+        return f"{shown} is not a folder, but {own}, {_DIALECTS.get(own) or unread(own, path.name)}."
     return f"{shown} is not a folder, but a file without a {CONFIG} beside it. Name a checkpoint's folder."
 
 
@@ -138,8 +138,8 @@ def _weights_alone(files: Collection[str]) -> str:
     if any(name.endswith(".safetensors") and "/" not in name and name not in kinds for name in files):
         return ", but weights: copy the config.json of the model that they were made from beside them"
     for name, own in kinds.items():
-        if own in _DIALECTS:
-            return f", only {own} ({printable(name, 100)}), {_DIALECTS[own]}"
+        if own in _KINDS:
+            return f", only {own} ({printable(name, 100)}), {_DIALECTS.get(own) or unread(own, name)}"
     return ""
 
 

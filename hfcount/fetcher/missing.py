@@ -100,12 +100,11 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
         return f"{text}, only {printable(name)}, which is {why}{base}."
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
-    others = {name: own for name in sorted(files) if (own := kind(name)) not in (None, TRAINING)}
+    others = {name: own for name in sorted({*files, *weights.files}) if (own := kind(name)) not in (None, TRAINING)}
     if name := next(iter(others), ""):
-        from hfcount.fetcher.foreign import UNREAD
+        from hfcount.fetcher.foreign import unread
 
-        what = UNREAD.get(others[name], "which is not read")
-        return f"{text}, only {others[name]} ({printable(name, 100)}), {what}. {_COUNTS}"
+        return f"{text}, only {others[name]} ({printable(name, 100)}), {unread(others[name], name)}. {_COUNTS}"
     return f"{text}: nothing to compare its config with. {_COUNTS}"
 
 

@@ -3,6 +3,7 @@
 Source: open_clip 3.3.0 (factory.py, model.py, coca_model.py).
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,48 @@ _KEYS = {
     "multimodal_cfg": f"{_TEXT} dim_head n_queries attn_pooler_heads",
 }
 """The keys that the library takes in each object; it refuses any other."""
+
+
+_OF_CLIP = (
+    (r"vision_model\.embeddings\.class_embedding", "visual.class_embedding"),
+    (r"vision_model\.embeddings\.patch_embedding\.", "visual.conv1."),
+    (r"vision_model\.embeddings\.position_embedding\.weight", "visual.positional_embedding"),
+    (r"vision_model\.pre_layrnorm\.", "visual.ln_pre."),
+    (r"vision_model\.post_layernorm\.", "visual.ln_post."),
+    (r"vision_model\.encoder\.layers\.", "visual.transformer.resblocks."),
+    (r"text_model\.encoder\.layers\.", "transformer.resblocks."),
+    (r"text_model\.embeddings\.token_embedding\.", "token_embedding."),
+    (r"text_model\.embeddings\.position_embedding\.weight", "positional_embedding"),
+    (r"text_model\.final_layer_norm\.", "ln_final."),
+    (r"visual_projection\.weight", "visual.proj"),
+    (r"text_projection\.weight", "text_projection"),
+    (r"layer_norm([12])\.", r"ln_\1."),
+    (r"mlp\.fc1\.", "mlp.c_fc."),
+    (r"mlp\.fc2\.", "mlp.c_proj."),
+    (r"self_attn\.out_proj\.", "attn.out_proj."),
+    (r"self_attn\.q_proj\.", "attn.in_proj_"),
+)
+"""What the parts of transformers' CLIP are called here."""
+
+
+def of_clip(blueprint: Blueprint) -> dict[str, tuple[int, ...]] | None:
+    """The tensors of a CLIP of transformers by this layout's names, in which a text tower has no prefix.
+
+    Projections are stored the other way round here, and queries, keys and values in one matrix. None for other models.
+    """
+    if blueprint.spec.family != "clip" or blueprint.spec.head != "base":
+        return None
+    found = dict[str, tuple[int, ...]]()
+    for row in blueprint.rows():
+        if row.kind != "parameter" or re.search(r"self_attn\.[kv]_proj\.", row.name):
+            continue
+        name, shape = row.name, tuple(map(int, row.shape))
+        for pattern, new in _OF_CLIP:
+            name = re.sub(rf"(?:^|(?<=\.)){pattern}", new, name)
+        if ".in_proj_" in name:
+            shape = (3 * shape[0], *shape[1:])
+        found[name] = shape[::-1] if name in ("visual.proj", "text_projection") else shape
+    return found
 
 
 def config(values: Mapping[str, Any], where: str) -> dict[str, Any]:

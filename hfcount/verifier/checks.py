@@ -50,9 +50,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     if lacking and not adapter_alone(match):
         _report_missing(c, expected, outcome)
     if beyond:
-        left = _beyond_statistics(c, outcome)
-        if left:
-            _report_unexpected(c, left, expected, outcome)
+        unknown = _beyond_statistics(c, outcome)
+        if unknown:
+            _report_unexpected(c, unknown, expected, outcome)
 
 
 def _report_missing(c: Comparison, expected: int, outcome: Outcome) -> None:
