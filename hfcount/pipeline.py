@@ -25,9 +25,9 @@ from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import (
     CONFIG,
     INDEX,
-    MISTRAL_LAYOUT,
     MODULES,
     MODULES_LAYOUT,
+    OPEN_CLIP,
     PARAMS,
     PIPELINE_LAYOUT,
     Documents,
@@ -246,7 +246,7 @@ def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
     """What was read with the model's second form, if it has one."""
-    if PARAMS not in documents.companions or documents.layout is MISTRAL_LAYOUT:
+    if documents.companions.keys().isdisjoint((PARAMS, OPEN_CLIP)):
         return evidence
     from hfcount.second_form import compare  # few have two
 

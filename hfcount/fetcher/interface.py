@@ -35,24 +35,26 @@ BIN_INDEX = "pytorch_model.bin.index.json"
 PARAMS = "params.json"
 MODEL_INDEX = "model_index.json"
 DIFFUSION = "diffusion_pytorch_model"
+OPEN_CLIP = "open_clip_config.json"
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 
 class Layout(NamedTuple):
     """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
 
-    `reader` is the library that looks for them.
+    `reader` is the library that looks for them, and `pickled` the weights of earlier versions.
     """
 
     config: str
     single: str
     listing: str
     reader: str = "transformers"
+    pickled: str = BIN_SINGLE
 
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
@@ -64,6 +66,17 @@ MODULES_LAYOUT = Layout(MODULES, SINGLE, INDEX)
 DIFFUSERS_LAYOUT = Layout(CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers")
 PIPELINE_LAYOUT = DIFFUSERS_LAYOUT._replace(config=MODEL_INDEX)
 """A pipeline of diffusers: its index of parts. What lies beside that belongs to no part."""
+OPEN_CLIP_LAYOUT = Layout(
+    OPEN_CLIP,
+    "open_clip_model.safetensors",
+    "open_clip_model.safetensors.index.json",
+    "open_clip",
+    "open_clip_pytorch_model.bin",
+)
+OPEN_CLIP_OLD = "open_clip_pytorch_model.safetensors"
+"""What open_clip also takes for its one file, from a folder."""
+
+LEROBOT_LAYOUT = Layout(CONFIG, SINGLE, INDEX, "lerobot")
 
 
 def layout_of(names: Collection[str]) -> Layout:
@@ -72,6 +85,8 @@ def layout_of(names: Collection[str]) -> Layout:
         return PIPELINE_LAYOUT
     if CONFIG in names and INDEX not in names and any(name.startswith(f"{DIFFUSION}.") for name in names):
         return DIFFUSERS_LAYOUT
+    if CONFIG not in names and OPEN_CLIP in names:
+        return OPEN_CLIP_LAYOUT
     if MODULES in names and CONFIG not in names and ADAPTER not in names:
         return MODULES_LAYOUT
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
