@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import AdapterFigures, ClosedForm, Failure, LayerKind, Storage, WeightsFile
+from hfcount.figures import AdapterFigures, ClosedForm, Failure, LayerKind, Storage, TensorRow, WeightsFile
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -64,6 +64,8 @@ class Contained:
         tensors: how many it has.
         bytes: of all tensors, by type.
         total: elements that the configs of its modules describe, where they do.
+        rows: the tensors as they are stored, where they are to be listed.
+        unserved: why options of serving do not apply to it; empty if they do.
     """
 
     files: int = 0
@@ -71,6 +73,8 @@ class Contained:
     tensors: int = 0
     bytes: Mapping[str, int] = field(default_factory=dict)
     total: int | None = None
+    rows: tuple[TensorRow, ...] | None = None
+    unserved: str = ""
 
 
 @dataclass(frozen=True, slots=True)

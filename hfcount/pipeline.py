@@ -309,7 +309,8 @@ def _served(inspection: Inspection, figures: Figures, sharing: "Sharing") -> tup
     from hfcount.serving.answers import answers
 
     options, outcome = inspection.options, inspection.outcome
-    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit)
+    engines = inspection.evidence.container != "gguf"  # which those that are known do not serve
+    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit, engines)
     findings = sorted([*outcome.findings, *refusals], key=lambda one: one.severity != "error")
     return inspection._replace(outcome=replace(outcome, findings=findings)), figures._replace(serving=serving)
 

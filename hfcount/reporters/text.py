@@ -245,7 +245,8 @@ def _contained(report: Report) -> str:
     bits = f" ({8 * size / stored:.2f} bits each)" if size and stored else ""
     counted = f"{number(stored)} parameters in {number(size)} bytes{bits}"
     if report.verdict == "verified":
-        by = [check.text.removeprefix("by ") for check in report.checks if check.name in ("metadata", "base")]
+        held = [check.text for check in report.checks if check.name in ("metadata", "base")]
+        by = [text.removeprefix("by ").partition(", which")[0] for text in held]
         return f"{counted}, names and shapes by {listed(by)}"
     notes = [finding for finding in report.findings if not finding.rule.informational]
     sound = "for its base" if report.adapter else "sound in itself"
