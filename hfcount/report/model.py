@@ -21,6 +21,7 @@ from hfcount.figures import (
     Part,
     Storage,
     TensorRow,
+    TensorStatistics,
     WeightsFile,
 )
 from hfcount.mapper.whatif import written
@@ -154,7 +155,7 @@ class Report(Part):
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
     are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
     answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
-    `modules` are those that sentence-transformers puts around the model.
+    `modules` are those that sentence-transformers puts around the model, `statistics` are of the values of each tensor.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -190,6 +191,7 @@ class Report(Part):
     derived_with: str | None = None
     serving: Serving | None = None
     modules: tuple[ModuleRow, ...] | None = None
+    statistics: tuple[TensorStatistics, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -283,7 +285,9 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving modules".split()
+_RARE = (
+    "container variants adapter overrides asides tensors formula layers error derived_with serving modules statistics"
+).split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def inert(text: str) -> str:
 def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
     found = []
-    if report.depth == "headers" and report.depth_reason and report.source != "memory":
+    if report.depth in ("headers", "data") and report.depth_reason and report.source != "memory":
         found.append(f"The headers were read, since {report.depth_reason}.")
     return found
 
