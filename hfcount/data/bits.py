@@ -5,6 +5,7 @@ E8M0), and ONNX's float8 page (FNUZ).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import ldexp
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ class Lanes(NamedTuple):
     power: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Float:
     """A dtype of numbers with a sign, an exponent and a mantissa, unless `signed` is false.
 
@@ -66,7 +67,7 @@ class Float:
         value = ldexp(fraction, max(exponent, 1) - self.bias - self.mantissa)
         return -value if code & self.sign and value else value
 
-    @property
+    @cached_property
     def lanes(self) -> Lanes:
         """How elements of 8 or 16 bits become 32-bit floats."""
         exponent = self.bits - self.mantissa - self.signed

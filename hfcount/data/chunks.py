@@ -18,6 +18,7 @@ CHUNK = 3 << 17
 """Bytes that are read at once: with as many for what they become, they fit the cache of a core; whole 6-bit codes."""
 
 _ROW = 8192  # values of which the squares are summed at once: of more, some libraries would start threads
+_ONES = {4: np.ones(_ROW, np.float32), 8: np.ones(_ROW, np.float64)}  # by bytes of a value
 _POWERS = range(-40, 50)  # of two: outside of these, squares of 32-bit floats are too large or too small
 
 _LARGEST = {4: 126, 8: 1000}  # powers of two that a float of so many bytes holds, on either side
@@ -51,13 +52,14 @@ class Chunks:
         lowest = int(np.minimum.reduce(signed)) if far >= kind.sign else 0
         if _special(kind, top, far, lowest):
             return self._specials(kind, codes)
-        found = Tally(codes.size, codes.size - int(np.count_nonzero(codes)))
+        nearest = int(np.minimum.reduce(codes))
+        found = Tally(codes.size)
         if not kind.signed:
-            found.zeros, found.least, found.most = 0, kind.value(int(np.minimum.reduce(codes))), kind.value(far)
+            found.least, found.most = kind.value(nearest), kind.value(far)
         else:
+            found.zeros = codes.size - int(np.count_nonzero(codes)) if nearest == 0 else 0
             if lowest == -kind.sign:  # minus zero
                 found.zeros += int(np.count_nonzero(codes == kind.sign))
-            nearest = int(np.minimum.reduce(codes)) if top < 0 or far < kind.sign else 0
             found.most = kind.value(top if top >= 0 else nearest)
             found.least = kind.value(far if far >= kind.sign else nearest)
         self._sum(kind, raw, found)
@@ -96,8 +98,8 @@ class Chunks:
             each = (_lane(words, by, lanes, out) for by in lanes.shifts)
             parts = (self._shifted(one, lanes.power - shift) for one in each)
         for part in parts:
-            found.total += float(np.add.reduce(part))
-            found.squares += _squares(part)
+            total, squares = _sums(part)
+            found.total, found.squares = found.total + total, found.squares + squares
         if shift:
             found.total, found.squares = _scaled(found.total, shift), _scaled(found.squares, 2 * shift)
 
@@ -141,10 +143,15 @@ def _lane(words: NDArray[np.uint32], by: int, lanes: Lanes, out: NDArray[np.uint
     return out.view(np.float32)
 
 
-def _squares(values: NDArray[np.floating]) -> float:
-    rows = values.size // _ROW
-    whole, rest = values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]
-    return float(np.vecdot(whole, whole).sum(dtype=np.float64)) + float(np.dot(rest, rest))
+def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
+    """The sum of some values, and that of their squares: as products of vectors, which is fastest."""
+    rows, ones = values.size // _ROW, _ONES[values.itemsize]
+    total = squares = 0.0
+    for part in (values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]):
+        if part.size:
+            total += float(np.vecdot(part, ones[: part.shape[-1]]).sum(dtype=np.float64))
+            squares += float(np.vecdot(part, part).sum(dtype=np.float64))
+    return total, squares
 
 
 def _scaled(value: float, power: int) -> float:

@@ -19,7 +19,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import files
 from hfcount.text import printable
 
-_TASK = 64 * CHUNK  # bytes that a thread takes at once
+_TASK = 128 * CHUNK  # bytes that a thread takes at once
 
 
 class Piece(NamedTuple):
