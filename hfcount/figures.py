@@ -206,7 +206,7 @@ class TensorStatistics(Part):
     `min`, `max`, `mean` and `rms` (the root of the mean square) are of those that are finite, null if there are none;
     of whole numbers there is no mean, and of complex ones `min` and `max` are of both parts. `zeros`, `nan` and
     `infinite` count elements; `first_bad` is the index of the first that is NaN or infinite. Of a tensor that is packed
-    these are the values as they are stored, not those that they stand for.
+    these are the values as they are stored, not those that they stand for. `component` is what it is counted under.
     """
 
     name: str
@@ -222,3 +222,4 @@ class TensorStatistics(Part):
     nan: int = 0
     infinite: int = 0
     first_bad: tuple[int, ...] | None = None
+    component: str | None = None

@@ -149,8 +149,11 @@ def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
     total = squares = 0.0
     for part in (values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]):
         if part.size:
-            total += float(np.vecdot(part, ones[: part.shape[-1]]).sum(dtype=np.float64))
-            squares += float(np.vecdot(part, part).sum(dtype=np.float64))
+            products = np.vecdot(part, ones[: part.shape[-1]]), np.vecdot(part, part)
+            total, squares = (
+                total + sum(products[0].reshape(-1).tolist()),
+                squares + sum(products[1].reshape(-1).tolist()),
+            )
     return total, squares
 
 

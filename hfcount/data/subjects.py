@@ -86,6 +86,7 @@ class Subject(NamedTuple):
             zeros=tally.zeros,
             nan=tally.nan,
             infinite=tally.infinite,
+            component=self.leaf.component if self.leaf else None,
             first_bad=index_of(min(bad), self.shape) if bad else None,
         )
 
