@@ -149,12 +149,13 @@ def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
     total = squares = 0.0
     for part in (values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]):
         if part.size:
-            products = np.vecdot(part, ones[: part.shape[-1]]), np.vecdot(part, part)
-            total, squares = (
-                total + sum(products[0].reshape(-1).tolist()),
-                squares + sum(products[1].reshape(-1).tolist()),
-            )
+            total += _added(np.vecdot(part, ones[: part.shape[-1]]))
+            squares += _added(np.vecdot(part, part))
     return total, squares
+
+
+def _added(products: NDArray[np.floating]) -> float:
+    return sum(products.reshape(-1).tolist())
 
 
 def _scaled(value: float, power: int) -> float:

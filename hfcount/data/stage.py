@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hfcount.containers.adapter_look import SAFETENSORS as ADAPTER
 from hfcount.data.places import Place, places
@@ -49,6 +49,20 @@ def _looked(request: Request, inspection: Inspection) -> Inspection:
 
     known = {name: said for name in names if (said := listed(folder / name))}
     return judged(inspection, Files(folder), shards, known)
+
+
+def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
+    """The same with what is wrong with the values of tensors that are in memory, by name.
+
+    Raises:
+        ImportError: there is no numpy.
+    """
+    if find_spec("numpy") is None:
+        raise ImportError("Values are read with numpy. Install it with `pip install 'hfcount[data]'`.")
+    from hfcount.data.memory import Tensors
+
+    shards = inspection.evidence.shards or {}
+    return judged(inspection, Tensors(tensors, places(shards)), shards, {})
 
 
 def judged(

@@ -22,7 +22,7 @@ def looked(report: Report) -> str:
         seen += ["shapes", "types"] if report.container in HELD else ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []
     if report.source == "memory":
-        return f"{listed(seen)} of the tensors in memory"
+        return f"{listed(seen)} of the tensors in memory{'' if report.statistics is None else '; every value was read'}"
     said = _opened(report, files, seen) if opened else _unopened(files, seen)
     return said + _closed(report)
 
