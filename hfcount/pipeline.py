@@ -73,10 +73,10 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
         return _pipeline(documents, request, options, until)
     if isinstance(documents, Place) or is_contained(documents, request, options):
-        return report_of(contained(documents, request, options))
+        return report_of(_with_values(contained(documents, request, options.of_headers), request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
-        inspection = examine(replace(documents, shards=reads), options, until=until)
+        inspection = examine(replace(documents, shards=reads), options.of_headers, until=until)
         found = inspection.evidence.weights or found
         inspection = look_beside(documents.place, request, inspection)
     finally:
@@ -84,7 +84,15 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if options.save is not None:
             sizes = recorded_sizes(documents, found)
             record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
-    return report_of(inspection)
+    return report_of(_with_values(inspection, request, options))
+
+
+def _with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:
+    if options.depth != "data":
+        return inspection
+    from hfcount.data.stage import with_values  # rarely asked for
+
+    return with_values(request, inspection._replace(options=options))
 
 
 def _pipeline(documents: Documents, request: Request, options: Options, until: float) -> Report:

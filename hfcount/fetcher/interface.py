@@ -124,7 +124,7 @@ Early = Literal["all", "unindexed"]
 
 def early(depth: str) -> Early | None:
     """What a run that is to look so far reads in any case."""
-    if depth == "headers":
+    if depth in ("headers", "data"):
         return "all"
     return "unindexed" if depth == "auto" else None
 

@@ -57,6 +57,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         variants=evidence.variants or None,
         adapter=evidence.adapter,
         modules=tuple(map(_module, outcome.modules)) or None,
+        statistics=evidence.statistics,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 

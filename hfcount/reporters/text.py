@@ -205,7 +205,7 @@ def inert(text: str) -> str:
 def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
     found = []
-    if report.depth == "headers" and report.depth_reason and report.source != "memory":
+    if report.depth in ("headers", "data") and report.depth_reason and report.source != "memory":
         found.append(f"The headers were read, since {report.depth_reason}.")
     found += [f"{part.name}: {part.error.message}" for part in report.parts or () if part.error]
     return found
