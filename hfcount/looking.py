@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hfcount.choices import Depth
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.interface import BIN_INDEX, Documents
+from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE, Documents
 from hfcount.fetcher.missing import config_alone, misnamed, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights, pickled_weights, set_apart, weights
@@ -57,15 +57,16 @@ def _pickles(documents: Documents) -> tuple[Index | None, Weights] | None:
         DocumentError: the index cannot be read.
     """
     names = documents.shards.names
-    if names is None or any(set_apart(name) is None for name in names):
+    if names is None or any(set_apart(name, documents.layout) is None for name in names):
         return None
     index = None
     if BIN_INDEX in documents.companions:
         try:
             index = read_index(documents.companions[BIN_INDEX], ".bin")
         except DocumentError as error:
-            error.file = BIN_INDEX
-            raise
+            if BIN_SINGLE not in documents.files:  # where it is, loaders do not read the index
+                error.file = BIN_INDEX
+                raise
     found = pickled_weights(documents, index)
     return (found.index, found) if found.named else None
 

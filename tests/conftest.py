@@ -48,11 +48,13 @@ SHORT = "not long"
 """What pyproject.toml gives -m: the tests that every change has to pass."""
 
 LONG = {
+    "test_adapters_oracle.py",
     "test_derived.py",
     "test_fix_oracle.py",
     "test_linear_oracle.py",
     "test_names_oracle.py",
     "test_oracle.py",
+    "test_pickles_oracle.py",
     "test_readers_oracle.py",
     "test_recipes.py",
     "test_serving_oracle.py",

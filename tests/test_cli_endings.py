@@ -84,6 +84,7 @@ def test_a_command_that_cannot_even_start_says_so(here: Path) -> None:
     assert (done.returncode, done.stderr.count("\n"), "ModuleNotFoundError" in done.stderr) == (3, 1, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["--help", "--version", "--rules", "--schema"])
 def test_what_is_printed_in_place_of_a_run_may_be_unread_or_not_fit(here: Path, option: str) -> None:
     reading, writing = os.pipe()

@@ -60,6 +60,7 @@ def test_a_home_that_cannot_be_written_is_no_error(hub: Hub, run: Run, tmp_path:
     assert (result.code, result.report["verdict"], result.err) == (0, "verified", "")
 
 
+@pytest.mark.long
 def test_two_runs_at_once_keep_one_whole(hub: Hub, tmp_path: Path) -> None:
     hub.publish(MODEL, write_checkpoint(tmp_path / "tiny", CONFIG))
     home = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}

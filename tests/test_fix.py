@@ -223,6 +223,7 @@ def announcing(folder: Path, part: str, claim: str = "total_size", times: int = 
     edit(INDEX, add)(folder)
 
 
+@pytest.mark.long
 def test_a_total_of_a_layer_of_another_size_than_those_that_are_left(tmp_path: Path) -> None:
     values = recorded("jamba")
     last = values | {"num_hidden_layers": values["num_hidden_layers"] - 1}
@@ -329,6 +330,7 @@ def test_a_prefix_goes_from_headers_and_index(prefix: str, shards: int, tmp_path
     assert {name: len(after[name]) for name in sizes} == sizes  # so that no data had to move
 
 
+@pytest.mark.long
 def test_a_prefix_within_names_and_of_layers_that_the_config_lacks(tmp_path: Path) -> None:
     folder = sound(tmp_path / "m", "llama")
     before = files(folder)

@@ -86,6 +86,7 @@ def test_no_claims(metadata: Any) -> None:
     assert (index.total_size, index.total_parameters) == (None, None)
 
 
+@pytest.mark.long
 def test_the_largest_index_that_is_read() -> None:
     shards = {str(n): f"{n}.safetensors" for n in range(MAX_SHARDS)}
     index = _read({"weight_map": {**shards, "b" * MAX_NAME: "0.safetensors"}})

@@ -307,6 +307,7 @@ def test_an_index_shows_scales_of_experts_in_one_tensor(tmp_path: Path) -> None:
     assert found == ("explained", ["HF506"])
 
 
+@pytest.mark.long
 def test_only_autoround_loads_experts_by_names_that_the_architecture_has_not(tmp_path: Path) -> None:
     settings = compressed("mxfp4-pack-quantized", **MX4)
     names = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}

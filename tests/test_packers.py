@@ -139,6 +139,7 @@ def longer(tensors: Tensors) -> str:
 SPOILT = [*product(PACKED, (lost, longer))]
 
 
+@pytest.mark.long
 @over(("name", "spoil"), SPOILT, ids=[f"{name}-{spoil.__name__}" for name, spoil in SPOILT], every=3)
 def test_a_spoilt_scale_is_named(tmp_path: Path, name: str, spoil: Callable[[Tensors], str]) -> None:
     tensors = unfolded(PACKED[name]["tensors"])

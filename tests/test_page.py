@@ -158,6 +158,7 @@ def test_a_page_is_small(pages: Pages) -> None:
     } == {}
 
 
+@pytest.mark.long
 def test_long_lists_are_cut_and_say_so(pages: Pages) -> None:
     (report,) = pages[DENSE]
     assert report.tensors and report.formula
@@ -172,6 +173,7 @@ def test_long_lists_are_cut_and_say_so(pages: Pages) -> None:
 # Layout
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(1, 10**30), min_size=1, max_size=40).map(lambda amounts: sorted(amounts, reverse=True)))
 def test_areas_are_to_each_other_as_amounts_are(amounts: list[int]) -> None:
     boxes = squarify(amounts, Box(0, 0, 160, 100))

@@ -94,7 +94,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
         server.stop()
 
 
-@pytest.mark.parametrize("line", dict.fromkeys(commands()))
+LINES = [pytest.param(line, marks=[pytest.mark.long] * (n % 3 > 0)) for n, line in enumerate(dict.fromkeys(commands()))]
+
+
+@pytest.mark.parametrize("line", LINES)
 def test_commands_run(desk: tuple[Path, dict[str, str]], _forks: Forks, line: str) -> None:
     here, environment = desk
     name, *given = shlex.split(line)

@@ -222,6 +222,7 @@ def test_labels_legend_and_totals_stand_there_once(real: dict[str, Report], dark
     assert not set(written) & {"ssm", "linear_attention", "mtp", "vision", "other"}
 
 
+@pytest.mark.long
 def test_models_stand_in_the_order_given_and_all_above_active() -> None:
     models = [LONG, TINY, SET, EVERY]
     for order in (models, models[::-1]):
@@ -349,6 +350,7 @@ def test_nothing_of_the_process_changes(format: Format) -> None:
         assert warnings.filters == filters
 
 
+@pytest.mark.long
 def test_the_height_grows_with_the_rows_and_the_width_with_the_names() -> None:
     sizes = [struct.unpack(">II", draw([TINY] * count, "png")[16:24]) for count in (1, 2, 6)]
     widths, heights = zip(*sizes, strict=True)
@@ -421,6 +423,7 @@ def test_every_component_has_a_style() -> None:
     assert len({fill for fill, _, _ in COLOURS.values()}) == len(COLOURS)
 
 
+@pytest.mark.long
 def test_a_component_always_looks_the_same(real: dict[str, Report]) -> None:
     seen: dict[str, set[tuple[str, str]]] = {}
     for reports in ([EVERY], [TINY, real["jamba"]], [real["jamba"], real["qwen3_5"], LONG], list(real.values())):
@@ -515,6 +518,7 @@ def _stacks(reports: Sequence[Report]) -> Iterator[list[str]]:
         yield from (_fills(parts) for parts in _bars(axes).values())
 
 
+@pytest.mark.long
 def test_the_stacks_above_are_those_of_models(real: dict[str, Report]) -> None:
     """Whatever touches in a real model, slivers aside, touches in one of them."""
     known = {pair for stack in STACKS for pair in pairwise(stack.split())}

@@ -86,6 +86,7 @@ for one in (report, Report.model_validate_json(sys.argv[2])):
 """
 
 
+@pytest.mark.long
 def test_a_report_shows_itself_wherever_it_comes_from() -> None:
     report = hfcount.verify_tensors(TINY["llama"], {})
     shown = [len(report.to_markdown()), len(report.to_html()), len(report._repr_html_())]

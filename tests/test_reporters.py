@@ -252,6 +252,7 @@ PUBLISHED = Path(__file__).parent.parent / "fixtures"
 RECORDED = sorted((PUBLISHED / "architectures").glob("*.json"))
 
 
+@pytest.mark.long
 @over("path", RECORDED, ids=[path.stem for path in RECORDED], every=20)
 def test_the_formula_of_every_architecture_is_shown_whole(tmp_path: Path, path: Path) -> None:
     values = json.loads(path.read_text())["config"]

@@ -80,6 +80,7 @@ def test_what_was_not_tried_for_want_of_time_is_said() -> None:
     assert finding.cause == "The cause was not looked for to the end: the time of --timeout is over."
 
 
+@pytest.mark.long
 def test_what_was_not_tried_for_too_many_rows_is_said() -> None:
     listed = [*names(LLAMA)[1:], *(f"odd_{number}.weight" for number in range(MOST_ROWS))]
     (finding, *_) = found(LLAMA, listed).findings

@@ -179,6 +179,7 @@ def _unable() -> None:
     raise RuntimeError("it cannot start")
 
 
+@pytest.mark.long
 def test_workers_that_do_not_start_are_no_rows(tree: Path, tmp_path: Path) -> None:
     with pytest.raises(hfcount.SweepError, match="the workers end as they start"):
         hfcount.sweep(tree, tmp_path / "out", executor=lambda: ProcessPoolExecutor(1, get_context("spawn"), _unable))

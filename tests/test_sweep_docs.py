@@ -39,6 +39,7 @@ def _shell(command: str, here: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_what_is_shown_is_what_is_printed(here: Path) -> None:
     for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL):
         commands = re.findall(r"^\$ (.+)$", block, re.MULTILINE)
@@ -58,6 +59,7 @@ def test_queries_find_what_the_page_is_about(here: Path) -> None:
         assert dict(base.sql(sizes).fetchall())["mixtral"] == 46_702_792_704
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("needed", ["joblib", "ray"])
 def test_python_is_run(needed: str, here: Path) -> None:
     pytest.importorskip(needed, reason=f"no {needed}")

@@ -385,6 +385,7 @@ def test_a_terminal_is_left_as_it_was() -> None:
 # What workers keep
 
 
+@pytest.mark.long
 def test_rows_are_the_same_whether_a_worker_has_seen_the_config_or_not(tree: Path, tmp_path: Path) -> None:
     """Several types, sound and spoiled checkpoints, each three times under other names."""
     recorded = sorted((Path(__file__).parents[1] / "fixtures" / "architectures").glob("*.json"))[::160]

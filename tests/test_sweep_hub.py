@@ -108,6 +108,7 @@ def test_a_hub_is_swept_within_its_quota_and_a_second_time_asked_for_changes_alo
     assert "0 rows written" in many.sweep("--hub")
 
 
+@pytest.mark.long
 def test_a_repo_that_vanishes_after_it_was_listed_is_a_row(many: Loopback) -> None:
     class Gone(set[str]):
         def __contains__(self, name: object) -> bool:  # to whoever asks for the repo itself
@@ -124,6 +125,7 @@ def test_a_repo_that_vanishes_after_it_was_listed_is_a_row(many: Loopback) -> No
     assert found["m00005"] == ("verified", None)
 
 
+@pytest.mark.long
 def test_somebody_else_spends_of_the_same_quota(many: Loopback) -> None:
     many.hub.files.stolen = 30
     many.sweep("--hub", "--limit", "20")
@@ -140,6 +142,7 @@ def test_repos_by_name_are_asked_for_their_commit_alone_the_second_time(many: Lo
     assert many.hub.files.made == files
 
 
+@pytest.mark.long
 def test_what_has_a_row_is_not_asked_for_again_in_another_listing(many: Loopback) -> None:
     many.sweep("--hub", "--limit", "30")
     api, files = many.hub.api.made, many.hub.files.made
@@ -147,6 +150,7 @@ def test_what_has_a_row_is_not_asked_for_again_in_another_listing(many: Loopback
     assert (many.hub.api.made - api, many.hub.files.made - files) == (2, 0)
 
 
+@pytest.mark.long
 def test_a_dry_run_lists_what_an_author_has_and_asks_for_nothing_else(many: Loopback) -> None:
     said = many.sweep("--author", "org", "--dry-run", "--tier", "free").splitlines()
     assert said[:2] == [f"{COUNT} checkpoints, {2 * COUNT // 5} to look at", "requests: 13 of the API, 48 of files"]

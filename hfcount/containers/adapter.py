@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from hfcount.containers.adapter_expected import Expected, expect
+from hfcount.containers.adapter_expected import Expected, expect, saved
 from hfcount.containers.adapter_methods import METHODS, PROMPTS, Shape, prompt_shape
 from hfcount.containers.adapter_modules import Era, modules
 from hfcount.containers.adapter_names import Named, read_names
 from hfcount.containers.adapter_reports import Differences, report
-from hfcount.containers.adapter_rewrite import REWRITES
+from hfcount.containers.adapter_rewrite import CONVERTED, REWRITES
 from hfcount.containers.adapter_settings import Settings
 from hfcount.containers.adapter_targets import Refused, Unread
 from hfcount.errors import ConfigError
@@ -158,7 +158,7 @@ def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], 
     inside = modules(spellings, candidate.era, candidate.base.leaves)
     rewrite = REWRITES.get(spec.family) if candidate.era == "memory" and settings.method == "LORA" else None
     expected = expect(settings, inside, rewrite, spec.vocab)
-    converts = settings.method == "LORA" and spec.family in REWRITES
+    converts = settings.method == "LORA" and spec.family in CONVERTED
     found = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
     found.hold(spellings.common if settings.method == "LORA" else str)
     return found
@@ -167,12 +167,29 @@ def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], 
 def _compare_prompt(
     settings: Settings, stored: Mapping[str, Shape], base: Blueprint
 ) -> tuple[list[Finding], str, Expected]:
-    expected = Expected(shared={"prompt_embeddings": prompt_shape(settings)})
-    found = Differences(settings, Named({}, frozenset(stored), "", 0), stored, expected)
+    best: Differences | None = None
+    for candidate in _candidates(settings, base):
+        found = _prompt_differences(settings, stored, candidate)
+        if best is None or found.number < best.number:
+            best = found
+        if not best.number:
+            break
+    assert best is not None  # the base itself is a candidate
+    if not best.number and (reason := _prompt_of_another(settings, base)):
+        best.refused = reason
+    return report(best), "", best.expected
+
+
+def _prompt_differences(settings: Settings, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
+    """What differs from the prompt that the settings ask for, and from the head that is stored beside it."""
+    base, head = candidate.base, Expected()
+    saved(settings, modules(base.spellings, candidate.era, base.leaves), head)
+    shared = {f"base_model.{name}": shape for name, shape in head.tensors.items()}
+    heads = {f"base_model.{name}" for name in head.heads}
+    expected = Expected(shared={"prompt_embeddings": prompt_shape(settings), **shared}, heads=heads)
+    found = Differences(settings, Named({}, {name: name for name in stored}, "", 0), stored, expected)
     found.hold(str)
-    if not found.number and (reason := _prompt_of_another(settings, base)):
-        found.refused = reason
-    return report(found), "", expected
+    return found
 
 
 def _prompt_of_another(settings: Settings, base: Blueprint) -> str:

@@ -36,6 +36,7 @@ class Expected:
         turned: shapes of what may be there as it is for experts that are stored as inputs by outputs.
         ranks: the rank of each module, by its path.
         heads: names of tensors of a head, whose rows are the labels of the task.
+        roots: the paths of modules that are stored whole.
         unmatched: names in the settings that are nothing in the base.
         adapted: how many modules and parameters are adapted.
     """
@@ -46,6 +47,7 @@ class Expected:
     turned: dict[str, Shape] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     heads: set[str] = field(default_factory=set)
+    roots: set[str] = field(default_factory=set)
     unmatched: tuple[str, ...] = ()
     adapted: int = 0
 
@@ -73,7 +75,8 @@ def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | Non
     chosen = choose(settings, everything, patterns)
     work = _Work(settings, method, modules, everything, patterns, Ranks(settings, patterns))
     work.adapt(chosen)
-    work.save()
+    if method.saves:
+        saved(settings, modules, work.found)
     work.tokens(vocab)
     work.biases(chosen)
     work.embeddings(chosen, vocab)
@@ -108,6 +111,8 @@ class _Work:
             shapes = self.method.tensors(Adapted(target.path, target.module, self.settings, rank, self.patterns))
             self._add(target.path, shapes, rank)
             adapted.append(target.module)
+            if "trainable_tokens_delta" in shapes:
+                self._share(target.module, "trainable_tokens_delta", shapes["trainable_tokens_delta"])
         for parameter in chosen.parameters:
             self._add_parameter(parameter)
         if self.method.shared:
@@ -153,39 +158,6 @@ class _Work:
         if len(shape) == 3 and parameter.bias is None:
             self.found.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
 
-    def save(self) -> None:
-        """Modules that are stored whole, and all that are inside them."""
-        heads = _HEADS.get(self.settings.task or "", ())
-        missing = []
-        for name in dict.fromkeys((*self.settings.saved, *heads)):
-            roots = {path for path in self._paths(name) if path.endswith(name)}
-            if not roots and name not in heads:
-                missing.append(name)
-            if roots:
-                self._save(roots, name in heads)
-        self.found.unmatched = tuple(missing)
-
-    def _paths(self, name: str) -> Iterator[str]:
-        """The paths of all modules that may end with a name."""
-        numbered = any(segment.isdecimal() for segment in name.split("."))
-        for module in self.everything:
-            if numbered or module.first.endswith(name):
-                self._check_many(module.count)
-                yield from module.paths()
-
-    def _save(self, roots: set[str], head: bool) -> None:
-        for module in self.modules:
-            self._check_many(module.count)
-            for path in module.paths():
-                if not roots.isdisjoint(beginnings(path)):
-                    names = {f"{path}.{name}": shape for name, shape in module.tensors.items()}
-                    self.found.tensors.update(names)
-                    self.found.heads.update(names if head else ())
-
-    def _check_many(self, count: int) -> None:
-        if count > _MANY:
-            raise Unread(f"modules_to_save is looked for in more than {_MANY:,} modules")
-
     def tokens(self, vocab: int) -> None:
         """Rows of embeddings that are trained beside LoRA."""
         wanted = self.settings.values.get("trainable_token_indices")
@@ -199,8 +171,14 @@ class _Work:
         for name, rows in wanted.items():
             for module in self.modules:
                 if module.first.endswith(name) and module.weight and isinstance(rows, list) and not module.tied:
-                    shape = (len(rows), module.weight[-1])
-                    self.found.tensors[f"{module.first}.token_adapter.trainable_tokens_delta"] = shape
+                    shape, end = (len(rows), module.weight[-1]), "token_adapter.trainable_tokens_delta"
+                    self.found.tensors[f"{module.first}.{end}"] = shape
+                    self._share(module, end, shape)
+
+    def _share(self, table: Module, end: str, shape: Shape) -> None:
+        """What PEFT may store again for modules with the weight of a table."""
+        others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
+        self.found.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
 
     def biases(self, chosen: Chosen) -> None:
         """Biases of the base that are stored."""
@@ -212,8 +190,9 @@ class _Work:
             if path in adapted:
                 self.found.tensors[f"{path}.base_layer.bias"] = shape
             elif which == "all" and f"{path}.bias" in self.found.tensors:
-                for wrapper in ("modules_to_save", "original_module"):
-                    self.found.optional[f"{path}.{wrapper}.bias"] = shape
+                root = next(start for start in beginnings(path) if start in self.found.roots)
+                for wrapper in ("modules_to_save", "modules_to_save.default", "original_module"):
+                    self.found.optional[f"{root}.{wrapper}{path.removeprefix(root)}.bias"] = shape
             elif which == "all":
                 self.found.tensors[f"{path}.bias"] = shape
 
@@ -234,6 +213,46 @@ class _Work:
             for name, shape in module.tensors.items():
                 if module.first in adapted and targeted:
                     self.found.optional[f"{module.first}.base_layer.{name}"] = shape
+
+
+def saved(settings: Settings, modules: Sequence[Module], found: Expected) -> None:
+    """Adds modules that are stored whole, and all that are inside them.
+
+    Raises:
+        Unread: they are looked for in too many.
+    """
+    heads = _HEADS.get(settings.task or "", ())
+    missing = []
+    for name in dict.fromkeys((*settings.saved, *heads)):
+        roots = {path for path in _paths(name, modules) if path.endswith(name)}
+        if not roots and name not in heads:
+            missing.append(name)
+        for path, module in _inside(roots, modules):
+            names = {f"{path}.{end}": shape for end, shape in module.tensors.items()}
+            found.tensors.update(names)
+            found.heads.update(names if name in heads else ())
+        found.roots |= roots
+    found.unmatched = tuple(missing)
+
+
+def _paths(name: str, modules: Sequence[Module]) -> Iterator[str]:
+    """The paths of all modules that may end with a name."""
+    numbered = any(segment.isdecimal() for segment in name.split("."))
+    for module in (*modules, *containers(modules)):
+        if numbered or module.first.endswith(name):
+            _check_many(module.count)
+            yield from module.paths()
+
+
+def _inside(roots: set[str], modules: Sequence[Module]) -> Iterator[tuple[str, Module]]:
+    for module in modules if roots else ():
+        _check_many(module.count)
+        yield from ((path, module) for path in module.paths() if not roots.isdisjoint(beginnings(path)))
+
+
+def _check_many(count: int) -> None:
+    if count > _MANY:
+        raise Unread(f"modules_to_save is looked for in more than {_MANY:,} modules")
 
 
 def _names_embeddings(settings: Settings, adapted: set[str]) -> bool:

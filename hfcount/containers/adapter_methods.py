@@ -40,6 +40,7 @@ class Method:
         kinds: the kinds of modules that it adapts; PEFT refuses others.
         rank: the key of the rank, and its default.
         shared: what is stored once, under `base_model.`, by the modules that are adapted.
+        saves: whether it stores modules of the base whole, such as the head of a classifier.
     """
 
     prefix: str
@@ -47,6 +48,7 @@ class Method:
     kinds: tuple[Kind, ...] = ("linear",)
     rank: tuple[str, int] = ("r", 8)
     shared: Callable[[Collection[Module], Settings], Shapes] | None = None
+    saves: bool = True
 
 
 def _lora(adapted: Adapted) -> Shapes:
@@ -223,7 +225,7 @@ METHODS: Mapping[str, Method] = {
     "HRA": Method("hra_", _hra, ("linear", "conv")),
     "VBLORA": Method("vblora_", _vblora, _MATRICES, ("r", 4), _bank),
     "LN_TUNING": Method("ln_tuning_layers.", _norms, ("linear", "transposed", "embedding", "conv", "norm", "other")),
-    "TRAINABLE_TOKENS": Method("trainable_tokens_", _tokens, ("embedding", "linear")),
+    "TRAINABLE_TOKENS": Method("trainable_tokens_", _tokens, ("embedding", "linear"), saves=False),
 }
 """Methods by `peft_type`."""
 

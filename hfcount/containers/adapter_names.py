@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 PREFIX = "base_model.model."
+_OUTER = "base_model."  # of what is no module's, too
 _LEFT = re.compile(
     r"(\.(?:lora_[A-Z]|lora_embedding_[AB]|lora_magnitude_vector|ia3_l|hada_\w+|lokr_\w+|vera_lambda_[bd]|oft_R|hra_u"
     r"|vblora_logits_[AB]|ln_tuning_layers|trainable_tokens_delta))\.default(?=\.|$)"
@@ -21,13 +22,13 @@ class Named:
 
     Args:
         names: each as it is stored, by its path in the base and what follows that.
-        whole: names without a module, such as those of prompts.
+        whole: those without a module, such as those of prompts; each as it is stored.
         wrapped: how they are prefixed.
         left: whether an adapter's name was left in them.
     """
 
     names: Mapping[str, str]
-    whole: frozenset[str]
+    whole: Mapping[str, str]
     wrapped: Wrapped
     left: int
 
@@ -36,21 +37,25 @@ def read_names(names: Iterable[str]) -> Named:
     """The names of an adapter of modules."""
     listed = list(names)
     prefixed = [name for name in listed if name.startswith(PREFIX)]
-    twice = bool(prefixed) and all(name.startswith(PREFIX, len(PREFIX)) for name in prefixed)
-    bare = not any(name.startswith("base_model.") for name in listed)
+    twice = bool(prefixed) and all(name.startswith(_OUTER, len(PREFIX)) for name in prefixed)
+    bare = not prefixed and not all(name.startswith(_OUTER) for name in listed)
     found: dict[str, str] = {}
-    whole: set[str] = set()
+    whole: dict[str, str] = {}
     left = 0
     for name in listed:
-        inner = name
-        while inner.startswith(PREFIX):
-            inner = inner.removeprefix(PREFIX)
-            if not twice:
-                break
-        if inner == name and not bare:
-            whole.add(name)
+        inner = _unwrapped(name) if twice else name
+        if not inner.startswith(PREFIX) and (not bare or inner.startswith(_OUTER)):
+            whole[inner] = name
             continue
+        inner = inner.removeprefix(PREFIX)
         short = _LEFT.sub(r"\1", inner)
         left += short != inner
         found[short] = name
-    return Named(found, frozenset(whole), "twice" if twice else "bare" if bare and found else "", left)
+    return Named(found, whole, "twice" if twice else "bare" if bare and found else "", left)
+
+
+def _unwrapped(name: str) -> str:
+    """A name with the prefix once."""
+    while name.startswith(f"{PREFIX}{_OUTER}"):
+        name = name.removeprefix(PREFIX)
+    return name

@@ -61,6 +61,7 @@ class Differences:
     resized: list[Other] = field(default_factory=list)
     labels: list[Other] = field(default_factory=list)
     own_weights: list[str] = field(default_factory=list)
+    _rows: dict[int, set[int]] = field(default_factory=dict)  # of a head as stored, by those that are expected
 
     @property
     def number(self) -> int:
@@ -78,15 +79,26 @@ class Differences:
             place = there.pop(common(name), None)
             if place is None:
                 self.missing.append(name)
-            elif self.stored[place] not in (shape, self.expected.turned.get(name)):
-                self._put(name, Other(place, shape, self.stored[place]))
+            else:
+                self._compare(name, place, shape)
         for name, shape in self.expected.shared.items():
-            if name not in self.named.whole:
+            place = self.named.whole.get(name)
+            if place is None:
                 self.missing.append(name)
-            elif self.stored[name] != shape:
-                self._put(name, Other(name, shape, self.stored[name]))
-        self.unexpected += sorted(self.named.whole - self.expected.shared.keys())
+            else:
+                self._compare(name, place, shape)
+        self.unexpected += sorted(self.named.whole[name] for name in self.named.whole.keys() - self.expected.shared)
         self._besides(there, {common(name): shape for name, shape in self.expected.optional.items()}, common)
+        if any(len(rows) > 1 for rows in self._rows.values()):  # parts of a head that disagree about its labels
+            self.shapes += self.labels
+            self.labels = []
+
+    def _compare(self, name: str, place: str, shape: Shape) -> None:
+        observed = self.stored[place]
+        if name in self.expected.heads and shape and observed:
+            self._rows.setdefault(shape[0], set()).add(observed[0])
+        if observed not in (shape, self.expected.turned.get(name)):
+            self._put(name, Other(place, shape, observed))
 
     def _put(self, name: str, other: Other) -> None:
         """Another shape, by its cause."""
@@ -170,8 +182,9 @@ def _errors(found: Differences) -> Iterator[Finding]:
         yield _finding("HF720", found, empty, stored=len(found.stored))
     if found.named.wrapped:
         bare = found.named.wrapped == "bare"
-        severity = "note" if bare and found.converts else "error"
-        yield _finding("HF722", found, found.stored, bare=bare, severity=severity)
+        names = found.named.names.values()
+        severity = "note" if bare and found.converts and all(".lora_" in name for name in names) else "error"
+        yield _finding("HF722", found, names, bare=bare, severity=severity)
     if found.missing:
         lonely = sum(1 for name in found.missing if _has_half(name, found))
         every = len(found.missing) == len(found.expected.tensors) + len(found.expected.shared)

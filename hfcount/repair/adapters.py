@@ -92,8 +92,10 @@ def put_right(state: State) -> Iterator[Proposal]:
         return
     header = shard.header
     named = read_names(header.tensors)
-    names = {old: f"{PREFIX}{short}" for short, old in named.names.items() if old != f"{PREFIX}{short}"}
-    if not names or len(named.names) + len(named.whole) < len(header.tensors):
+    right = {old: new for new, old in named.whole.items()}
+    right |= {old: f"{PREFIX}{short}" for short, old in named.names.items()}
+    names = {old: new for old, new in right.items() if old != new}
+    if not names or len({*right.values()}) < len(header.tensors):
         return  # two would have the same name
     old, new = next(iter(names.items()))
     says = f"Rename {plural(len(names), 'tensor')}, such as {old} to {new}: the header alone changes."

@@ -25,6 +25,8 @@ def unwrapped(state: State) -> Iterator[Proposal]:
         _, bare = peel(stored) if wrapped.wrappers else (None, {})
         rest = {name: bare.get(name, name).removeprefix(wrapped.outer) for name in stored}
         rest |= dict(wrapped.pairs)
+        if len({*rest.values()}) < len(rest):
+            return  # two would have the same name
         yield from _renaming(state, "HF211", {old: new for old, new in rest.items() if old != new})
 
 

@@ -4,25 +4,28 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE
 from hfcount.fetcher.missing import named
-from hfcount.formats.json import parse_object
+from hfcount.formats.index import read_index
+from hfcount.formats.json import Document, parse_object
 from hfcount.formats.safetensors import Header
-from hfcount.repair.state import Proposal, State
+from hfcount.repair.state import ENTRY, Proposal, State
 from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
 
-_CODES = ("HF007", "HF205", "HF401", "HF402")
+_CODES = ("HF001", "HF002", "HF005", "HF007", "HF205", "HF401", "HF402")
 
 
 def reindexed(state: State) -> Iterator[Proposal]:
     """The index that pickled files give, where theirs is not there or says something else."""
-    found = [finding for finding in state.about(*_CODES) if finding.file == BIN_INDEX]
-    headers = _headers(state) if found else {}
+    found = [finding for finding in state.about(*_CODES) if _is_of_index(finding, state)]
+    headers = _headers(state.with_changes({BIN_INDEX: None})) if found else {}
     weight_map = {name: file for file, header in sorted(headers.items()) for name in header.tensors}
     if not weight_map or len(weight_map) != sum(len(header.tensors) for header in headers.values()):
         return  # nothing is known of a file, or two hold a tensor of one name
     old = _old(state)
-    gone = [name for name in old.get("weight_map", ()) if name not in weight_map]
+    gone = [name for name in _announced(state) if name not in weight_map]
     metadata = {**(old.get("metadata") or {}), "total_size": sum(header.data for header in headers.values())}
     content = {**old, "metadata": metadata, "weight_map": dict(sorted(weight_map.items()))}
     yield Proposal(
@@ -31,6 +34,11 @@ def reindexed(state: State) -> Iterator[Proposal]:
         {BIN_INDEX: f"{json.dumps(content, indent=2)}\n".encode()},
         doubt=_doubt(gone),
     )
+
+
+def _is_of_index(finding: Finding, state: State) -> bool:
+    """Whether the index of pickled files is to blame, also for files that it names and that are not there."""
+    return finding.file == BIN_INDEX or (finding.code == "HF005" and state.draft.document(BIN_INDEX) is not None)
 
 
 def _headers(state: State) -> dict[str, Header]:
@@ -43,8 +51,20 @@ def _headers(state: State) -> dict[str, Header]:
 
 
 def _old(state: State) -> dict[str, Any]:
+    """The index that is there, if it can be read."""
     document = state.draft.document(BIN_INDEX)
-    return dict(parse_object(document)) if document else {}
+    try:
+        if document is None:
+            return {}
+        read_index(document, ".bin")
+        return dict(parse_object(Document(document.where, document.raw)))
+    except DocumentError:
+        return {}
+
+
+def _announced(state: State) -> list[str]:
+    """The names in the index, also in one that is cut off."""
+    return [*_old(state).get("weight_map", ())] or ENTRY.findall(state.text(BIN_INDEX))
 
 
 def _doubt(gone: list[str]) -> str:

@@ -22,7 +22,7 @@ from hfcount.verifier.finding import Finding
 BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
 """Findings that leave open what is stored, so that others may come to light after them."""
 
-_ENTRY = re.compile(r'"([^"\\]+)"\s*:\s*"[^"\\]+\.(?:safetensors|bin)"')
+ENTRY = re.compile(r'"([^"\\]+)"\s*:\s*"[^"\\]+\.(?:safetensors|bin)"')
 """One tensor in an index."""
 
 TOTALS = ("HF401", "HF403")
@@ -112,10 +112,10 @@ class State:
         try:
             return [*read_index(self.draft.read.index).weight_map] if self.draft.read.index else []
         except DocumentError:
-            return _ENTRY.findall(self.text(INDEX))
+            return ENTRY.findall(self.text(INDEX))
 
     def text(self, name: str) -> str:
-        """config.json or the index, as text; empty if it is not there or is no text."""
+        """config.json or an index, as text; empty if it is not there or is no text."""
         document = self.draft.document(name)
         try:
             return document.raw.decode() if document else ""

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from hfcount.containers import held_in
-from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, MODULES, layout_of, top_level
+from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, MODEL_INDEX, MODULES, layout_of, top_level
 from hfcount.fetcher.weights import pickled_names
 from hfcount.text import printable
 
@@ -48,7 +48,8 @@ def _lacking(files: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _has_safetensors(files: Sequence[str]) -> bool:
-    return any(name.endswith(".safetensors") for name in (files if MODULES in files else top_level(files)))
+    inner = not {MODULES, MODEL_INDEX}.isdisjoint(files)
+    return any(name.endswith(".safetensors") for name in (files if inner else top_level(files)))
 
 
 @cache

@@ -65,7 +65,6 @@ WRAPPERS = (
         ".",
         owns=r"\.(?:lora_[A-Za-z_]+|vera_lambda_[bd]|ia3_l|ranknum|hada_[wt][12](?:_[ab])?|lokr_\w+|oft_[RS]"
         r"|boft_[RS]|original_module|token_adapter|prompt_encoder)(?:\.|$)",
-        around=False,
     ),
     Wrapper("TRL", r"^pretrained_model\.", "Save model.pretrained_model, without the value head.", owns=r"^v_head\."),
     Wrapper(
