@@ -53,7 +53,11 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
         ),
         pytest.param({"after": says(INDEX, vae=3)}, "mismatch", "HF811", "vae", id="required, a number"),
         pytest.param(
-            {"after": says(INDEX, upscaler=["diffusers", "AutoencoderKL"])}, "explained", "HF812", "upscaler", id="extra"
+            {"after": says(INDEX, upscaler=["diffusers", "AutoencoderKL"])},
+            "explained",
+            "HF812",
+            "upscaler",
+            id="extra",
         ),
         pytest.param({"after": says(INDEX, _class_name="OwnPipeline")}, "unverified", "HF813", None, id="own class"),
         pytest.param(
