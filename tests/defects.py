@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 import gguf_files
-import pipeline_repos
 import pickled as pickles
+import pipeline_repos
 from build import DEEPSEEK, Json, config
 from gguf_files import model, projector, split, whole
 from loopback import WIDTHS

@@ -15,7 +15,7 @@ from hfcount.reporters.text import (
     number,
     origin,
     outcome,
-    parts,
+    part_rows,
     remarks,
     serving,
     share,
@@ -73,13 +73,9 @@ def _lines(report: Report) -> Iterator[str]:
     if origin(report):
         yield ""
         yield escape(origin(report))
-    if report.parts:
+    if report.components or report.parts:
         yield ""
-        rows = [(code(row.name), code(row.kind), row.parameters, row.weights, row.verdict) for row in parts(report)]
-        yield from _table(("part", "class", "parameters", "weights", "verdict"), rows)
-    elif report.components:
-        yield ""
-        yield from _components(report)
+        yield from _parts(report) if report.parts else _components(report)
     if serving(report):
         yield ""
         costs = [(name, count, escape(text)) for name, count, text in serving(report)]
@@ -108,6 +104,14 @@ def _lines(report: Report) -> Iterator[str]:
         title = f"[{finding.code} {finding.name}]({finding.rule.url})"
         yield f"- **{finding.severity} {title}**: {escape(finding.message)}"
         yield from (f"  - {code(row)}" for row in finding.rows)
+
+
+def _parts(report: Report) -> Iterator[str]:
+    rows = [
+        (code(row.name), code(row.kind) if row.kind else "", row.parameters, row.weights, row.verdict)
+        for row in part_rows(report)
+    ]
+    return _table(("part", "class", "parameters", "weights", "verdict"), rows)
 
 
 def _in_detail(report: Report | PipelinePart) -> Iterator[str]:

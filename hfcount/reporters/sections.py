@@ -132,7 +132,7 @@ def parts(report: Report) -> RenderableType:
     table.add_column("parameters", justify="right", no_wrap=True)
     table.add_column("weights", justify="right", no_wrap=True)
     table.add_column("")
-    for row in words.parts(report):
+    for row in words.part_rows(report):
         colour = COLOURS.get(row.verdict, "dim")
         table.add_row(Text(row.name), Text(row.kind), row.parameters, row.weights, Text(row.verdict, colour))
     return table

@@ -140,7 +140,7 @@ class PartRow(NamedTuple):
     verdict: str
 
 
-def parts(report: Report) -> Iterator[PartRow]:
+def part_rows(report: Report) -> Iterator[PartRow]:
     """The parts of a pipeline; what holds no weights has no verdict of its own."""
     for part in report.parts or ():
         size = part.memory.weights_bytes if part.memory else None
