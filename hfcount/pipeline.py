@@ -196,10 +196,9 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = _as_loaded(documents, changed(published, changes))
         announced = announcements(values, _beside(documents))
-        library, documents, values = as_read(documents, values)
+        library, documents, values = as_read(documents, values)  # None where families have the library's own names
         config = Config(values, where=_where(document, changes), chosen=changes)
-        renamed = library is not None and library.renames
-        make = partial(library.built, config) if library and renamed else partial(_blueprint, config, values, options)
+        make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
         alone = changes or documents.loaded_as  # what the document alone does not say
         blueprint = make() if alone else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
@@ -208,7 +207,7 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
         evidence = _second_form(documents, blueprint, evidence, outcome)
-        if not (blueprint.derived_with or renamed):  # causes are proven by blueprints of other configs
+        if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
@@ -268,10 +267,10 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
             raise
     if known and not (known.asides and options.derive_with):
         return known
-    from hfcount.derived import derived  # which imports torch
+    from hfcount.deriving import derived  # which imports torch
 
     try:
-        return derived(values, config.where)
+        return derived(options.derive_with, values, config.where)
     except UnknownArchitecture:
         if known is None:
             raise

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from hfcount.fetcher.beside import OWN, PICKLES, kind
 from hfcount.fetcher.interface import (
     BIN_SINGLE,
-    DIFFUSERS_LAYOUT,
     DIFFUSION,
     HF_LAYOUT,
     MISTRAL_LAYOUT,
@@ -71,7 +70,8 @@ class Weights:
     @property
     def usual(self) -> bool:
         """Whether transformers looks for files of these names, where they are pickled."""
-        return self.index is not None or all(name == BIN_SINGLE or _PICKLED_PART.fullmatch(name) for name in self.named)
+        single = self.layout.pickled
+        return self.index is not None or all(name == single or _PICKLED_PART.fullmatch(name) for name in self.named)
 
     @property
     def absent(self) -> list[str]:
@@ -99,7 +99,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     others = [name for name in names or () if name not in named]
     layout = documents.layout
     apart = {name: why for name in others if (why := set_apart(name, layout))}
-    if index and layout is DIFFUSERS_LAYOUT and layout.single in others:
+    if index and layout.reader == "diffusers" and layout.single in others:
         apart[layout.single] = "what diffusers does not look at, since there is an index"
     beside = [name for name in others if name not in apart]
     if index is None and (names is None or layout.single in names):
@@ -137,9 +137,10 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
     """
     there = [name for name in top_level(documents.files) if name.endswith(PICKLED)]
     parts = {name for name in there if _PICKLED_PART.fullmatch(name)}
-    if BIN_SINGLE in there and index and BIN_SINGLE not in index.shards:
+    single = documents.layout.pickled
+    if single in there and index and single not in index.shards:
         index = None  # which transformers does not read then
-    named: Collection[str] = index.shards if index else {BIN_SINGLE} if BIN_SINGLE in there else parts
+    named: Collection[str] = index.shards if index else {single} if single in there else parts
     named = named or {name for name in there if kind(name) in (PICKLES, OWN)}
     return Weights(
         named,
@@ -220,7 +221,7 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
     stem = name.rpartition(".")[0]
     if layout is MISTRAL_LAYOUT and is_consolidated(name):
         return None
-    if layout is DIFFUSERS_LAYOUT:
+    if layout.reader == "diffusers":
         return _apart_of_diffusers(stem)
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)
 
@@ -228,6 +229,6 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
 def _apart_of_diffusers(stem: str) -> str | None:
     if re.fullmatch(rf"{DIFFUSION}(-\d+-of-\d+)?", stem):
         return None
-    if stem.startswith(f"{DIFFUSION}.") or stem.startswith(f"{DIFFUSION}-"):
+    if stem.startswith((f"{DIFFUSION}.", f"{DIFFUSION}-")):
         return "a variant, for those who ask for it"
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), "another library's layout")
