@@ -25,9 +25,9 @@ from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import (
     CONFIG,
     INDEX,
-    MISTRAL_LAYOUT,
     MODULES,
     MODULES_LAYOUT,
+    OPEN_CLIP,
     PARAMS,
     PIPELINE_LAYOUT,
     Documents,
@@ -73,10 +73,10 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
         return _pipeline(documents, request, options, until)
     if isinstance(documents, Place) or is_contained(documents, request, options):
-        return report_of(contained(documents, request, options))
+        return report_of(_with_values(contained(documents, request, options.of_headers), request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
-        inspection = examine(replace(documents, shards=reads), options, until=until)
+        inspection = examine(replace(documents, shards=reads), options.of_headers, until=until)
         found = inspection.evidence.weights or found
         inspection = look_beside(documents.place, request, inspection)
     finally:
@@ -84,7 +84,15 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if options.save is not None:
             sizes = recorded_sizes(documents, found)
             record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
-    return report_of(inspection)
+    return report_of(_with_values(inspection, request, options))
+
+
+def _with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:
+    if options.depth != "data":
+        return inspection
+    from hfcount.data.stage import with_values  # rarely asked for
+
+    return with_values(request, inspection._replace(options=options))
 
 
 def _pipeline(documents: Documents, request: Request, options: Options, until: float) -> Report:
@@ -246,7 +254,7 @@ def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
     """What was read with the model's second form, if it has one."""
-    if PARAMS not in documents.companions or documents.layout is MISTRAL_LAYOUT:
+    if documents.companions.keys().isdisjoint((PARAMS, OPEN_CLIP)):
         return evidence
     from hfcount.second_form import compare  # few have two
 
@@ -309,7 +317,8 @@ def _served(inspection: Inspection, figures: Figures, sharing: "Sharing") -> tup
     from hfcount.serving.answers import answers
 
     options, outcome = inspection.options, inspection.outcome
-    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit)
+    engines = inspection.evidence.container != "gguf"  # which those that are known do not serve
+    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit, engines)
     findings = sorted([*outcome.findings, *refusals], key=lambda one: one.severity != "error")
     return inspection._replace(outcome=replace(outcome, findings=findings)), figures._replace(serving=serving)
 

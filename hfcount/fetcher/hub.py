@@ -259,14 +259,15 @@ class _Repo:
     def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""
         config = self.document(CONFIG)
-        if config is None:
-            raise self._no_config()
         if self.commit is None:
+            lost = f", and finds no {CONFIG} without saying what is missing" if config is None else ""
             raise FetchError(
                 "HubError",
                 f"{self.place.shown} does not answer like a Hub for {self.label}: it lists no files and names no"
-                " commit. Check HF_ENDPOINT.",
+                f" commit{lost}. Check HF_ENDPOINT{' and the name' if lost else ''}.",
             )
+        if config is None:
+            raise self._no_config()
         return config
 
     def document(self, name: str) -> Document | None:

@@ -35,18 +35,19 @@ BIN_INDEX = "pytorch_model.bin.index.json"
 PARAMS = "params.json"
 MODEL_INDEX = "model_index.json"
 DIFFUSION = "diffusion_pytorch_model"
+OPEN_CLIP = "open_clip_config.json"
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 
 class Layout(NamedTuple):
     """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
 
-    `reader` is the library that looks for them, and `pickled` the name of one pickled file.
+    `reader` is the library that looks for them, and `pickled` the weights of earlier versions.
     """
 
     config: str
@@ -66,6 +67,17 @@ DIFFUSERS_LAYOUT = Layout(
 )
 PIPELINE_LAYOUT = DIFFUSERS_LAYOUT._replace(config=MODEL_INDEX)
 """A pipeline of diffusers: its index of parts. What lies beside that belongs to no part."""
+OPEN_CLIP_LAYOUT = Layout(
+    OPEN_CLIP,
+    "open_clip_model.safetensors",
+    "open_clip_model.safetensors.index.json",
+    "open_clip",
+    "open_clip_pytorch_model.bin",
+)
+OPEN_CLIP_OLD = "open_clip_pytorch_model.safetensors"
+"""What open_clip also takes for its one file, from a folder."""
+
+LEROBOT_LAYOUT = Layout(CONFIG, SINGLE, INDEX, "lerobot")
 
 
 def layout_of(names: Collection[str]) -> Layout:
@@ -74,6 +86,8 @@ def layout_of(names: Collection[str]) -> Layout:
         return PIPELINE_LAYOUT
     if CONFIG in names and INDEX not in names and any(name.startswith(f"{DIFFUSION}.") for name in names):
         return DIFFUSERS_LAYOUT
+    if CONFIG not in names and OPEN_CLIP in names:
+        return OPEN_CLIP_LAYOUT
     if MODULES in names and CONFIG not in names and ADAPTER not in names:
         return MODULES_LAYOUT
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
@@ -111,7 +125,7 @@ Early = Literal["all", "unindexed"]
 
 def early(depth: str) -> Early | None:
     """What a run that is to look so far reads in any case."""
-    if depth == "headers":
+    if depth in ("headers", "data"):
         return "all"
     return "unindexed" if depth == "auto" else None
 

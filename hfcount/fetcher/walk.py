@@ -22,6 +22,7 @@ _WEIGHTS = (".safetensors", ".bin")
 _OTHERS = ("node_modules", "site-packages", "__pycache__")
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 _MODULE = re.compile(r"\d+_[A-Z]\w*")  # as sentence-transformers calls the folder of a module
+_OF_MODULES = (KIND, *ROUTER_CONFIGS)
 _SOME = 1_000  # that are looked for among what is left out
 
 
@@ -70,7 +71,7 @@ def is_checkpoint(names: Collection[str]) -> bool:
     if ADAPTER in names and any(name.startswith("adapter_model.") for name in names):
         return True
     stored = any(name in _BESIDE or name.endswith(_WEIGHTS) for name in names)
-    if MODULES in names and (stored or KIND in names or any(map(_MODULE.fullmatch, names))):
+    if MODULES in names and (stored or any(name in _OF_MODULES or _MODULE.fullmatch(name) for name in names)):
         return True
     return stored and layout_of(names).config in names
 

@@ -7,17 +7,18 @@ from typing import NamedTuple
 
 from hfcount.fetcher.beside import OWN, PICKLES, kind
 from hfcount.fetcher.interface import (
-    BIN_SINGLE,
     DIFFUSION,
     HF_LAYOUT,
     MISTRAL_LAYOUT,
     MODULES,
+    OPEN_CLIP_LAYOUT,
     SHORT,
     TOKENIZER,
     TOKENS,
     Documents,
     Layout,
     is_consolidated,
+    layout_of,
     top_level,
 )
 from hfcount.formats.index import MAX_SHARDS, Index
@@ -34,6 +35,7 @@ _APART = (
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),
     (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "the state of a training"),
 )
+_OF_OPEN_CLIP = ("open_clip_model", "open_clip_pytorch_model")
 _PICKLED_PART = re.compile(r"pytorch_model-\d+-of-\d+\.bin", re.ASCII)
 _RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")  # besides those of a kind of their own
 _PART = re.compile(r"(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)", re.ASCII)
@@ -70,8 +72,9 @@ class Weights:
     @property
     def usual(self) -> bool:
         """Whether transformers looks for files of these names, where they are pickled."""
-        single = self.layout.pickled
-        return self.index is not None or all(name == single or _PICKLED_PART.fullmatch(name) for name in self.named)
+        return self.index is not None or all(
+            name == self.layout.pickled or _PICKLED_PART.fullmatch(name) for name in self.named
+        )
 
     @property
     def absent(self) -> list[str]:
@@ -125,9 +128,10 @@ def weights(documents: Documents, index: Index | None) -> Weights:
 def pickled_names(files: Iterable[str]) -> list[str]:
     """Those of the files of a repo that transformers looks for where there are none of safetensors."""
     names = top_level(files)
-    if any(name.endswith(".safetensors") and set_apart(name) is None for name in names):
+    layout = layout_of(names)
+    if any(name.endswith(".safetensors") and set_apart(name, layout) is None for name in names):
         return []
-    return [name for name in names if name == BIN_SINGLE or _PICKLED_PART.fullmatch(name)]
+    return [name for name in names if name == layout.pickled or _PICKLED_PART.fullmatch(name)]
 
 
 def pickled_weights(documents: Documents, index: Index | None) -> Weights:
@@ -223,6 +227,8 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
         return None
     if layout.reader == "diffusers":
         return _apart_of_diffusers(stem)
+    if layout is OPEN_CLIP_LAYOUT:
+        return None if stem in _OF_OPEN_CLIP else "what open_clip does not take beside its own files"
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)
 
 

@@ -14,7 +14,17 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hfcount.fetcher.interface import DIFFUSERS_LAYOUT, HF_LAYOUT, PARAMS, Documents, Layout
+from hfcount.fetcher.interface import (
+    CONFIG,
+    DIFFUSERS_LAYOUT,
+    HF_LAYOUT,
+    LEROBOT_LAYOUT,
+    OPEN_CLIP,
+    OPEN_CLIP_LAYOUT,
+    PARAMS,
+    Documents,
+    Layout,
+)
 
 if TYPE_CHECKING:
     from hfcount.mapper import Config
@@ -63,8 +73,20 @@ def _is_diffusers(file: str, values: Mapping[str, Any]) -> bool:
     return isinstance(values.get("_class_name"), str) and not values.get("model_type")
 
 
+def _is_open_clip(file: str, values: Mapping[str, Any]) -> bool:
+    del values
+    return file == OPEN_CLIP
+
+
+def _is_lerobot(file: str, values: Mapping[str, Any]) -> bool:
+    features = isinstance(values.get("input_features"), Mapping) or isinstance(values.get("output_features"), Mapping)
+    return file == CONFIG and isinstance(values.get("type"), str) and features and not values.get("model_type")
+
+
 LIBRARIES = (
     Library("Mistral's own layout", "mistral", _is_mistral),
+    Library("open_clip", "open_clip", _is_open_clip, OPEN_CLIP_LAYOUT),
+    Library("LeRobot", "lerobot", _is_lerobot, LEROBOT_LAYOUT),
     Library("diffusers", "diffusers", _is_diffusers, DIFFUSERS_LAYOUT, renames=False),
 )
 

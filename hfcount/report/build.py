@@ -1,7 +1,7 @@
 """Builds the report of an inspection: it shows what it is given."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from hfcount.errors import Value
@@ -57,6 +57,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         variants=evidence.variants or None,
         adapter=evidence.adapter,
         modules=tuple(map(_module, outcome.modules)) or None,
+        statistics=evidence.statistics,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -113,10 +114,17 @@ def _held(run: Inspection) -> dict[str, Any]:
     if contained is None or not contained.bytes:
         return {}
     stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else contained.total
-    return {
+    load, size = run.options.load, sum(contained.bytes.values())
+    held: dict[str, Any] = {
         "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
-        "memory": Memory(weights_bytes=sum(contained.bytes.values()), weights=dict(contained.bytes)),
+        "memory": Memory(weights_bytes=size, weights=dict(contained.bytes), available_bytes=load.memory),
+        "tensors": contained.rows,
     }
+    if load.asked and contained.unserved:
+        from hfcount.serving.answers import unanswered
+
+        held["serving"] = unanswered(load, contained.unserved)
+    return held
 
 
 def _files(run: Inspection, weights: Weights) -> Files:
@@ -166,7 +174,7 @@ def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str
         ),
         "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
-        "tensors": tuple(_rows(run, blueprint)) if "tensors" in extras else None,
+        "tensors": _rows(run, blueprint) if "tensors" in extras else None,
         "formula": figures.formula,
         "layers": figures.layers,
         "storage": figures.storage,
@@ -177,12 +185,15 @@ def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str
     }
 
 
-def _rows(run: Inspection, blueprint: Blueprint) -> Iterator[TensorRow]:
-    """All tensors, but obsolete buffers only where they are stored."""
+def _rows(run: Inspection, blueprint: Blueprint) -> tuple[TensorRow, ...]:
+    """All tensors, but obsolete buffers only where they are stored; of a container as they are named there."""
+    contained = run.evidence.contained
+    if contained is not None and contained.rows is not None:
+        return contained.rows
     packed = run.outcome.packed
     match = packed.match if packed else run.outcome.match
     there = {leaf.name for leaf, count in match.listed if count} if match else set()
-    return (_row(row) for row in blueprint.rows() if row.kind != "legacy" or row.name in there)
+    return tuple(_row(row) for row in blueprint.rows() if row.kind != "legacy" or row.name in there)
 
 
 def _row(row: Row) -> TensorRow:

@@ -20,6 +20,7 @@ from hfcount.figures import (
     Part,
     Storage,
     TensorRow,
+    TensorStatistics,
     WeightsFile,
 )
 from hfcount.mapper.whatif import written
@@ -55,7 +56,7 @@ class Report(Part):
     are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
     answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
     `modules` are those that sentence-transformers puts around the model. `parts` are those of a pipeline: its counts
-    are sums over them, and `components` has a row for each.
+    are sums over them, and `components` has a row for each. `statistics` are of the values of each tensor.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -92,6 +93,7 @@ class Report(Part):
     serving: Serving | None = None
     modules: tuple[ModuleRow, ...] | None = None
     parts: tuple[PipelinePart, ...] | None = None
+    statistics: tuple[TensorStatistics, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -186,7 +188,7 @@ class Report(Part):
 
 
 _RARE = "container variants adapter overrides asides tensors formula layers error".split()
-_RARE += "derived_with serving modules parts".split()
+_RARE += "derived_with serving modules parts statistics".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -206,7 +206,7 @@ def inert(text: str) -> str:
 def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
     found = []
-    if report.depth == "headers" and report.depth_reason and report.source != "memory":
+    if report.depth in ("headers", "data") and report.depth_reason and report.source != "memory":
         found.append(f"The headers were read, since {report.depth_reason}.")
     found += [f"{part.name}: {part.error.message}" for part in report.parts or () if part.error]
     return found
@@ -246,7 +246,8 @@ def _contained(report: Report) -> str:
     bits = f" ({8 * size / stored:.2f} bits each)" if size and stored else ""
     counted = f"{number(stored)} parameters in {number(size)} bytes{bits}"
     if report.verdict == "verified":
-        by = [check.text.removeprefix("by ") for check in report.checks if check.name in ("metadata", "base")]
+        held = [check.text for check in report.checks if check.name in ("metadata", "base")]
+        by = [text.removeprefix("by ").partition(", which")[0] for text in held]
         return f"{counted}, names and shapes by {listed(by)}"
     notes = [finding for finding in report.findings if not finding.rule.informational]
     sound = "for its base" if report.adapter else "sound in itself"

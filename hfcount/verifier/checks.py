@@ -15,6 +15,7 @@ from hfcount.verifier.findings import Check, Outcome, Stored, finding_of
 from hfcount.verifier.folding import fold
 
 if TYPE_CHECKING:
+    from hfcount.verifier.finding import Severity
     from hfcount.verifier.prediction import Unfinished
 
 
@@ -50,7 +51,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     if lacking and not adapter_alone(match):
         _report_missing(c, expected, outcome)
     if beyond:
-        _report_unexpected(c, expected, outcome)
+        unknown = _beyond_statistics(c, outcome)
+        if unknown:
+            _report_unexpected(c, unknown, expected, outcome)
 
 
 def _report_missing(c: Comparison, expected: int, outcome: Outcome) -> None:
@@ -75,10 +78,26 @@ def _report_missing(c: Comparison, expected: int, outcome: Outcome) -> None:
     )
 
 
-def _report_unexpected(c: Comparison, expected: int, outcome: Outcome) -> None:
+def _beyond_statistics(c: Comparison, outcome: Outcome) -> Sequence[str]:
+    """HF845: the names that are not described, without the statistics of a policy, which are told apart."""
+    names = c.match.unexpected
+    if c.weights.layout.reader != "lerobot":
+        return names
+    from hfcount.verifier.rules.hf845_normalization_dropped import PREFIXES, PROCESSORS, NormalizationDropped
+
+    found = [name for name in names if name.startswith(PREFIXES)]
+    if found:
+        beside = set(PROCESSORS) <= set(c.weights.files)
+        level: Severity = "note" if beside else "error"
+        outcome.report(
+            NormalizationDropped(severity=level, tensors=tuple(fold(found)), count=len(found), beside=beside)
+        )
+    return [name for name in names if name not in found]
+
+
+def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf202_unexpected_tensor import UnexpectedTensor
 
-    names = c.match.unexpected
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         UnexpectedTensor(

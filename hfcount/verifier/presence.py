@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.fetcher.interface import is_consolidated
+from hfcount.fetcher.interface import OPEN_CLIP_OLD, is_consolidated
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
 from hfcount.formats.index import Index
@@ -178,7 +178,7 @@ def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> N
         for one in gone:
             _report_lost(c, one, missing if len(gone) == 1 else None, outcome)
         return
-    if all(map(is_consolidated, files)):  # which Mistral's loaders take without an index
+    if all(map(is_consolidated, files)) or files == [OPEN_CLIP_OLD]:  # which their loaders take without an index
         return
     # Whatever else is wrong with the tensors is said of them.
     complete = missing == 0 and not any(finding.severity == "error" for finding in outcome.findings)
