@@ -109,7 +109,8 @@ def environment() -> Environment:
     }
     environment.globals |= {
         "verdict": verdict, "looked": looked, "compared": headline.compared, "sized": headline.sized,
-        "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving, "part_rows": part_rows,
+        "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
+        "part_rows": part_rows,
         "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
         "drawing": values.drawing, "WIDTH": values.WIDTH, "HEIGHT": values.HEIGHT,
     }  # fmt: skip
