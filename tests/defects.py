@@ -11,6 +11,7 @@ from typing import Any
 
 import gguf_files
 import pickled as pickles
+import pipeline_repos
 from build import DEEPSEEK, Json, config
 from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
@@ -692,6 +693,21 @@ def gguf(
     raw = whole({**own, **pairs}, held)
     one = {"m.gguf": (raw + bytes(100))[: len(raw) - cut]}
     return Checkpoint({**gguf_files.CONFIG, **config}, weight_map={}, others=dict(files or one))
+
+
+class Piped(Checkpoint):
+    """A pipeline of diffusers, as `pipeline` makes it."""
+
+    def __init__(self, *edits: pipeline_repos.Edit, **make: Any) -> None:
+        super().__init__({}, weight_map={})
+        self.edits, self.make = edits, make
+
+    def write(self, folder: Path) -> Path:
+        return pipeline_repos.pipeline(folder, *self.edits, **self.make)
+
+
+UNET, VARIANT = pipeline_repos.WEIGHTS["unet"], "fp16.safetensors"
+IN_VARIANT = {path: path.replace("safetensors", VARIANT) for path in pipeline_repos.WEIGHTS.values()}
 
 
 CASES: dict[str, Case] = {
@@ -1631,6 +1647,58 @@ CASES: dict[str, Case] = {
         "HF003",
         ("big-endian",),
         make=lambda: gguf(files={"m.gguf": struct.pack(">4sIQQ", b"GGUF", 3, 0, 0)}),
+    ),
+    # Pipelines of diffusers
+    "a pipeline": Case("verified", make=Piped),
+    "a part without its folder": Case(
+        "mismatch", "HF810", ("no folder scheduler",), make=lambda: Piped(gone=("scheduler/scheduler_config.json",))
+    ),
+    "a part that is null": Case(
+        "mismatch",
+        "HF811",
+        ("needs text_encoder",),
+        make=lambda: Piped(after=pipeline_repos.says("model_index.json", text_encoder=[None, None])),
+    ),
+    "a part that the pipeline does not take": Case(
+        "explained",
+        "HF812",
+        ("refiner",),
+        make=lambda: Piped(after=pipeline_repos.says("model_index.json", refiner=["diffusers", "AutoencoderKL"])),
+    ),
+    "a pipeline of another class": Case(
+        "unverified",
+        "HF813",
+        ("did you mean StableDiffusionPipeline",),
+        make=lambda: Piped(after=pipeline_repos.says("model_index.json", _class_name="StableDiffusionPipelin")),
+    ),
+    "an encoder of another width": Case(
+        "mismatch",
+        "HF814",
+        ("unet.cross_attention_dim is 32, and text_encoder.hidden_size is 48",),
+        make=lambda: Piped(pipeline_repos.says("text_encoder/config.json", hidden_size=48)),
+    ),
+    "a part of another class": Case(
+        "explained",
+        "HF815",
+        ("VQModel",),
+        make=lambda: Piped(after=pipeline_repos.says("unet/config.json", _class_name="VQModel")),
+    ),
+    "all parts in a variant": Case("verified", "HF816", ('variant="fp16"',), make=lambda: Piped(renamed=IN_VARIANT)),
+    "one part in a variant": Case(
+        "mismatch", "HF817", ("unet has its weights",), make=lambda: Piped(renamed={UNET: IN_VARIANT[UNET]})
+    ),
+    "a file without a dot beside a variant": Case(
+        "mismatch",
+        "HF816 HF818",
+        ("tokenizer/LICENSE",),
+        make=lambda: Piped(renamed=IN_VARIANT, files={"tokenizer/LICENSE": b"x"}),
+    ),
+    "one part pickled": Case(
+        "unverified",
+        "HF819",
+        ("unet has pickled weights",),
+        make=lambda: Piped(gone=(UNET,), files={"unet/diffusion_pytorch_model.bin": bytes(99)}),
+        reason="NoHeaders",
     ),
 }
 

@@ -134,7 +134,7 @@ LINES: dict[str, tuple[int, str]] = {
     "onnx-too": (3, "only ONNX (model.onnx)"),
     "tf": (3, "only TensorFlow (tf_model.h5)"),
     "flax": (3, "save it again"),
-    "pipe": (3, "such as --subfolder text_encoder"),
+    "pipe": (1, "must name the class of the pipeline"),
     "modules": (1, "names no module"),
     "unet": (3, "a class of diffusers"),
     "class": (3, "whose model_type is llama: set model_type to it"),

@@ -143,7 +143,7 @@ def test_what_is_not_there(
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("adapter_config.json", "adapter"), ("model_index.json", "--subfolder"), ("params.json", "own layout")],
+    [("adapter_config.json", "adapter"), ("params.json", "own layout")],
 )
 def test_a_folder_without_a_config_says_what_it_has_instead(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / name).touch()

@@ -237,7 +237,6 @@ def test_what_is_in_folders_below_belongs_to_other_models(hub: Hub, run: Run, tm
         pytest.param(
             "NoHeaders", "org/adapter", [], "no adapter_model.safetensors", id="only the settings of an adapter"
         ),
-        pytest.param("NoConfig", "org/pipeline", [], "--subfolder", id="a pipeline of several models"),
         pytest.param("NoConfig", "org/own", [], "params.json", id="weights in their author's own layout"),
     ],
 )
@@ -249,7 +248,6 @@ def test_says_why_it_could_not_look(
     hub.publish("org/gated", tiny, access="gated")
     hub.publish("org/readme", folder_of(tmp_path / "readme", README__md="# Tiny"))
     hub.publish("org/adapter", folder_of(tmp_path / "adapter", adapter_config__json='{"peft_type": "LORA"}'))
-    hub.publish("org/pipeline", folder_of(tmp_path / "pipeline", model_index__json="{}"))
     hub.publish("org/own", folder_of(tmp_path / "own", params__json="{}"))
     assert_not_looked(run(model, *options), kind, says)
 

@@ -31,7 +31,7 @@ INNER = {
     "checks": "name expected observed agrees text",
     "findings": (
         "code name severity message tensors count parameters bytes expected observed key file fix parts also variant"
-        " location url"
+        " location url part"
     ),
     "allowed": "code name count",
     "tensors": "name count shape component kind elements",

@@ -11,6 +11,7 @@ from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence, module_files
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
+from hfcount.fetcher.companions import companions
 from hfcount.fetcher.hub_files import HubFiles
 from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
 from hfcount.fetcher.hub_refusals import refusal
@@ -26,7 +27,6 @@ from hfcount.fetcher.interface import (
     Layout,
     Request,
     Shards,
-    companions,
     label,
     layout_of,
     others_of,
@@ -111,6 +111,8 @@ class _Repo:
     def _unknown(self) -> bool:
         """Whether nothing is known of the repo, and nobody counts who asks for what."""
         if self.request.meter is not None or self.request.files is not None or self.request.file is not None:
+            return False
+        if self.request.headers is None:  # a run that reads few documents asks for none in vain, as of a pipeline
             return False
         return not self.request.cache or not evidence.knows(self.request, self.place.url)
 

@@ -102,9 +102,6 @@ def without_config(files: Collection[str], folder: Path | None = None) -> str:
     if folder is not None and (cached := _cached(folder)):
         return cached
     inner = _models(files)
-    if "model_index.json" in files:
-        such = f", such as --subfolder {printable(inner[0], 100)}" if inner else ""
-        return f", but a pipeline of several models (model_index.json): name one with --subfolder{such}"
     if "params.json" in files:
         return ", but weights in their author's own layout (params.json)"
     if MODULES in files:

@@ -9,7 +9,6 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher.beside import PICKLES, TRAINING, kind, module_folders
 from hfcount.fetcher.interface import (
     ADAPTER,
-    BIN_SINGLE,
     CONFIG,
     INDEX,
     OPEN_CLIP_LAYOUT,
@@ -71,8 +70,8 @@ def misnamed(documents: Documents, weights: Weights, held: str) -> str:
     """Why pickled weights of names that no loader looks for cannot be verified; `held` is what they hold."""
     where = label(documents.model, documents.revision)
     return (
-        f"{where} has neither {SINGLE} nor {BIN_SINGLE}, only {named(sorted(weights.named))}, which transformers does"
-        f" not look for: {held}."
+        f"{where} has neither {documents.layout.single} nor {documents.layout.pickled}, only"
+        f" {named(sorted(weights.named))}, which {documents.layout.reader} does not look for: {held}."
     )
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from hfcount.fetcher.beside import OWN, PICKLES, kind
 from hfcount.fetcher.interface import (
-    DIFFUSERS_LAYOUT,
     DIFFUSION,
     HF_LAYOUT,
     MISTRAL_LAYOUT,
@@ -103,7 +102,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     others = [name for name in names or () if name not in named]
     layout = documents.layout
     apart = {name: why for name in others if (why := set_apart(name, layout))}
-    if index and layout is DIFFUSERS_LAYOUT and layout.single in others:
+    if index and layout.reader == "diffusers" and layout.single in others:
         apart[layout.single] = "what diffusers does not look at, since there is an index"
     beside = [name for name in others if name not in apart]
     if index is None and (names is None or layout.single in names):
@@ -226,7 +225,7 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
     stem = name.rpartition(".")[0]
     if layout is MISTRAL_LAYOUT and is_consolidated(name):
         return None
-    if layout is DIFFUSERS_LAYOUT:
+    if layout.reader == "diffusers":
         return _apart_of_diffusers(stem)
     if layout is OPEN_CLIP_LAYOUT:
         return None if stem in _OF_OPEN_CLIP else "what open_clip does not take beside its own files"

@@ -42,20 +42,23 @@ class Configs:
         return bool(found and found.value) is wanted
 
     def value(self, keys: str) -> _Value | None:
-        """The first of the keys of a part that is not null; None where none is, or the part is not there."""
+        """The first of the keys of a part that is not null, those first that are written; None where none is."""
         part, _, names = keys.partition(".")
-        for name in names.split("|") if part in self._configs else ():
-            value: Any = self._configs[part]
-            for step in name.split("."):
-                value = self._of(part, value, step)
-            if value is not None:
-                return _Value(f"{part}.{name}", value)
+        if part not in self._configs:
+            return None
+        for written in (True, False):
+            for name in names.split("|"):
+                value: Any = self._configs[part]
+                for step in name.split("."):
+                    value = self._of(part, value, step, written)
+                if value is not None:
+                    return _Value(f"{part}.{name}", value)
         return None
 
-    def _of(self, part: str, values: Any, key: str) -> Any:
+    def _of(self, part: str, values: Any, key: str, written: bool) -> Any:
         if not isinstance(values, Mapping):
             return None
-        if key in values or part == _INDEX:
+        if key in values or part == _INDEX or written:
             return values.get(key)
         kind = values.get("model_type") or self._kinds.get(part, "")
         return declared(kind).keys.get(key) if isinstance(kind, str) else None

@@ -1,7 +1,7 @@
 """Builds the report of an inspection: it shows what it is given."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from hfcount.errors import Value

@@ -23,7 +23,7 @@ from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.looked import looked
-from hfcount.reporters.text import number, origin, outcome, remarks, serving, share, verdict
+from hfcount.reporters.text import number, origin, outcome, part_rows, remarks, serving, share, verdict
 from hfcount.reporters.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
 from hfcount.text import plural, printable
 
@@ -110,6 +110,7 @@ def environment() -> Environment:
     environment.globals |= {
         "verdict": verdict, "looked": looked, "compared": headline.compared, "sized": headline.sized,
         "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
+        "part_rows": part_rows,
         "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
         "drawing": values.drawing, "WIDTH": values.WIDTH, "HEIGHT": values.HEIGHT,
     }  # fmt: skip

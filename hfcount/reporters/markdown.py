@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from hfcount.figures import ClosedForm
 from hfcount.formula.latex import latex
-from hfcount.report.model import Report
+from hfcount.report.model import PipelinePart, Report
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.looked import looked
 from hfcount.reporters.selection import comparable, in_full, judged, sparse
@@ -15,6 +15,7 @@ from hfcount.reporters.text import (
     number,
     origin,
     outcome,
+    part_rows,
     remarks,
     serving,
     share,
@@ -22,7 +23,7 @@ from hfcount.reporters.text import (
     verdict,
 )
 
-_NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
+_NUMBERS = ("parameters", "weights", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 # GitHub looks for addresses, users and issues in the text that it shows, whatever was escaped in its source.
 _LIVE = re.compile(r"@|://|www\.|#\d|\bgh-\d", re.IGNORECASE)
 _MARKS = {"verified": "✅", "explained": "✅", "allowed": "⚠️", "mismatch": "❌", "unverified": "⚠️", "counted": "ℹ️"}
@@ -72,22 +73,17 @@ def _lines(report: Report) -> Iterator[str]:
     if origin(report):
         yield ""
         yield escape(origin(report))
-    if report.components:
+    if report.components or report.parts:
         yield ""
-        yield from _components(report)
+        yield from _parts(report) if report.parts else _components(report)
     if serving(report):
         yield ""
         costs = [(name, count, escape(text)) for name, count, text in serving(report)]
         yield from _table(("serving", "amount", ""), costs)
-    if report.tensors is not None:
-        yield ""
-        rows = [
-            (code(row.name), row.kind, "×".join(map(str, row.shape)), number(row.elements)) for row in report.tensors
-        ]
-        yield from _table(("tensor", "kind", "shape", "elements"), rows)
-    if report.formula is not None:
-        yield ""
-        yield from _formula(report.formula)
+    yield from _in_detail(report)
+    for part in report.parts or ():
+        if detail := list(_in_detail(part)):
+            yield from ("", f"#### {code(part.name)}", *detail)
     if report.checks:
         yield ""
         rows = [
@@ -108,6 +104,27 @@ def _lines(report: Report) -> Iterator[str]:
         title = f"[{finding.code} {finding.name}]({finding.rule.url})"
         yield f"- **{finding.severity} {title}**: {escape(finding.message)}"
         yield from (f"  - {code(row)}" for row in finding.rows)
+
+
+def _parts(report: Report) -> Iterator[str]:
+    rows = [
+        (code(row.name), code(row.kind) if row.kind else "", row.parameters, row.weights, row.verdict)
+        for row in part_rows(report)
+    ]
+    return _table(("part", "class", "parameters", "weights", "verdict"), rows)
+
+
+def _in_detail(report: Report | PipelinePart) -> Iterator[str]:
+    """The tensors and the formula, where they were asked for."""
+    if report.tensors is not None:
+        yield ""
+        rows = [
+            (code(row.name), row.kind, "×".join(map(str, row.shape)), number(row.elements)) for row in report.tensors
+        ]
+        yield from _table(("tensor", "kind", "shape", "elements"), rows)
+    if report.formula is not None:
+        yield ""
+        yield from _formula(report.formula)
 
 
 def _formula(formula: ClosedForm) -> Iterator[str]:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hfcount.figures import ClosedForm, Parameters
-from hfcount.report.model import Report
+from hfcount.report.model import PipelinePart, Report
 from hfcount.reporters import text as words
 from hfcount.reporters.amounts import short
 from hfcount.reporters.columns import COLOURS, apart, fitting, narrow, plain
@@ -132,13 +132,13 @@ def parts(report: Report) -> RenderableType:
     table.add_column("parameters", justify="right", no_wrap=True)
     table.add_column("weights", justify="right", no_wrap=True)
     table.add_column("")
-    for row in words.parts(report):
+    for row in words.part_rows(report):
         colour = COLOURS.get(row.verdict, "dim")
         table.add_row(Text(row.name), Text(row.kind), row.parameters, row.weights, Text(row.verdict, colour))
     return table
 
 
-def tensors(report: Report, width: int) -> Iterator[RenderableType]:
+def tensors(report: Report | PipelinePart, width: int) -> Iterator[RenderableType]:
     """Every tensor that the config describes, folded into rows."""
     shapes = ["×".join(map(str, row.shape)) for row in report.tensors or ()]
     sizes = [number(row.elements) for row in report.tensors or ()]

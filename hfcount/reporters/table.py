@@ -7,13 +7,14 @@ scrolls, its last line says the verdict again.
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import chain
 from shlex import quote
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from hfcount.report.model import Report, ReportedFinding
+from hfcount.report.model import PipelinePart, Report, ReportedFinding
 from hfcount.reporters import sections, several
 from hfcount.reporters import text as words
 from hfcount.reporters.columns import COLOURS
@@ -130,6 +131,14 @@ def _sections(report: Report, width: int, short: bool) -> Iterator[Iterable[Rend
         yield [sections.modules(report)]
     if words.serving(report) and (not short or _loaded(report)):
         yield [sections.serving(report, width)]
+    yield from _in_detail(report, width)
+    for part in report.parts or ():
+        for section in _in_detail(part, width):
+            yield chain([Text(part.name, "bold")], section)
+
+
+def _in_detail(report: Report | PipelinePart, width: int) -> Iterator[Iterable[RenderableType]]:
+    """The tensors and the formula, where they were asked for."""
     if report.tensors is not None:
         yield sections.tensors(report, width)
     if report.formula is not None:

@@ -7,6 +7,7 @@ from typing import NamedTuple, get_args
 
 from hfcount.fetcher.beside import TRAINING
 from hfcount.figures import ClosedForm, FormulaPart, Storage
+from hfcount.mapper.reference import is_of_diffusers
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.reporters.adapters import adapter
 from hfcount.reporters.amounts import binary
@@ -140,7 +141,7 @@ class PartRow(NamedTuple):
     verdict: str
 
 
-def parts(report: Report) -> Iterator[PartRow]:
+def part_rows(report: Report) -> Iterator[PartRow]:
     """The parts of a pipeline; what holds no weights has no verdict of its own."""
     for part in report.parts or ():
         size = part.memory.weights_bytes if part.memory else None
@@ -260,7 +261,8 @@ def _explained(report: Report) -> str:
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     if not dividing:
         return f"every difference is a known, harmless one ({ways})"
-    reader = f"a reader of {report.storage.scheme}" if report.storage else "transformers 5"
+    own = "diffusers" if is_of_diffusers(report.family or "") else "transformers 5"
+    reader = f"a reader of {report.storage.scheme}" if report.storage else own
     rest = f"; every other difference is a known, harmless one ({ways})" if ways else ""
     return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
 

@@ -36,7 +36,7 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
             raise ValueError(f"it has no column {needed[0]}")
         for batch in file.iter_batches(_BATCH, columns=there, use_threads=False):
             for row in batch.to_pylist():
-                yield dict.fromkeys(lacking, []) | row
+                yield {name: [] for name in lacking} | row
 
 
 def _schema(arrow: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hfcount.fetcher.interface import CONFIG
-from hfcount.mapper.reference import version
+from hfcount.mapper.reference import is_of_diffusers, version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
@@ -101,7 +101,7 @@ def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outco
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         UnexpectedTensor(
-            severity="note" if _is_left_out(c, names) else "error",
+            severity="note" if _ignored(c, names) else "error",
             subject=c.subject,
             expected=expected,
             observed=expected + len(names),
@@ -113,12 +113,16 @@ def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outco
     )
 
 
-def _is_left_out(c: Comparison, names: Sequence[str]) -> bool:
-    """Whether the library says in a warning that it does not load these tensors, and none is of a further layer."""
-    if c.weights.layout.reader != "diffusers" or c.match.missing_count:
+def _ignored(c: Comparison, names: Sequence[str]) -> bool:
+    """Whether the reader ignores these tensors, as diffusers does, and none is of a further layer of the model."""
+    if not is_of_diffusers(c.blueprint.spec.family):
         return False
-    described = {re.sub(r"\{[^}]*\}|\d+", "#", leaf.name) for leaf, _ in c.match.listed}
-    return described.isdisjoint(re.sub(r"\d+", "#", name) for name in names)
+    known = {_unnumbered(".".join(map(str, leaf.segments))) for leaf in c.blueprint.leaves}
+    return known.isdisjoint(map(_unnumbered, names))
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r"(?<=\.)(\d[^.]*)(?=\.)", "#", name)
 
 
 def check_heads(c: Comparison, outcome: Outcome) -> None:

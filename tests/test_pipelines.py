@@ -1,0 +1,185 @@
+"""Pipelines of diffusers: parts, verdicts, what is missing, variants, and what reports show of them."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Run
+from loopback import Hub
+from pipeline_repos import INDEX, WEIGHTS, described, pipeline, safetensors, says
+
+import hfcount
+from hfcount.reporters import FORMATS, OUTPUTS
+
+FP16 = {path: path.replace(".safetensors", ".fp16.safetensors") for path in WEIGHTS.values()}
+
+
+def codes(report: hfcount.Report) -> list[str]:
+    return [finding.code for finding in report.findings]
+
+
+def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
+    report = hfcount.verify(pipeline(tmp_path))
+    assert report.verdict == "verified", str(report)
+    parts = {part.name: (part.class_name, part.verdict) for part in report.parts or ()}
+    assert parts == {
+        "scheduler": ("EulerDiscreteScheduler", None),
+        "text_encoder": ("CLIPTextModel", "verified"),
+        "tokenizer": ("CLIPTokenizer", None),
+        "unet": ("UNet2DConditionModel", "verified"),
+        "vae": ("AutoencoderKL", "verified"),
+    }
+    assert report.parameters is not None and report.memory is not None
+    total = sum(part.parameters.total or 0 for part in report.parts or () if part.parameters)
+    assert (report.parameters.total, report.parameters.stored, report.memory.weights_bytes) == (total, total, 4 * total)
+    assert hfcount.Report.model_validate_json(report.to_json()) == report
+    assert {part["class"] for part in json.loads(report.to_json())["parts"]} >= {"AutoencoderKL"}
+
+
+@pytest.mark.parametrize(
+    ("make", "verdict", "code", "part"),
+    [
+        pytest.param({"gone": ("vae/config.json", WEIGHTS["vae"])}, "mismatch", "HF810", "vae", id="no folder"),
+        pytest.param({"gone": ("unet/config.json",)}, "mismatch", "HF810", "unet", id="no config"),
+        pytest.param({"gone": (WEIGHTS["unet"],)}, "mismatch", "HF810", "unet", id="no weights"),
+        pytest.param(
+            {"gone": ("scheduler/scheduler_config.json",)}, "mismatch", "HF810", "scheduler", id="no scheduler"
+        ),
+        pytest.param(
+            {"after": says(INDEX, text_encoder=[None, None])}, "mismatch", "HF811", "text_encoder", id="required, null"
+        ),
+        pytest.param({"after": says(INDEX, vae=3)}, "mismatch", "HF811", "vae", id="required, a number"),
+        pytest.param(
+            {"after": says(INDEX, upscaler=["diffusers", "AutoencoderKL"])},
+            "explained",
+            "HF812",
+            "upscaler",
+            id="extra",
+        ),
+        pytest.param({"after": says(INDEX, _class_name="OwnPipeline")}, "unverified", "HF813", None, id="own class"),
+        pytest.param(
+            {"after": says(INDEX, _class_name=["pipeline", "Own"])}, "unverified", "HF813", None, id="own code"
+        ),
+        pytest.param({"after": says(INDEX, _class_name=None)}, "mismatch", "HF001", None, id="no class"),
+        pytest.param(
+            {"after": says("unet/config.json", _class_name="VQModel")}, "explained", "HF815", "unet", id="other class"
+        ),
+        pytest.param({"renamed": FP16}, "verified", "HF816", None, id="all in a variant"),
+        pytest.param(
+            {"renamed": {WEIGHTS["vae"]: FP16[WEIGHTS["vae"]]}}, "mismatch", "HF817", "vae", id="one in a variant"
+        ),
+        pytest.param(
+            {"renamed": FP16, "files": {"vae/LICENSE": b""}}, "mismatch", "HF818", "vae", id="a name without a dot"
+        ),
+        pytest.param(
+            {"files": {"vae/LICENSE": b"", FP16[WEIGHTS["vae"]]: safetensors({})}},
+            *("explained", "HF818", "vae"),
+            id="a name without a dot beside a variant",
+        ),
+        pytest.param(
+            {"gone": (WEIGHTS["unet"],), "files": {"unet/diffusion_pytorch_model.bin": bytes(99)}},
+            *("unverified", "HF819", "unet"),
+            id="pickled",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_of_its_part(
+    tmp_path: Path, make: dict[str, Any], verdict: str, code: str, part: str | None
+) -> None:
+    report = hfcount.verify(pipeline(tmp_path, **make))
+    assert (report.verdict, codes(report)[0]) == (verdict, code), str(report)
+    assert {*codes(report)} <= {code, "HF816"} and report.findings[0].part == part
+
+
+def test_a_tensor_is_missed_in_its_part(tmp_path: Path) -> None:
+    shapes = described(json.loads((pipeline(tmp_path) / "vae/config.json").read_bytes()))
+    gone = next(iter(shapes))
+    (tmp_path / WEIGHTS["vae"]).write_bytes(safetensors({name: one for name, one in shapes.items() if name != gone}))
+    report = hfcount.verify(tmp_path)
+    finding = report.findings[0]
+    assert (report.verdict, finding.code, finding.part) == ("mismatch", "HF201", "vae")
+    assert finding.message.startswith("vae: ") and gone in finding.message
+    assert finding.location and finding.location.file == "vae/config.json"
+    verdicts = {part.name: part.verdict for part in report.parts or ()}
+    assert (verdicts["vae"], verdicts["unet"]) == ("mismatch", "verified")
+
+
+def test_tensors_that_the_library_leaves_out_are_no_error_and_further_layers_are(tmp_path: Path) -> None:
+    pipeline(tmp_path)
+    shapes = described(json.loads((tmp_path / "vae/config.json").read_bytes()))
+    for name, verdict in (("model_ema.decay", "explained"), ("decoder.mid_block.resnets.9.conv1.bias", "mismatch")):
+        (tmp_path / WEIGHTS["vae"]).write_bytes(safetensors({**shapes, name: (1,)}))
+        report = hfcount.verify(tmp_path)
+        assert (report.verdict, codes(report)) == (verdict, ["HF202"]), name
+
+
+def test_the_index_of_a_part_counts_before_its_single_file(tmp_path: Path) -> None:
+    index = {"metadata": {}, "weight_map": {"conv_in.weight": "diffusion_pytorch_model-00001-of-00002.safetensors"}}
+    name = "unet/diffusion_pytorch_model.safetensors.index.json"
+    report = hfcount.verify(pipeline(tmp_path, files={name: json.dumps(index).encode()}))
+    assert (report.verdict, report.findings[0].part) == ("mismatch", "unet")
+
+
+def test_a_part_is_still_verified_by_itself(tmp_path: Path) -> None:
+    report = hfcount.verify(pipeline(tmp_path), subfolder="vae")
+    assert (report.verdict, report.parts, report.architecture) == ("verified", None, "AutoencoderKL")
+
+
+def test_counts_without_a_look_at_the_weights(tmp_path: Path) -> None:
+    pipeline(tmp_path)
+    report = hfcount.verify(tmp_path, depth="config", tensors=True, formula=True)
+    assert (report.exit_code, report.depth, report.error) == (0, "config", None)
+    assert report.parameters and report.parameters.total
+    unet = next(part for part in report.parts or () if part.name == "unet")
+    assert unet.tensors and unet.formula
+
+
+def test_a_memory_that_is_too_small(tmp_path: Path) -> None:
+    pipeline(tmp_path)
+    assert hfcount.verify(tmp_path, memory=10**9).exit_code == 0
+    report = hfcount.verify(tmp_path, memory=10**6)
+    assert (report.verdict, report.exit_code, codes(report)) == ("verified", 1, ["HF602"])
+
+
+def test_a_what_if_wants_one_part(tmp_path: Path) -> None:
+    with pytest.raises(hfcount.BadSetting, match="--subfolder"):
+        hfcount.what_ifs(pipeline(tmp_path), [{"in_channels": 8}])
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "csv", "csv-long", "sarif", "xml", "html"])
+def test_every_format_shows_a_pipeline(tmp_path: Path, name: str) -> None:
+    make: Callable[..., Any] = FORMATS[name].render if name in FORMATS else lambda one: OUTPUTS[name].make(name, one)
+    report = hfcount.verify(pipeline(tmp_path, gone=("vae/config.json",)), tensors=True, formula=True)
+    text = make([report])
+    text = text.decode() if isinstance(text, bytes) else text
+    assert "unet" in text or "HF810" in text, text
+
+
+def test_a_repo_is_read_at_one_commit_with_few_requests(hub: Hub, run: Run, tmp_path: Path) -> None:
+    """The listing, the index of parts, and a config for each part with weights; then the listing alone."""
+    hub.publish("org/pipe", pipeline(tmp_path / "pipe"))
+    report = run("org/pipe", "--depth", "index").report
+    assert len(hub.requests) == 2 + len(WEIGHTS), hub.paths()
+    assert "could not be judged" in report["error"]["message"]
+    assert run("org/pipe").report["verdict"] == "verified"
+    hub.requests.clear()
+    assert run("org/pipe").report["verdict"] == "verified"
+    assert len(hub.requests) == 1, hub.paths()
+    hub.requests.clear()
+    assert run("org/pipe", "--offline").report["verdict"] == "verified"
+    assert hub.requests == []
+
+
+def test_a_recording_says_the_same(tmp_path: Path) -> None:
+    from hfcount.cli.main import main
+
+    pipeline(tmp_path / "pipe")
+    main.main([str(tmp_path / "pipe"), "--save", str(tmp_path / "saved"), "-q"], standalone_mode=False)
+    report = hfcount.verify("pipe", fixtures=tmp_path / "saved")
+    assert (report.verdict, report.source) == ("verified", "fixtures"), str(report)
+    assert report.parameters == hfcount.verify(tmp_path / "pipe").parameters
+    shutil.rmtree(tmp_path / "saved" / "pipe" / "vae")
+    assert hfcount.verify("pipe", fixtures=tmp_path / "saved").verdict == "unverified"
