@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 diffusers = pytest.importorskip("diffusers", reason="`pip install -e '.[oracle]'` brings torch and diffusers")
-from diffusers_oracle import RECORDED, described, judged, variants
+from diffusers_oracle import RECORDED, described, judged, variants  # noqa: E402 - needs diffusers
 
-import hfcount
-from hfcount.mapper.reference import declared, diffusers_version
+import hfcount  # noqa: E402
+from hfcount.mapper.reference import declared, diffusers_version  # noqa: E402
 
 pytestmark = pytest.mark.long
 

@@ -23,6 +23,7 @@ KINDS = (
     "vision",
     "audio",
     "time series",
+    "classes of diffusers",
     "others",
     "parts of other models",
 )

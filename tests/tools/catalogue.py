@@ -22,6 +22,7 @@ from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes as classes_of
 from hfcount.mapper.reference import declared as declared_by
+from hfcount.mapper.reference import is_of_diffusers
 from hfcount.plan import Blueprint
 
 REFERENCE = Path(__file__).parents[2] / "hfcount" / "mapper" / "reference.json"
@@ -166,6 +167,8 @@ def _mappings(model_type: str) -> dict[str, list[str]]:
 
 def _kind(model_type: str, blueprint: Blueprint) -> str:
     """The kind by the auto classes, or else by what the model is built of; empty for what may be a part of others."""
+    if is_of_diffusers(model_type):
+        return "classes of diffusers"
     spec, mappings = blueprint.spec, _mappings(model_type)
     by_class = (kind for kind, words in _BY_CLASS for name in mappings if any(word in name for word in words))
     return next(by_class, "") or (
