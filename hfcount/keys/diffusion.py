@@ -81,3 +81,14 @@ def check_groups(c: Config, widths: Iterable[int], key: str = "norm_num_groups",
             said = f"{whole} gives {int(width):,}, which is not a multiple of {key}, {int(groups):,}."
             raise c.error("not-divisible", said, whole, "Correct one of them.", expected=int(groups), observed=int(width))
     return groups
+
+
+def check_quarters(c: Config, width: int) -> None:
+    """Refuses a width that a table of sines over two axes cannot have.
+
+    Raises:
+        ConfigError: it is no multiple of 4.
+    """
+    if width % 4:
+        said = f"num_attention_heads · attention_head_dim is {int(width):,}, which a table of places needs in quarters."
+        raise c.error("not-divisible", said, "attention_head_dim", "Correct one of them.", observed=int(width))

@@ -72,10 +72,10 @@ def residual(inputs: int, outputs: int, time: int | None = None, scaled: bool = 
     )
 
 
-def residuals(before: int, d: int, count: int) -> tuple[Node, ...]:
-    """`count` residual blocks, the first of which reads what is `before` wide."""
+def residuals(before: int, d: int, count: int, time: int | None = None, scaled: bool = False) -> tuple[Node, ...]:
+    """`count` residual blocks, the first of which reads what is `before` wide; the others are as of `residual`."""
     first, rest = Indices.below(min(1, count)), Indices(range(1, max(1, count)), count - 1)
-    return Repeat(first, residual(before, d)), Repeat(rest, residual(d, d))
+    return Repeat(first, residual(before, d, time, scaled)), Repeat(rest, residual(d, d, time, scaled))
 
 
 def image_attention(d: int, inner: int | None = None) -> Block:
