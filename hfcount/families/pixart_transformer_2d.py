@@ -71,7 +71,7 @@ def blueprint(s: Spec[PixArt]) -> Block:
     text, patch = of.caption_channels, of.patch_size
     return block(
         scale_shift_table=table(2, d),
-        pos_embed=block(proj=patches(of.in_channels, d, patch)),
+        pos_embed=block(proj=patches(of.in_channels, d, patch, patch)),
         transformer_blocks=Repeat(Indices.below(of.num_layers), layer),
         proj_out=Linear(d, patch * patch * of.out_channels, True),
         adaln_single=block("embedding", emb=step, linear=Linear(d, 6 * d, True)),

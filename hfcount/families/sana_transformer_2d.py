@@ -89,7 +89,7 @@ def blueprint(s: Spec[Sana]) -> Block:
     )
     return block(
         scale_shift_table=table(2, d),
-        patch_embed=block(proj=patches(of.in_channels, d, of.patch_size)),
+        patch_embed=block(proj=patches(of.in_channels, d, of.patch_size, of.patch_size)),
         time_embed=guided if of.guidance_embeds else modulation(d),
         caption_projection=time_embedding(of.caption_channels, d),
         caption_norm=rms_norm(d),

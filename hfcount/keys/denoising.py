@@ -21,11 +21,11 @@ def or_else(c: Config, key: str, other: int, symbol: str = "") -> int:
 
 
 def patch_sides(c: Config, key: str, count: int) -> tuple[int, ...]:
-    """The sides of a patch: as many whole numbers as a grid has dimensions."""
-    found = c.ints(key, minimum=1)
-    if len(found) != count:
-        said = f"{key} has {len(found):,} entries, and needs {count}, a side each of a patch."
-        raise c.error("list-length", said, key, "Correct it.", expected=count, observed=len(found))
+    """The sides of a patch, of which a model that runs has as many as its grid has dimensions, each above 0."""
+    found = c.ints(key, minimum=0)
+    if len(found) != count or not all(found):
+        said = f"{key} has {len(found):,} entries, and needs {count} above 0, a side each of a patch."
+        c.cannot_run("list-length", said, key, "Correct it.", expected=count, observed=len(found))
     return tuple(Dim.named(f"p{place}", side) for place, side in enumerate(found, 1))
 
 

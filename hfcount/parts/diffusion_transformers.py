@@ -1,7 +1,5 @@
 """Parts of diffusers' transformers: attention with norms, of one stream or two, and norms modulated by the step."""
 
-from dataclasses import replace
-
 from hfcount.parts.convolution import conv, depthwise
 from hfcount.parts.diffusion import attention, feed_forward, time_embedding
 from hfcount.parts.norms import layer_norm, rms_norm
@@ -62,7 +60,7 @@ def head_norm(kind: str | None, d: int, heads: int) -> Block | None:
 
 def patches(inputs: int, d: int, *sides: int, bias: bool = True) -> Block:
     """How patches become tokens: a convolution. Tensors: weight (d, inputs, *sides), bias (d)."""
-    return replace(conv(inputs, d, *sides, bias=bias), component="embedding")
+    return block("embedding", weight=Tensor((d, inputs, *sides)), bias=Tensor((d,)) if bias else None)
 
 
 def gated_convolution(d: int, width: int) -> Block:
