@@ -155,10 +155,9 @@ def examine(
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = changed(published, changes)
         announced = announcements(values, _beside(documents))
-        library, documents, values = as_read(documents, values)
+        library, documents, values = as_read(documents, values)  # None where families have the library's own names
         config = Config(values, where=_where(document, changes), chosen=changes)
-        renamed = library is not None and library.renames
-        make = partial(library.built, config) if library and renamed else partial(_blueprint, config, values, options)
+        make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
         blueprint = make() if changes else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
@@ -166,7 +165,7 @@ def examine(
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
         evidence = _second_form(documents, blueprint, evidence, outcome)
-        if not (blueprint.derived_with or renamed):  # causes are proven by blueprints of other configs
+        if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)

@@ -62,7 +62,9 @@ class Conditions(Record):
             said = "cross_attention_dim is a list, and a projection needs one number."
             raise c.error("contradiction", said, "cross_attention_dim")
         if added in ("image", "image_hint") and hidden is None:
-            raise c.error("contradiction", f"addition_embed_type is {added}, and encoder_hid_dim is null.", "encoder_hid_dim")
+            raise c.error(
+                "contradiction", f"addition_embed_type is {added}, and encoder_hid_dim is null.", "encoder_hid_dim"
+            )
         return cls(
             first=first,
             time=width,

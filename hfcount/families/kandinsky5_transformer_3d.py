@@ -33,9 +33,7 @@ def spec(c: Config) -> Spec[Kandinsky5]:
     own = Kandinsky5.read(c, head_dim=sum(c.ints("axes_dims", least=1, minimum=1)))
     d, blocks = own.model_dim, own.num_text_blocks + own.num_visual_blocks
     if d % 2 or (blocks and d % own.head_dim):
-        said = (
-            f"model_dim is {int(d):,}, and must be even and a multiple of what axes_dims come to, {int(own.head_dim):,}."
-        )
+        said = f"model_dim is {int(d):,}, and must be even and a multiple of the sum of axes_dims."
         raise c.error("not-divisible", said, "model_dim", "Correct one of them.", observed=int(d))
     return keys.diffusing(c, own, d)
 

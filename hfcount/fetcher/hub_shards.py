@@ -41,7 +41,9 @@ def _likely(sizes: Mapping[str, int | None] | None) -> int:
 def _of_the_model(names: Collection[str]) -> list[str]:
     """The weight files that a run at depth headers looks into."""
     layout = layout_of(names)
-    return sorted(name for name in top_level(names) if name.endswith(".safetensors") and set_apart(name, layout) is None)
+    return sorted(
+        name for name in top_level(names) if name.endswith(".safetensors") and set_apart(name, layout) is None
+    )
 
 
 class HubShards:

@@ -53,7 +53,12 @@ def attention(d: int, inner: int, memory: int | None = None, bias: bool = True, 
     """
     own = Linear(memory or d, inner, bias)
     return block(
-        "attention", to_q=Linear(d, inner, bias), to_k=own, to_v=own, to_out=Block({"0": Linear(inner, d, True)}), **more
+        "attention",
+        to_q=Linear(d, inner, bias),
+        to_k=own,
+        to_v=own,
+        to_out=Block({"0": Linear(inner, d, True)}),
+        **more,
     )
 
 
