@@ -5,13 +5,14 @@ from math import log2
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.diffusion import image_attention
+from hfcount.parts.diffusion import OLD_ATTENTION, image_attention
 from hfcount.parts.diffusion_video import causal, conv3d, level, residual3d
 from hfcount.spec import Sizes, Spec, count, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
 
 MODEL_TYPES = ("AutoencoderKLHunyuanVideo",)  # diffusers 0.42.1: autoencoder_kl_hunyuan_video.py
+SPELLINGS = OLD_ATTENTION
 
 
 class HunyuanVideoVae(Sizes):

@@ -34,6 +34,9 @@ def spec(c: Config) -> Spec[Lumina2]:
     wide = wide if c.is_null("ffn_dim_multiplier") else c.times("ffn_dim_multiplier", wide)
     width = keys.dim("d_ff", round_up(wide, c.int("multiple_of", minimum=1)))
     own = Lumina2.read(c, out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"), width=width)
+    if own.hidden_size < own.num_attention_heads:
+        said = f"hidden_size is {int(own.hidden_size):,}, less than num_attention_heads: heads would have no width."
+        raise c.error("out-of-range", said, "hidden_size", "Correct it.", observed=int(own.hidden_size))
     for axis, _ in zip(c.ints("axes_dim_rope"), c.ints("axes_lens"), strict=False):
         keys.rotary_pairs(c, axis, "axes_dim_rope")
     return keys.diffusing(c, own, own.hidden_size)

@@ -41,8 +41,7 @@ def spec(c: Config) -> Spec[PixArt]:
     sized = c.bool("use_additional_conditions") if named else sample == _ALPHA_SIZE
     own = PixArt.read(c, out_channels=c.int("in_channels") if out is None else out, sized=sized)
     d = own.num_attention_heads * own.attention_head_dim
-    keys.sinusoidal(c, d, 4)
-    keys.divides_into_patches(c, own.patch_size, "sample_size")
+    keys.check_places(c, d)
     if own.fused and own.cross_attention_dim is None:
         said = "attention_type asks for a gate to the text, and cross_attention_dim is null."
         raise c.error("contradiction", said, "attention_type", "Correct one of them.")

@@ -60,8 +60,7 @@ def spec(c: Config) -> Spec[Sana]:
         crossed=_crossed(c),
     )
     if not c.is_null("interpolation_scale"):
-        keys.sinusoidal(c, d, 4)
-        keys.divides_into_patches(c, own.patch_size, "sample_size")
+        keys.check_places(c, d)
     keys.dropout(c)
     return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

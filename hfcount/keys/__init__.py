@@ -6,8 +6,8 @@ from hfcount.keys.attention import (
 )
 from hfcount.keys.backbones import features
 from hfcount.keys.denoising import (
-    activation, divides_into_patches, dropout, gated_activation, nullable, or_else, patch_sides, rotary_axes,
-    rotary_pairs, sinusoidal, text_of, word, words,
+    activation, dropout, gated_activation, nullable, or_else, patch_sides, rotary_axes, rotary_pairs, sinusoidal,
+    text_of, word, words,
 )
 from hfcount.keys.diffusion import STEPS, check_groups, check_places, diffusing, stage_kinds, stage_widths
 from hfcount.keys.ffn import MOST_EXPERTS, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps

@@ -53,14 +53,6 @@ def sinusoidal(c: Config, d: int, multiple: int) -> None:
         raise c.error("not-divisible", said, "attention_head_dim", "Correct it.", observed=int(d))
 
 
-def divides_into_patches(c: Config, patch: int, key: str) -> None:
-    """Refuses samples that are smaller than a patch."""
-    sample = c.int(key)
-    if sample < patch:
-        said = f"{key} is {int(sample):,}, less than patch_size, {int(patch):,}."
-        raise c.error("out-of-range", said, key, "Correct one of them.", observed=int(sample))
-
-
 def text_of(c: Config, key: str) -> str | None:
     """A word, or None where the key is null."""
     return None if c.is_null(key) else c.str(key)
