@@ -12,7 +12,7 @@ Depth = Literal["config", "index", "headers"]
 Extra = Literal["tensors", "formula", "layers"]
 """Fields of the report that are filled in where they are asked for."""
 
-DerivedWith = Literal["transformers"]
+DerivedWith = Literal["transformers", "diffusers"]
 """What may give names and shapes of a type that no family describes."""
 
 CACHE_DTYPES = ("float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8")

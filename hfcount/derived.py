@@ -79,8 +79,8 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
     by, name = f"transformers {transformers.__version__}", values.get("model_type")
     if not isinstance(name, str) or name not in transformers.CONFIG_MAPPING:
         raise UnknownArchitecture(f"{where}: {by} has no model_type {printable(str(name), 60)}, and no family has it.")
-    _check_sizes(values, where)
-    with _quiet(), _limited(where):
+    check_sizes(values, where)
+    with _quiet(), limited(where):
         try:
             config = transformers.CONFIG_MAPPING[name].from_dict(dict(values))
             chosen = _class(transformers, config, values, name)
@@ -127,9 +127,21 @@ def _class(transformers: Any, config: Any, values: Mapping[str, Any], name: str)
     return one[0] if isinstance(one, tuple) else one
 
 
+def laid_out(model: Any, found: dict[str, Node]) -> Block:
+    """The tree of the tensors of a model by their names, with those of linear maps as such."""
+    nn = import_module("torch.nn")
+    for path, module in model.named_modules():
+        weight = found.get(f"{path}.weight")
+        if type(module) is nn.Linear and isinstance(weight, Tensor) and len(weight.shape) == 2:
+            del found[f"{path}.weight"]
+            bias = found.pop(f"{path}.bias", None) is not None
+            found[path] = Linear(weight.shape[1], weight.shape[0], bias, weight.component)
+    return Block(dict(_children(_nested(found))))
+
+
 def _tree(model: Any) -> Block:
     """The tree of what `save_pretrained` writes of a model, with second names of tied tensors, and obsolete buffers."""
-    nn, loading = import_module("torch.nn"), import_module("transformers.core_model_loading")
+    loading = import_module("transformers.core_model_loading")
     saving = import_module("transformers.modeling_utils")
     ignored = set(model._keys_to_ignore_on_save or ())
     state = {name: tensor for name, tensor in model.state_dict().items() if name not in ignored}
@@ -141,7 +153,7 @@ def _tree(model: Any) -> Block:
         kept = name in buffers and name not in parameters
         whole = not (tensor.is_floating_point() or tensor.is_complex())
         shape = tuple(map(int, tensor.shape))
-        found[name] = Tensor(shape, "buffer" if kept else "parameter", component=_component(name), whole=whole)
+        found[name] = Tensor(shape, "buffer" if kept else "parameter", component=component_of(name), whole=whole)
     for name in buffers - parameters - state.keys() - found.keys():  # older versions stored some
         buffer = model.get_buffer(name)
         found[name] = Tensor(tuple(buffer.shape), "buffer", "obsolete", whole=not buffer.is_floating_point())
@@ -149,17 +161,12 @@ def _tree(model: Any) -> Block:
         if name in state and name not in found and to in found:
             shape = tuple(map(int, state[name].shape))
             weight = name.endswith(".weight")
-            found[name] = Tied(to, shape, _component(name)) if weight else Tensor(shape, presence="spare")
-    for path, module in model.named_modules():
-        weight = found.get(f"{path}.weight")
-        if type(module) is nn.Linear and isinstance(weight, Tensor) and len(weight.shape) == 2:
-            del found[f"{path}.weight"]
-            bias = found.pop(f"{path}.bias", None) is not None
-            found[path] = Linear(weight.shape[1], weight.shape[0], bias, weight.component)
-    return Block(dict(_children(_nested(found))))
+            found[name] = Tied(to, shape, component_of(name)) if weight else Tensor(shape, presence="spare")
+    return laid_out(model, found)
 
 
-def _component(name: str) -> Component:
+def component_of(name: str) -> Component:
+    """What a tensor is counted under, by its name."""
     return next((component for words, component in _COMPONENTS if re.search(words, name.lower())), "other")
 
 
@@ -207,7 +214,7 @@ def _indices(numbers: list[int]) -> Indices:
     return Indices.of(span if len(span) == len(numbers) else numbers)
 
 
-def _check_sizes(values: Any, where: str) -> None:
+def check_sizes(values: Any, where: str) -> None:
     """Refuses numbers of layers that would take all memory before a module is built."""
     for key, value in values.items() if isinstance(values, Mapping) else ():
         if isinstance(value, int) and "layer" in str(key) and value > MOST_LAYERS:
@@ -221,11 +228,11 @@ def _check_sizes(values: Any, where: str) -> None:
                 expected=MOST_LAYERS,
                 observed=value,
             )
-        _check_sizes(value, where)
+        check_sizes(value, where)
 
 
 @contextmanager
-def _limited(where: str) -> Iterator[None]:
+def limited(where: str) -> Iterator[None]:
     """Stops a model that has too many modules while it is built."""
     count = 0
 

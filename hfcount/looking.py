@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hfcount.choices import Depth
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.interface import BIN_INDEX, Documents
+from hfcount.fetcher.interface import BIN_INDEX, DIFFUSERS_LAYOUT, Documents
 from hfcount.fetcher.missing import config_alone, misnamed, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights, pickled_weights, set_apart, weights
@@ -44,6 +44,8 @@ def look(
         alone = documents.alone and options.depth in ("index", "headers")
         unseen = Failure(kind="NoIndex", message=config_alone(documents)) if alone else None
         return Evidence(unseen=unseen), verify(blueprint)
+    if documents.layout is DIFFUSERS_LAYOUT and documents.index is not None:
+        blueprint = replace(blueprint, literal=True)  # diffusers renames nothing in files that an index names
     files = _Files(documents, blueprint, announced, options)
     if documents.index is None and (weights := _pickles(documents)) is not None:
         return files.pickled(*weights)

@@ -217,10 +217,10 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
             raise
     if known and not (known.asides and options.derive_with):
         return known
-    from hfcount.derived import derived  # which imports torch
+    from hfcount.deriving import derived  # which imports torch
 
     try:
-        return derived(values, config.where)
+        return derived(options.derive_with, values, config.where)
     except UnknownArchitecture:
         if known is None:
             raise

@@ -76,7 +76,8 @@ class Blueprint:
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
     build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the reference make
-    of the config. `apart` are the names of tied tensors that the checkpoint has with values of their own, by the
+    of the config. A `literal` blueprint takes no other names than its own. `apart` are the names of tied tensors that
+    the checkpoint has with values of their own, by the
     blueprint's names: the reference then does not tie them, so each is a parameter. `repeated` says that it is held
     against several checkpoints, so that its names are kept.
     """
@@ -96,6 +97,7 @@ class Blueprint:
     moved: Moved | None = None
     apart: frozenset[str] = frozenset()
     repeated: bool = False
+    literal: bool = False
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -180,6 +182,8 @@ class Blueprint:
         """Other names and layouts that the reference takes when it loads this model."""
         from hfcount.tree.spellings import Spellings, compiled  # only names that differ ask for it
 
+        if self.literal:
+            return Spellings(compiled({}))
         known = families.conversions(self.spec)
         within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and known.within[1] else {}
         rules = Spellings(compiled({**within, **known.spellings}))

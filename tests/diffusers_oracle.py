@@ -41,11 +41,17 @@ LARGEST, DEEPEST = 4096, 12
 PLAIN = (1, 2, 3, 4, 8, 16, 24, 32, 48, 64, 96)
 
 WORDS: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("act_fn", "time_embedding_act_fn", "timestep_post_act"), ("silu", "gelu", "relu", "mish")),
+    **dict.fromkeys(
+        ("act_fn", "time_embedding_act_fn", "timestep_post_act", "time_embed_act_fn"), ("silu", "gelu", "relu", "mish")
+    ),
     "addition_embed_type": (None, "text", "text_time", "text_image", "image", "image_hint"),
     "class_embed_type": (None, "timestep", "identity", "projection", "simple_projection"),
     "encoder_hid_dim_type": (None, "text_proj", "text_image_proj", "image_proj"),
     "mid_block_type": (None, "UNetMidBlock2DCrossAttn", "UNetMidBlock2D", "UNetMidBlock2DSimpleCrossAttn", "Other"),
+    "added_emb_type": (None, "prd", "other"),
+    **dict.fromkeys(("norm_in_type", "embedding_proj_norm_type"), (None, "layer", "other")),
+    "encoder_hid_proj_type": (None, "linear", "other"),
+    "norm_type": ("group",),
     "qk_norm": (None, "rms_norm", "layer_norm", "other"),
     "resnet_time_scale_shift": ("default", "scale_shift", "other"),
     "reverse_transformer_layers_per_block": (None, [1, 2, 3, 4], [2, [1, 2, 3], [3, 1, 2, 2]], [[1]]),

@@ -28,6 +28,7 @@ _KINDS = (
     (r".*\.(ot|npz|engine|plan|pte|nemo|mar|task|litertlm|distcp|bmodel|rknn|param)", "files of other libraries"),
     (r".*\.(bin|pt|pth|ckpt|pkl|pickle|th|t7)", PICKLES),
     (r".*/.*\.safetensors", _FOLDERS),
+    (r"diffusion_pytorch_model\.(?!safetensors)[\w.-]*\.safetensors", "variants"),
     (r"(open_clip|diffusion)_[\w.-]*\.safetensors", "another library's layout"),
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?\.safetensors", "variants"),
 )

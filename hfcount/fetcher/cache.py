@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hfcount.errors import FetchError
+from hfcount.fetcher.companions import companions
 from hfcount.fetcher.folder import FolderShards, read_folder
 from hfcount.fetcher.interface import (
     TOKENS,
     Documents,
     Request,
-    companions,
     is_commit,
     label,
     layout_of,

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, module_files, tokens
+from hfcount.fetcher.companions import companions
 from hfcount.fetcher.interface import (
     ADAPTER,
     BIN_INDEX,
@@ -23,7 +24,6 @@ from hfcount.fetcher.interface import (
     Progress,
     Request,
     SourceName,
-    companions,
     layout_of,
     top_level,
 )

@@ -11,6 +11,7 @@ from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence, module_files
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
+from hfcount.fetcher.companions import companions
 from hfcount.fetcher.hub_files import HubFiles
 from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
 from hfcount.fetcher.hub_refusals import refusal
@@ -25,7 +26,6 @@ from hfcount.fetcher.interface import (
     Layout,
     Request,
     Shards,
-    companions,
     label,
     layout_of,
     top_level,

@@ -45,20 +45,21 @@ COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
 class Layout(NamedTuple):
     """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
 
-    `reader` is the library that looks for them.
+    `reader` is the library that looks for them, and `pickled` the name of one pickled file.
     """
 
     config: str
     single: str
     listing: str
     reader: str = "transformers"
+    pickled: str = BIN_SINGLE
 
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
 MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
-
-
-DIFFUSERS_LAYOUT = Layout(CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers")
+DIFFUSERS_LAYOUT = Layout(
+    CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers", f"{DIFFUSION}.bin"
+)
 
 
 def layout_of(names: Collection[str]) -> Layout:
@@ -292,21 +293,3 @@ def is_inside(folder: str) -> bool:
 def top_level(names: Iterable[str]) -> list[str]:
     """The names of files that are in no folder below: what is there belongs to other models."""
     return [name for name in names if "/" not in name]
-
-
-def _tokens(sizes: Mapping[str, int | None]) -> str | None:
-    """The file that says most of added tokens for its size; of TOKENIZER the beginning alone is read."""
-    short = [name for name, size in sizes.items() if size is not None and size <= SHORT]
-    wanted = (name for name in (TOKENS[0], TOKENIZER, TOKENS[1]) if name in (sizes if name == TOKENIZER else short))
-    return next(wanted, None)
-
-
-_ADAPTER = re.compile(r"adapter_|pytorch_lora_weights|ip-adapter")
-"""What the names of safetensors files begin with that are no model, so that the model may be pickled."""
-
-
-def companions(sizes: Mapping[str, int | None]) -> list[str]:
-    """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
-    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not _ADAPTER.match(name))
-    left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
-    return [name for name in COMPANIONS if name in sizes and name not in left]

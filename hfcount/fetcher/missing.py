@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.beside import TRAINING, kind
-from hfcount.fetcher.interface import ADAPTER, BIN_SINGLE, CONFIG, INDEX, SINGLE, Documents, label
+from hfcount.fetcher.interface import ADAPTER, CONFIG, INDEX, SINGLE, Documents, label
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable
@@ -62,22 +62,23 @@ def misnamed(documents: Documents, weights: Weights, held: str) -> str:
     """Why pickled weights of names that no loader looks for cannot be verified; `held` is what they hold."""
     where = label(documents.model, documents.revision)
     return (
-        f"{where} has neither {SINGLE} nor {BIN_SINGLE}, only {named(sorted(weights.named))}, which transformers does"
-        f" not look for: {held}."
+        f"{where} has neither {documents.layout.single} nor {documents.layout.pickled}, only"
+        f" {named(sorted(weights.named))}, which {documents.layout.reader} does not look for: {held}."
     )
 
 
 def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     """Why there is nothing to compare the config with, where there is no index and no header was read."""
     files, where = documents.files, label(documents.model, documents.revision)
+    listing, single = documents.layout.listing, documents.layout.single
     if found := [name for name in weights.there if name in (weights.sizes or ())]:
         return (
-            f"{where} has no {INDEX}, and the headers of {named(found)} were not read, so there is nothing to compare"
+            f"{where} has no {listing}, and the headers of {named(found)} were not read, so there is nothing to compare"
             " its config with. --depth headers reads them."
         )
     if documents.source == "cache" and not weights.whole:
-        return f"neither {INDEX} nor {SINGLE} of {where} is in the cache. Run once without --offline."
-    text = f"{where} has neither {INDEX} nor {SINGLE}"
+        return f"neither {listing} nor {single} of {where} is in the cache. Run once without --offline."
+    text = f"{where} has neither {listing} nor {single}"
     if elsewhere := _elsewhere(_within(documents)):
         return f"{text}, {elsewhere}."
     if any(name.endswith((".bin", ".pt", ".pth")) for name in files):

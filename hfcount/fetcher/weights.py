@@ -70,7 +70,8 @@ class Weights:
     @property
     def usual(self) -> bool:
         """Whether transformers looks for files of these names, where they are pickled."""
-        return self.index is not None or all(name == BIN_SINGLE or _PICKLED_PART.fullmatch(name) for name in self.named)
+        single = self.layout.pickled
+        return self.index is not None or all(name == single or _PICKLED_PART.fullmatch(name) for name in self.named)
 
     @property
     def absent(self) -> list[str]:
@@ -136,9 +137,10 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
     """
     there = [name for name in top_level(documents.files) if name.endswith(PICKLED)]
     parts = {name for name in there if _PICKLED_PART.fullmatch(name)}
-    if BIN_SINGLE in there and index and BIN_SINGLE not in index.shards:
+    single = documents.layout.pickled
+    if single in there and index and single not in index.shards:
         index = None  # which transformers does not read then
-    named: Collection[str] = index.shards if index else {BIN_SINGLE} if BIN_SINGLE in there else parts
+    named: Collection[str] = index.shards if index else {single} if single in there else parts
     named = named or {name for name in there if kind(name) in (PICKLES, OWN)}
     return Weights(
         named,

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from hfcount.mapper.classes import HEAD, known, plain, stem
 from hfcount.mapper.reader import Config
-from hfcount.mapper.reference import knows, version
+from hfcount.mapper.reference import diffusers_version, is_of_diffusers, knows, version
 from hfcount.text import printable
 
 _LISTS = "`hfcount architectures` lists the known."
@@ -16,6 +16,11 @@ def unknown_type(model_type: str, types: Collection[str]) -> str:
     """What is said of a type that is none of `types`, which are described."""
     from difflib import get_close_matches
 
+    if is_of_diffusers(model_type):
+        return (
+            f"no family describes {model_type}, a class of diffusers {diffusers_version()}: --derive-with diffusers"
+            " takes names and shapes from there."
+        )
     said = f"no family describes model_type {printable(model_type, 60)}."
     if own := type_of_class(model_type, types) if HEAD.search(model_type[:200]) else "":
         return f"{said} That is the name of a class, whose model_type is {own}: set model_type to it."

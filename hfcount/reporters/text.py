@@ -7,6 +7,7 @@ from typing import get_args
 
 from hfcount.fetcher.beside import TRAINING
 from hfcount.figures import ClosedForm, FormulaPart, Storage
+from hfcount.mapper.reference import is_of_diffusers
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.reporters.adapters import adapter
 from hfcount.reporters.amounts import binary
@@ -231,7 +232,8 @@ def _explained(report: Report) -> str:
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     if not dividing:
         return f"every difference is a known, harmless one ({ways})"
-    reader = f"a reader of {report.storage.scheme}" if report.storage else "transformers 5"
+    own = "diffusers" if is_of_diffusers(report.family or "") else "transformers 5"
+    reader = f"a reader of {report.storage.scheme}" if report.storage else own
     rest = f"; every other difference is a known, harmless one ({ways})" if ways else ""
     return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
 

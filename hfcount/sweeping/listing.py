@@ -21,8 +21,9 @@ from hfcount.errors import DocumentError, FetchError, SweepError
 from hfcount.fetcher import endpoint, hub, module_files
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.client import Client, Denied
+from hfcount.fetcher.companions import companions
 from hfcount.fetcher.files import write
-from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, companions, top_level
+from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, top_level
 from hfcount.fetcher.listing import COMMIT, next_page
 from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value

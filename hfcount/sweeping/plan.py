@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hfcount.fetcher import module_files
-from hfcount.fetcher.interface import companions, top_level
+from hfcount.fetcher.companions import companions
+from hfcount.fetcher.interface import top_level
 from hfcount.fetcher.ranges import PREFETCH
 from hfcount.fetcher.weights import pickled_names
 from hfcount.sweeping import sources

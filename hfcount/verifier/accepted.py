@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from hfcount import families
 from hfcount.fetcher.interface import CONFIG
+from hfcount.mapper.reference import is_of_diffusers
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
@@ -53,6 +54,8 @@ def _effect(c: Comparison) -> "Effect":
     """
     if c.packed and c.packed.scheme.foreign:
         return "foreign"
+    if is_of_diffusers(c.blueprint.spec.family):
+        return "diffusers"
     names, prefix, common = c.stored_names, c.blueprint.spellings.prefix, c.blueprint.spellings.common
     if not prefix or all(common(found) == common(wanted) for found, wanted in c.match.renamed):
         return "whole"

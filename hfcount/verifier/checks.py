@@ -1,10 +1,11 @@
 """Checks of names, of what is stored besides the model, and of keys of the config."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hfcount.fetcher.interface import CONFIG
-from hfcount.mapper.reference import version
+from hfcount.mapper.reference import is_of_diffusers, version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
@@ -81,6 +82,7 @@ def _report_unexpected(c: Comparison, expected: int, outcome: Outcome) -> None:
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         UnexpectedTensor(
+            severity="note" if _ignored(c, names) else "error",
             subject=c.subject,
             expected=expected,
             observed=expected + len(names),
@@ -90,6 +92,18 @@ def _report_unexpected(c: Comparison, expected: int, outcome: Outcome) -> None:
             bytes=size,
         )
     )
+
+
+def _ignored(c: Comparison, names: Sequence[str]) -> bool:
+    """Whether the reader ignores these tensors, as diffusers does, and none is of a further layer of the model."""
+    if not is_of_diffusers(c.blueprint.spec.family):
+        return False
+    known = {_unnumbered(".".join(map(str, leaf.segments))) for leaf in c.blueprint.leaves}
+    return known.isdisjoint(map(_unnumbered, names))
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r"(?<=\.)(\d[^.]*)(?=\.)", "#", name)
 
 
 def check_heads(c: Comparison, outcome: Outcome) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.fetcher.interface import BIN_SINGLE, INDEX, is_consolidated
+from hfcount.fetcher.interface import is_consolidated
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
 from hfcount.formats.index import Index
@@ -167,7 +167,7 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     if weights.index is not None:
         if c.index is None and weights.absent:  # whose finding says what is missing
             _drop_missing(outcome)
-    elif weights.whole and files and files not in ([weights.layout.single], [BIN_SINGLE]):
+    elif weights.whole and files and files not in ([weights.layout.single], [weights.layout.pickled]):
         _check_unindexed(c, files, outcome)
 
 
@@ -187,7 +187,8 @@ def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> N
     outcome.report(
         MissingIndex(
             subject=c.subject,
-            file=INDEX,
+            file=c.weights.layout.listing,
+            reader=c.weights.layout.reader,
             fix=MissingIndex.remedy if complete or c.view is None else None,
             files=named(files),
             many=len(files),

@@ -11,6 +11,7 @@ class MissingIndex(Finding):
     Args:
         files, many: the weight files, and how many they are.
         complete: whether nothing but the index is missing.
+        reader: the library that looks for it.
     """
 
     code = "HF007"
@@ -23,12 +24,13 @@ class MissingIndex(Finding):
     files: str
     many: int
     complete: bool
+    reader: str = "transformers"
 
     @property
     def text(self) -> str:
         text = (
             f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), and"
-            f" no {printable(self.file)} says which tensor is where, so transformers finds no weights."
+            f" no {printable(self.file)} says which tensor is where, so {self.reader} finds no weights."
         )
         if self.complete:
             text += f" Only the index is missing: the files hold every tensor that {printable(self.subject)} describes."

@@ -6,7 +6,7 @@ from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import agree, short
 
-Effect = Literal["foreign", "random", "refused", "whole"]
+Effect = Literal["diffusers", "foreign", "random", "refused", "whole"]
 
 
 class NameDiffers(Finding):
@@ -52,6 +52,7 @@ class NameDiffers(Finding):
 
 
 _EFFECTS = {
+    "diffusers": "diffusers takes them in a file that is not sharded; other readers may not.",
     "foreign": "Readers of this scheme may accept only one form.",
     "whole": "transformers 5 accepts both; earlier versions, vLLM, llama.cpp and others may not.",
     "random": "transformers 5 accepts both; earlier versions look for the prefix on all names or on none and load the"
