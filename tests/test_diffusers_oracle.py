@@ -26,8 +26,8 @@ def test_varied_configs_agree(name: str) -> None:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_config_without_keys_is_the_class_without_arguments(name: str) -> None:
-    values = {"_class_name": name}
-    assert {one.name: one.shape for one in hfcount.blueprint(values).tensors()} == described(values)
+    verdict, how = judged({"_class_name": name})
+    assert verdict in ("agrees", "refused"), how  # some need arguments, and both say so
 
 
 def test_defaults_are_those_that_diffusers_declares() -> None:

@@ -1,0 +1,53 @@
+"""Qwen-Image: a transformer that denoises images and the tokens of a text side by side (arXiv:2508.02324)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import rms_norm
+from hfcount.parts.diffusion import feed_forward, time_embedding
+from hfcount.parts.diffusion_transformers import STEP_CHANNELS, joint_attention, modulated
+from hfcount.spec import Sizes, Spec, count, flag, size
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("QwenImageTransformer2DModel",)  # diffusers 0.42.1: transformer_qwenimage.py
+
+
+class QwenImage(Sizes):
+    num_attention_heads: int = size("h")
+    attention_head_dim: int = size("h_d")
+    in_channels: int = size("C")
+    joint_attention_dim: int = size("d_t")
+    patch_size: int = size("p")
+    num_layers: int = count("L")
+    use_additional_t_cond: bool = flag()
+    out_channels: int
+
+
+def spec(c: Config) -> Spec[QwenImage]:
+    own = QwenImage.read(c, out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    keys.rotary_axes(c, "axes_dims_rope", 3)
+    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+
+
+def blueprint(s: Spec[QwenImage]) -> Block:
+    d, of = s.hidden, s.own
+    network = feed_forward(d, 4 * d)
+    modulation = Block({"1": Linear(d, 6 * d, True)}, "norm")
+    layer = block(
+        img_mod=modulation,
+        attn=joint_attention(d, rms_norm(of.attention_head_dim)),
+        img_mlp=network,
+        txt_mod=modulation,
+        txt_mlp=network,
+    )
+    conditions = block(weight=Tensor((2, d))) if of.use_additional_t_cond else None
+    step = block("embedding", timestep_embedder=time_embedding(STEP_CHANNELS, d), addition_t_embedding=conditions)
+    return block(
+        time_text_embed=step,
+        txt_norm=rms_norm(of.joint_attention_dim),
+        img_in=Linear(of.in_channels, d, True, "embedding"),
+        txt_in=Linear(of.joint_attention_dim, d, True, "embedding"),
+        transformer_blocks=Repeat(Indices.below(of.num_layers), layer),
+        norm_out=modulated(d, 2 * d),
+        proj_out=Linear(d, of.patch_size * of.patch_size * of.out_channels, True),
+    )

@@ -1,0 +1,101 @@
+"""Sana: a transformer that denoises images with linear attention (arXiv:2410.10629)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, rms_norm
+from hfcount.parts.diffusion import time_embedding
+from hfcount.parts.diffusion_transformers import (
+    STEP_CHANNELS,
+    gated_convolution,
+    head_norm,
+    modulation,
+    normed_attention,
+    patches,
+    table,
+)
+from hfcount.spec import Record, Sizes, Spec, count, flag, size
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
+
+MODEL_TYPES = ("SanaTransformer2DModel",)  # diffusers 0.42.1: sana_transformer.py
+
+_NORMS = (
+    None, "layer_norm", "fp32_layer_norm", "layer_norm_across_heads", "rms_norm", "rms_norm_across_heads", "l2",
+)  # fmt: skip
+
+
+class Crossed(Record):
+    """Attention to a text: heads, elements of each, and the width of the text."""
+
+    heads: int
+    head_dim: int
+    source: int
+
+
+class Sana(Sizes):
+    """What Sana alone has; `crossed` is None where it attends to no text."""
+
+    num_attention_heads: int = size("h")
+    attention_head_dim: int = size("h_d")
+    in_channels: int = size("C")
+    caption_channels: int = size("d_t")
+    num_layers: int = count("L")
+    patch_size: int = size("p", minimum=1)
+    attention_bias: bool = flag()
+    norm_elementwise_affine: bool = flag()
+    guidance_embeds: bool = flag()
+    qk_norm: str | None
+    out_channels: int
+    width: int
+    crossed: Crossed | None
+
+
+def spec(c: Config) -> Spec[Sana]:
+    d = c.int("num_attention_heads") * c.int("attention_head_dim")
+    own = Sana.read(
+        c,
+        qk_norm=keys.word(c, "qk_norm", _NORMS),
+        out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        width=keys.dim("d_ff", c.times("mlp_ratio", d)),
+        crossed=_crossed(c),
+    )
+    if not c.is_null("interpolation_scale"):
+        keys.check_places(c, d)
+    keys.dropout(c)
+    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+
+
+def _crossed(c: Config) -> Crossed | None:
+    source = keys.nullable(c, "cross_attention_dim", "d_c")
+    if source is None:
+        return None
+    heads = keys.dim("h_c", c.int("num_cross_attention_heads"))
+    return Crossed(heads=heads, head_dim=keys.dim("h_x", c.int("cross_attention_head_dim")), source=source)
+
+
+def blueprint(s: Spec[Sana]) -> Block:
+    d, of = s.hidden, s.own
+    step = time_embedding(STEP_CHANNELS, d)
+    guided = block("embedding", timestep_embedder=step, guidance_embedder=step, linear=Linear(d, 6 * d, True))
+    norm = head_norm(of.qk_norm, of.attention_head_dim, of.num_attention_heads)
+    crossed = of.crossed
+    layer = block(
+        scale_shift_table=table(6, d),
+        attn1=normed_attention(d, d, bias=of.attention_bias, norm=norm),
+        norm2=layer_norm(d) if crossed and of.norm_elementwise_affine else None,
+        attn2=_attention(d, crossed, of.qk_norm) if crossed else None,
+        ff=gated_convolution(d, of.width),
+    )
+    return block(
+        scale_shift_table=table(2, d),
+        patch_embed=block(proj=patches(of.in_channels, d, of.patch_size, of.patch_size)),
+        time_embed=guided if of.guidance_embeds else modulation(d),
+        caption_projection=time_embedding(of.caption_channels, d),
+        caption_norm=rms_norm(d),
+        transformer_blocks=Repeat(Indices.below(of.num_layers), layer),
+        proj_out=Linear(d, of.patch_size * of.patch_size * of.out_channels, True),
+    )
+
+
+def _attention(d: int, a: Crossed, norm: str | None) -> Block:
+    return normed_attention(d, a.heads * a.head_dim, a.source, norm=head_norm(norm, a.head_dim, a.heads))

@@ -1,0 +1,35 @@
+"""Parts of diffusers' autoencoders of videos: convolutions over frames, residual blocks, levels of them."""
+
+from collections.abc import Callable
+
+from hfcount.parts.convolution import conv, led
+from hfcount.parts.norms import layer_norm
+from hfcount.tree.nodes import Block, Node, block
+
+# diffusers 0.42.1: models/autoencoders
+
+
+def conv3d(inputs: int, outputs: int, side: int = 3) -> Block:
+    """A convolution over frames and places. Tensors: weight (outputs, inputs, side, side, side), bias (outputs)."""
+    return conv(inputs, outputs, side, side, side, bias=True)
+
+
+def causal(inputs: int, outputs: int, side: int = 3) -> Block:
+    """The same in a module that pads it, so that a frame sees earlier ones alone. Tensors: conv."""
+    return block(conv=conv3d(inputs, outputs, side))
+
+
+def level(count: int, before: int, width: int, one: Callable[[int, int], Block]) -> Node:
+    """`count` residual blocks, of which the first takes what the level before gives."""
+    return led(count, one(before, width), one(width, width)) if count else Block({})
+
+
+def residual3d(inputs: int, outputs: int) -> Block:
+    """A residual block of causal convolutions. Tensors: norm1, conv1, norm2, conv2, conv_shortcut if they differ."""
+    return block(
+        norm1=layer_norm(inputs),
+        conv1=causal(inputs, outputs),
+        norm2=layer_norm(outputs),
+        conv2=causal(outputs, outputs),
+        conv_shortcut=None if inputs == outputs else causal(inputs, outputs, 1),
+    )
