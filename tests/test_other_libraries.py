@@ -141,8 +141,8 @@ def test_both_forms_of_a_clip(make: Callable[[], Checkpoint], codes: set[str], t
     [
         ({}, "verified", ""),
         ({"dim_model": 18}, "mismatch", "expected"),
-        ({"output_features": {"action": {"type": "ACTION", "shape": [7]}}}, "mismatch", "model.action_head"),
-        ({"chunk_size": 11}, "mismatch", "model.decoder_pos_embed.weight"),
+        ({"output_features": {"action": {"type": "ACTION", "shape": [7]}}}, "mismatch", "expected 16×7, stored 16×5"),
+        ({"chunk_size": 11}, "mismatch", "expected 1×13×16, stored 1×12×16"),
         ({"input_features": {}}, "mismatch", "neither an image (VISUAL) nor a state"),
         ({"output_features": {}}, "mismatch", "no action of type ACTION"),
         ({"type": "smolvla"}, "unverified", "the config of vlm_model_name"),
