@@ -22,7 +22,17 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, MODULES, MODULES_LAYOUT, OPEN_CLIP, PARAMS, Documents, Reads
+from hfcount.fetcher.interface import (
+    CONFIG,
+    INDEX,
+    MODULES,
+    MODULES_LAYOUT,
+    OPEN_CLIP,
+    PARAMS,
+    PIPELINE_LAYOUT,
+    Documents,
+    Reads,
+)
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
@@ -60,11 +70,13 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
+    if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
+        return _pipeline(documents, request, options, until)
     if isinstance(documents, Place) or is_contained(documents, request, options):
-        return report_of(contained(documents, request, options))
+        return report_of(_with_values(contained(documents, request, options.of_headers), request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
-        inspection = examine(replace(documents, shards=reads), options, until=until)
+        inspection = examine(replace(documents, shards=reads), options.of_headers, until=until)
         found = inspection.evidence.weights or found
         inspection = look_beside(documents.place, request, inspection)
     finally:
@@ -72,7 +84,28 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if options.save is not None:
             sizes = recorded_sizes(documents, found)
             record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
-    return report_of(inspection)
+    return report_of(_with_values(inspection, request, options))
+
+
+def _with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:
+    if options.depth != "data":
+        return inspection
+    from hfcount.data.stage import with_values  # rarely asked for
+
+    return with_values(request, inspection._replace(options=options))
+
+
+def _pipeline(documents: Documents, request: Request, options: Options, until: float) -> Report:
+    """A repo of several models, each inspected as one by itself."""
+    from hfcount.pipelines.run import inspect as inspected  # few repos hold several
+
+    def judged(part: Documents, settings: Options) -> Report:
+        inspection = examine(part, settings, until=until)
+        outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
+        outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
+        return report_of(inspection)
+
+    return inspected(documents, request, options, judged)
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -84,6 +117,9 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
     documents, options = fetch(request), options._replace(depth="config")
+    if documents.layout is PIPELINE_LAYOUT:
+        finish(request, documents)
+        raise BadSetting(f"{printable(documents.model)} is a pipeline of several models: name one with --subfolder.")
     published = examine(documents, options)
     changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)
@@ -166,20 +202,20 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
     blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
-        values = changed(published, changes)
+        values = _as_loaded(documents, changed(published, changes))
         announced = announcements(values, _beside(documents))
-        library, documents, values = as_read(documents, values)
+        library, documents, values = as_read(documents, values)  # None where families have the library's own names
         config = Config(values, where=_where(document, changes), chosen=changes)
-        renamed = library is not None and library.renames
-        make = partial(library.built, config) if library and renamed else partial(_blueprint, config, values, options)
-        blueprint = make() if changes else options.blueprints(document.raw, make)
+        make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
+        alone = changes or documents.loaded_as  # what the document alone does not say
+        blueprint = make() if alone else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
         evidence = _second_form(documents, blueprint, evidence, outcome)
-        if not (blueprint.derived_with or renamed):  # causes are proven by blueprints of other configs
+        if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
             _check_endless(document, published, outcome)
@@ -206,6 +242,14 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         outcome=outcome,
         limit=limit,
     )
+
+
+def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
+    """The config with the class that loads it, where that is named elsewhere."""
+    if documents.loaded_as is None:
+        return values
+    key, kind = documents.loaded_as
+    return {**values, key: [kind] if key == "architectures" else kind}
 
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
@@ -273,7 +317,8 @@ def _served(inspection: Inspection, figures: Figures, sharing: "Sharing") -> tup
     from hfcount.serving.answers import answers
 
     options, outcome = inspection.options, inspection.outcome
-    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit)
+    engines = inspection.evidence.container != "gguf"  # which those that are known do not serve
+    serving, refusals = answers(sharing, figures.memory, options.load, options.policy, inspection.limit, engines)
     findings = sorted([*outcome.findings, *refusals], key=lambda one: one.severity != "error")
     return inspection._replace(outcome=replace(outcome, findings=findings)), figures._replace(serving=serving)
 

@@ -109,6 +109,7 @@ def model(layers: int = 2, **changed: Any) -> tuple[dict[str, Any], dict[str, tu
         "general.architecture": "qwen3",
         "general.type": "model",
         "qwen3.block_count": layers,
+        "qwen3.context_length": 40960,
         "qwen3.embedding_length": 64,
         "qwen3.feed_forward_length": 96,
         "qwen3.attention.head_count": 4,

@@ -26,7 +26,7 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
 
 
 @click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--write", is_flag=True, help="Make the repairs; without it they are only shown.")
 @click.option(
     "--only",
@@ -46,7 +46,12 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
 @click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
 def command(
-    path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", base: str | None, debug: bool
+    paths: tuple[Path, ...],
+    write: bool,
+    only: frozenset[str],
+    chosen: "Sequence[Changes]",
+    base: str | None,
+    debug: bool,
 ) -> int:
     """Repair a checkpoint in the local folder PATH if the fix is proven.
 
@@ -56,6 +61,9 @@ def command(
     old version of each file is kept as NAME.bak. Without --write nothing is changed.
     """
     del debug  # whoever reports a crash looks for it
+    path, *more = paths
+    if more:
+        raise click.UsageError(f"fix repairs one folder: {printable(str(more[0]))} takes a run of its own.")
     if len(chosen) > 1:
         raise click.UsageError("--set gives one key two values.")
     place, values = _folder(path), chosen[0] if chosen else {}

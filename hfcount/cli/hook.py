@@ -11,7 +11,7 @@ import click
 
 from hfcount.choices import AskedDepth
 from hfcount.cli import options as read
-from hfcount.fetcher.interface import CONFIG, MODULES, PARAMS
+from hfcount.fetcher.interface import CONFIG, MODEL_INDEX, MODULES, PARAMS
 from hfcount.fetcher.walk import is_checkpoint, modules_in
 
 _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
@@ -68,7 +68,7 @@ def _is_model(folder: str) -> bool:
     # The modules of sentence-transformers are verified with the model that they are of.
     if os.path.basename(os.path.abspath(folder)) in modules_in(os.path.join(folder, os.pardir)):
         return False
-    if not {MODULES, PARAMS}.isdisjoint(names) or _describes_model(os.path.join(folder, CONFIG)):
+    if not {MODEL_INDEX, MODULES, PARAMS}.isdisjoint(names) or _describes_model(os.path.join(folder, CONFIG)):
         return True
     usual = any(re.fullmatch(_USUAL, name) for name in names)
     return usual and not os.path.isfile(os.path.join(folder, os.pardir, MODULES))

@@ -78,7 +78,9 @@ def main(
     Each MODEL is a local folder or config.json if there is one, else a repo on the Hugging Face Hub: org/name,
     org/name@REV, hf://org/name@REV/DIR or the address of its page. config.json and model.safetensors.index.json are
     read, every tensor is derived from the config, and the two are compared to the byte; where the index does not settle
-    it, the headers of the safetensors files are read, too. No weights are downloaded.
+    it, the headers of the safetensors files are read, too. Pickled weights (.bin) are compared likewise, and nothing in
+    them is run; GGUF files are held against their own metadata and, as adapters of PEFT are, against the base that they
+    name, or that --base names. No weights are downloaded.
     """
     del debug  # whoever reports a crash looks for it
     format = _format("json" if as_json and style == "table" else style, as_json, quiet, details)
@@ -92,7 +94,7 @@ def main(
         return 3
     if dark and not plot:
         raise click.UsageError("--dark goes with --plot.")
-    settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers") or bool(save))
+    settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers", "data") or bool(save))
     if not named:
         raise click.UsageError(
             "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
@@ -110,18 +112,28 @@ def main(
     extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
     shown = Shown(format, unasked)
     with Bar(len(named)) as bar:
-        options = Options(depth, Policy(allow, strict), save, extras, Workload(**load), bar.files, derive_with)
+        policy, workload = Policy(allow, strict), Workload(**load)
+        options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with)
         for model, request in zip(named, requests, strict=True):
             name = model if isinstance(model, str) else model.model
             bar.model(name)
             shown.add(_look(public(name), request, options, settings))
     shown.end()
+    _not_applied(shown.reports, formula)
     shown.write([*outputs, *plot, *page], pages, dark)
     if style == "github":
         summarised(shown.reports)
     if shown.gone:
         raise ReaderGone
     return worst([report.exit_code for report in shown.reports])
+
+
+def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:
+    """Says of which models there is no formula, where that is asked for and nothing else says why."""
+    for report in reports if formula else ():
+        if report.formula is None and report.container and not report.error:
+            what = "an adapter" if report.container == "adapter" else "files whose metadata lacks sizes"
+            click.echo(f"{report.model}: there is no formula of {what}; ask of the base.", err=True)
 
 
 def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], list[Extra]]:

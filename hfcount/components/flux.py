@@ -1,6 +1,7 @@
 """Flux of diffusers: blocks that image and text pass side by side, and then such that they pass as one sequence."""
 
 from hfcount.parts.diffusion import attention, feed_forward, time_embedding
+from hfcount.parts.layers import altered
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import Sizes, count, flag, size
 from hfcount.tree.indices import Indices
@@ -15,8 +16,8 @@ class Flux(Sizes):
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
-    num_layers: int = count("N1")
-    num_single_layers: int = count("N2")
+    num_layers: int = count("L1", minimum=0)
+    num_single_layers: int = count("L2", minimum=0)
     in_channels: int = size("C_i")
     joint_attention_dim: int = size("d_c")
     pooled_projection_dim: int = size("d_p")
@@ -46,12 +47,12 @@ class Flux(Sizes):
     def _double(self) -> Block:
         """A block with weights of its own for image and text."""
         d, norm, square = self.width, rms_norm(self.attention_head_dim), Linear(self.width, self.width, True)
-        added = {name: square for name in ("add_q_proj", "add_k_proj", "add_v_proj", "to_add_out")}
-        norms = {name: norm for name in ("norm_q", "norm_k", "norm_added_q", "norm_added_k")}
+        added = dict.fromkeys(("add_q_proj", "add_k_proj", "add_v_proj", "to_add_out"), square)
+        norms = dict.fromkeys(("norm_q", "norm_k", "norm_added_q", "norm_added_k"), norm)
         return block(
             norm1=modulation(d, 6),
             norm1_context=modulation(d, 6),
-            attn=attention(d, d, **added, **norms),
+            attn=altered(attention(d, d), **added, **norms),
             ff=feed_forward(d, 4 * d),
             ff_context=feed_forward(d, 4 * d),
         )

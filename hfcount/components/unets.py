@@ -81,6 +81,8 @@ def read_stages(c: Config, upward: bool = True) -> Stages:
     def stages(kinds: Sequence[bool], deep: Sequence[tuple[int, ...]], more: int, step: int) -> tuple[Stage, ...]:
         columns = (one[::step] for one in (widths, layers, heads, memory, only))
         rows = zip(kinds, deep, *columns, strict=False)
+        for attends, width, own in zip(kinds, widths[::step], heads[::step], strict=False):
+            _check_heads(c, key, own, width if attends else own)
         return tuple(
             Stage(
                 width=width,
@@ -102,6 +104,7 @@ def read_stages(c: Config, upward: bool = True) -> Stages:
         said = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
         raise c.error("contradiction", said, "reverse_transformer_layers_per_block", "Give it too.")
     way = stages(down, depths, 0, 1)
+    _check_heads(c, key, heads[-1], widths[-1] if middle == _MIDDLES[0] else heads[-1])
     last = way[-1].replace(depths=depths[-1][:1], only=False, layers=1)
     return Stages(down=way, kind=middle, middle=last, up=stages(up, back, 1, -1))
 
@@ -147,21 +150,27 @@ def _only(c: Config, count: int) -> list[bool]:
 def _depths(c: Config, key: str, count: int) -> list[tuple[int, ...]]:
     """The layers of the transformers in each stage, with an entry for each of these where they differ."""
     if c.is_int(key) or not c.given(key):
-        return [(keys.dim("N", c.int(key)),)] * count
+        return [(keys.dim("T", c.int(key)),)] * count
     found = list[tuple[int, ...]]()
     for place, one in enumerate(c.entries(key)):
-        listed = one if isinstance(one, list) else [one]
+        nested, listed = isinstance(one, list), one if isinstance(one, list) else [one]
         if not listed or any(type(depth) is not int or depth < 0 for depth in listed):
             raise c.malformed(f"{key} must hold whole numbers, or lists of such.", key, observed=shown(one))
-        source = f"{c.path(key)}[{place}]"
-        names = [f"{source}[{inner}]" for inner in range(len(listed))] if isinstance(one, list) else [source]
-        letters = [
-            f"N{place + 1}_{inner + 1}" if isinstance(one, list) else f"N{place + 1}" for inner in range(len(listed))
-        ]
-        found.append(tuple(keys.derived_dim(c, *row) for row in zip(letters, listed, names, strict=True)))
+        rows = list[int]()
+        for inner, depth in enumerate(listed):
+            letter, source = f"T{place + 1}", f"{c.path(key)}[{place}]"
+            own = (f"{letter}_{inner + 1}", depth, f"{source}[{inner}]") if nested else (letter, depth, source)
+            rows.append(keys.derived_dim(c, *own))
+        found.append(tuple(rows))
     if len(found) < count:
         raise c.unequal(key, len(found), "the number of stages", count)
     return found
+
+
+def _check_heads(c: Config, key: str, heads: int, width: int) -> None:
+    if heads > width:
+        said = f"{key} gives {int(heads):,} heads to a stage that is {int(width):,} wide."
+        raise c.error("out-of-range", said, key, "It says how many heads there are, whatever its name.")
 
 
 def _enough(c: Config, depths: tuple[int, ...], count: int) -> tuple[int, ...]:

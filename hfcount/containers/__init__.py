@@ -79,7 +79,7 @@ CONTAINERS = (Container("adapter", "adapter_look", _is_adapter), Container("gguf
 def container_of(place: Place) -> Container | None:
     """The form of what is at a place, or of the file in it that is named; None where it is none of these."""
     if place.file is not None:
-        named = next((one for one in CONTAINERS if one.holds(place.file)), None)
+        named = next((one for one in CONTAINERS if one.holds(place.file.rpartition("/")[2])), None)
         return named or next((one for one in CONTAINERS if any(map(one.holds, place.sizes))), None)
     return held_in(place.sizes)
 

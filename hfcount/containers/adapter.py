@@ -9,7 +9,7 @@ from hfcount.containers.adapter_methods import METHODS, PROMPTS, Shape, prompt_s
 from hfcount.containers.adapter_modules import Era, modules
 from hfcount.containers.adapter_names import Named, read_names
 from hfcount.containers.adapter_reports import Differences, report
-from hfcount.containers.adapter_rewrite import REWRITES
+from hfcount.containers.adapter_rewrite import CONVERTED, REWRITES
 from hfcount.containers.adapter_settings import Settings
 from hfcount.containers.adapter_targets import Refused, Unread
 from hfcount.errors import ConfigError
@@ -158,7 +158,7 @@ def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], 
     inside = modules(spellings, candidate.era, candidate.base.leaves)
     rewrite = REWRITES.get(spec.family) if candidate.era == "memory" and settings.method == "LORA" else None
     expected = expect(settings, inside, rewrite, spec.vocab)
-    converts = settings.method == "LORA" and spec.family in REWRITES
+    converts = settings.method == "LORA" and spec.family in CONVERTED
     found = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
     found.hold(spellings.common if settings.method == "LORA" else str)
     return found

@@ -14,7 +14,7 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place
-from hfcount.figures import AdapterFigures, Failure
+from hfcount.figures import AdapterFigures, Failure, TensorRow
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Header, header_end, read_shard
 from hfcount.inspection import Contained, Evidence, Inspection, Options
@@ -72,7 +72,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
         changes={},
         blueprint=None,
         announced=(),
-        evidence=_evidence(looked),
+        evidence=_evidence(looked, "tensors" in options.extras),
         outcome=_settled(looked),
     )
 
@@ -198,13 +198,15 @@ def _settled(looked: Looked) -> Outcome:
     return outcome
 
 
-def _evidence(looked: Looked) -> Evidence:
+def _evidence(looked: Looked, listed: bool) -> Evidence:
     unseen = Failure(kind=looked.kind, message=looked.reason) if looked.reason else None
     contained = Contained(
         files=1,
         opened=int(looked.header is not None),
         tensors=len(looked.header.tensors) if looked.header else 0,
         bytes=_bytes(looked.header) if looked.header else {},
+        rows=_tensors(looked.header) if looked.header and listed else None,
+        unserved="an adapter is served with its base, so ask of that",
     )
     return Evidence(
         depth="headers",
@@ -214,6 +216,12 @@ def _evidence(looked: Looked) -> Evidence:
         adapter=_figures(looked),
         beside=(ADAPTER_CONFIG, looked.file),
     )
+
+
+def _tensors(header: Header) -> tuple[TensorRow, ...]:
+    from hfcount.containers.stored_rows import stored_rows  # rarely asked for
+
+    return tuple(stored_rows({name: (entry.shape, entry.dtype) for name, entry in header.tensors.items()}))
 
 
 def _bytes(header: Header) -> Mapping[str, int]:
@@ -243,5 +251,13 @@ def documents_of(place: Place, document: Document, folder: Path | None = None) -
     there = [SAFETENSORS] if folder and SAFETENSORS in place.sizes else []
     shards = FolderShards(folder or Path(), there, entries=there)
     return Documents(
-        place.label, place.source, place.revision, document, None, shards, list(place.sizes), sizes=place.sizes
+        place.label,
+        place.source,
+        place.revision,
+        document,
+        None,
+        shards,
+        list(place.sizes),
+        sizes=place.sizes,
+        place=place,
     )

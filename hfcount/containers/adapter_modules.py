@@ -1,7 +1,7 @@
 """The modules of a base model as they are in memory, which is what adapters name; folded over layers and experts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Literal
@@ -100,7 +100,7 @@ def containers(known: Sequence[Module]) -> list[Module]:
 
 def in_memory(spellings: Spellings, leaves: Iterable[Leaf]) -> list[Leaf]:
     """The leaves under the names that transformers 5 gives them, with what it holds as one tensor joined."""
-    found = [renamed(leaf, spellings.common)[0] for leaf in leaves]
+    found = [_in_class(leaf, renamed(leaf, spellings.common)[0], spellings.prefix) for leaf in leaves]
     for swap in spellings.swaps(found):
         gone = {id(leaf) for leaf in swap.described}
         if _is_memory(swap):
@@ -108,6 +108,14 @@ def in_memory(spellings: Spellings, leaves: Iterable[Leaf]) -> list[Leaf]:
             found[place : place + 1] = [*swap.stored, found[place]]
             found = [leaf for leaf in found if id(leaf) not in gone]
     return found
+
+
+def _in_class(leaf: Leaf, common: Leaf, prefix: str) -> Leaf:
+    """A leaf under the name that all spellings have in common, with the base model's name in a class with a head."""
+    before = tuple(prefix.split(".")[:-1])
+    if leaf.segments[: len(before)] != before or common.segments[: len(before)] == before:
+        return common
+    return replace(common, segments=(*before, *common.segments))
 
 
 def _is_memory(swap: Swap) -> bool:

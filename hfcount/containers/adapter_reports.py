@@ -182,8 +182,9 @@ def _errors(found: Differences) -> Iterator[Finding]:
         yield _finding("HF720", found, empty, stored=len(found.stored))
     if found.named.wrapped:
         bare = found.named.wrapped == "bare"
-        severity = "note" if bare and found.converts else "error"
-        yield _finding("HF722", found, found.named.names.values(), bare=bare, severity=severity)
+        names = found.named.names.values()
+        severity = "note" if bare and found.converts and all(".lora_" in name for name in names) else "error"
+        yield _finding("HF722", found, names, bare=bare, severity=severity)
     if found.missing:
         lonely = sum(1 for name in found.missing if _has_half(name, found))
         every = len(found.missing) == len(found.expected.tensors) + len(found.expected.shared)

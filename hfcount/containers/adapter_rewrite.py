@@ -67,6 +67,25 @@ REWRITES: Mapping[str, Rewrite] = {
 }
 """By model_type; transformers 5.23, conversion_mapping.py: the types that it converts like Mixtral or Qwen2-MoE."""
 
+CONVERTED = REWRITES.keys() | frozenset(
+    """
+    altclip aria aria_text audioflamingo3 axk1 axk2 aya_vision bailing_hybrid cohere_asr colqwen2 cosmos3_edge
+    cosmos3_omni d_fine deepseek_ocr2 deepseek_v4 deformable_detr dinov3_convnext dinov3_vit
+    dots3_note_audio_encoder dots3_note_vision_encoder emu3 ernie4_5_vl_moe esm flint fuyu gemma3 gemma3n_text
+    gemma4_unified glm5_next glm5_next_text glmasr got_ocr2 gradium_phonon_tts granite_speech granite_speech_plus
+    granitemoe granitemoehybrid granitemoeshared gte hrm_text hunyuan_vl hy_v3 hy_v4 hyperclovax_vision_v2 inkling2
+    inkling2_text inkling_mm_model internvl jamba jev jina_embeddings_v3 kimi_k25 kimi_linear kolibri1 laguna
+    lfm2_moe lfm3 lfm3_vl_vision llava llava_next llava_next_video llava_onevision lw_detr maskformer mimo_v2_flash
+    minimax_m3_vl mistral3 mistral_large4 mistral_large4_text mlcd mllama molmo2 musicflamingo nemo_speechlm
+    nemotron_h nomic_bert olmo_hybrid paddleocr_vl paligemma phimoe pi0 pixio pp_chart2table pp_doclayout_v2
+    pp_doclayout_v3 pp_doclayout_v4 qianfan_ocr qwen2_5_omni_thinker qwen2_audio qwen2_moe qwen3_5_moe_text
+    qwen3_5_text qwen3_vl_moe qwen4_exp_text radio rt_detr rt_detr_v2 sam3_tracker sam3_tracker_video sapiens2
+    shieldgemma2 step3p5_vision step3p7 swin t5gemma2_encoder timesfm2_5 timm_wrapper tipsv2 tipsv2_dpt
+    unlimited_ocr vibevoice_asr video_llava videomae vipllava voxtral voxtral_realtime yolos
+    """.split()
+)
+"""The types whose weights transformers 5.23 converts by rules of their own: PEFT adds its prefix where it lacks."""
+
 
 def rewritten(settings: Settings, rewrite: Rewrite, modules: Sequence[Module], patterns: Patterns) -> Settings:
     """The settings with projections of experts named as the parameters that hold them."""

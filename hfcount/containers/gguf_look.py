@@ -7,10 +7,12 @@ from pathlib import Path
 from hfcount.containers import Besides
 from hfcount.containers.gguf import summary
 from hfcount.containers.gguf_examined import Looked, Seen, look
+from hfcount.containers.stored_rows import stored_rows
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place
-from hfcount.figures import Failure, WeightsFile
+from hfcount.figures import Failure, TensorRow, WeightsFile
+from hfcount.formats.gguf import Header
 from hfcount.formats.json import Document
 from hfcount.inspection import Contained, Evidence, Inspection, Options
 from hfcount.mapper.lengths import Length
@@ -19,6 +21,13 @@ from hfcount.serving.cost import Workload
 from hfcount.serving.memory import costs
 from hfcount.text import printable
 from hfcount.verifier.findings import Check, Outcome
+
+_SIZES = {
+    "block_count": "how many layers there are (block_count)",
+    "embedding_length": "how wide they are (embedding_length)",
+    "context_length": "how long a context may be (context_length)",
+}
+"""What llama.cpp asks of the metadata of every model."""
 
 
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
@@ -36,7 +45,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
         changes={},
         blueprint=seen.blueprint,
         announced=(),
-        evidence=_evidence(seen, rows, () if place.file else _files(seen)),
+        evidence=_evidence(seen, rows, () if place.file else _files(seen), "tensors" in options.extras),
         outcome=_outcome(seen),
         limit=_limit(seen.first),
     )
@@ -90,17 +99,26 @@ def _checks(seen: Seen) -> Iterator[Check]:
         yield Check("file_size", end, first.size, "header and tensors by their types")
     if first.header and first.sound:
         count = len(first.header.tensors)
-        yield Check("metadata", count, count, "by its own metadata")
+        yield Check("metadata", count, count, f"by its own metadata{_unsaid(first.header)}")
         if base and base.blueprint and not any(found.code == "HF713" for found in first.findings):
             yield Check("base", count, count, f"by {base.label}")
+
+
+def _unsaid(header: Header) -> str:
+    """What of a model its metadata does not say, so that nothing was compared with it; empty if it says all."""
+    name = header.text("general.architecture")
+    lacking = [what for key, what in _SIZES.items() if f"{name}.{key}" not in header.metadata]
+    if not lacking or name == "clip":
+        return ""
+    return f", which does not say {' and '.join(lacking)}, so that nothing was compared with that"
 
 
 def _files(seen: Seen) -> tuple[str, ...]:
     return tuple(name for one in seen.looked for name in one.files.files)
 
 
-def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, ...]) -> Evidence:
-    """What was looked at; `files` where all that a place holds was asked for."""
+def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
+    """What was looked at; `files` where all that a place holds was asked for, `listed` where its tensors are to be."""
     unseen, base, first = None, seen.base, seen.first
     reasons = [reason for one in seen.looked for reason in one.reasons]
     if reasons:
@@ -112,10 +130,17 @@ def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, .
         opened=sum(len(one.files.files) for one in seen.looked),
         tensors=len(first.header.tensors) if first.header else 0,
         bytes=_sizes(first),
+        rows=_tensors(first) if listed else None,
+        unserved="its metadata does not give what a cache depends on",
     )
     return Evidence(
         depth="headers", unseen=unseen, container="gguf", contained=contained, variants=variants, beside=files
     )
+
+
+def _tensors(one: Looked) -> tuple[TensorRow, ...]:
+    held = one.header.tensors if one.header else {}
+    return tuple(stored_rows({name: (tensor.shape, tensor.type) for name, tensor in held.items()}))
 
 
 def _sizes(one: Looked) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""AutoencoderKL: the autoencoder of Stable Diffusion, Flux and many others, whose latents are drawn (arXiv:2112.10752)."""
+"""The autoencoder of Stable Diffusion, Flux and many others, whose latents are drawn (arXiv:2112.10752)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -21,7 +21,7 @@ class AutoencoderKL(Sizes):
     in_channels: int = size("C_i")
     out_channels: int = size("C_o")
     latent_channels: int = size("z")
-    layers_per_block: int = count("L")
+    layers_per_block: int = count("L", minimum=0)
     mid_block_add_attention: bool = flag()
     use_quant_conv: bool = flag()
     use_post_quant_conv: bool = flag()

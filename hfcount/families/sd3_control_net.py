@@ -20,10 +20,11 @@ class SD3ControlNet(Sizes):
 
 
 def spec(c: Config) -> Spec[SD3ControlNet]:
-    table = not c.is_null("pos_embed_type") and bool(c.choice("pos_embed_type", ("sincos",)))
+    used = c.bool("use_pos_embed")
+    table = used and not c.is_null("pos_embed_type") and bool(c.choice("pos_embed_type", ("sincos",)))
     own = SD3ControlNet.read(c, table=table)
-    if table and own.use_pos_embed:
-        keys.check_quarters(c, own.sd3.width)
+    if table:
+        keys.check_places(c, own.sd3.width)
     return keys.diffusing(c, own, own.sd3.width)
 
 

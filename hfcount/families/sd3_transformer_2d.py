@@ -19,7 +19,7 @@ class SD3Transformer2D(Sizes):
 
 def spec(c: Config) -> Spec[SD3Transformer2D]:
     own = SD3Transformer2D.read(c)
-    keys.check_quarters(c, own.sd3.width)
+    keys.check_places(c, own.sd3.width)
     return keys.diffusing(c, own, own.sd3.width)
 
 

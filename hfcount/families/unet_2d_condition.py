@@ -6,7 +6,7 @@ from hfcount.components.unets import Halves, Stages, read_stages
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import conv
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import Sizes, Spec, derived, size
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, block
 
 # diffusers 0.42.1: unet_2d_condition.py, unet_2d_blocks.py, transformer_2d.py, attention.py

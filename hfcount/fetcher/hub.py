@@ -20,6 +20,7 @@ from hfcount.fetcher.interface import (
     CAPS,
     CONFIG,
     MODULES,
+    PIPELINE_LAYOUT,
     TOKENS,
     Documents,
     Layout,
@@ -63,6 +64,11 @@ def read(request: Request) -> Documents | Place:
     except BaseException:
         client.close()
         raise
+
+
+def read_part(request: Request, client: Client) -> Documents | Place:
+    """The same of a folder whose files and commit are known, by a client that others use; raises as `read` does."""
+    return _Repo(client, hub.endpoint(), request).documents()
 
 
 def asking(seconds: float, meter: Meter | None = None) -> Client:
@@ -139,6 +145,11 @@ class _Repo:
             layout=layout,
         )
 
+    @property
+    def _has_weights(self) -> bool:
+        """Whether the weights are in this folder, and not in those of the parts of a pipeline."""
+        return layout_of(self.sizes or ()) is not PIPELINE_LAYOUT
+
     def _check_there(self, found: Collection[str], layout: Layout) -> None:
         """Raises FetchError if the config or an index that is listed was not found."""
         for name in (layout.config, layout.listing):
@@ -178,7 +189,7 @@ class _Repo:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
                     _ = [reading.result() for reading in others.values()]
                 found = {CONFIG: self.document(CONFIG)} if CONFIG in names else {}
-                if ahead and self.request.meter is None:  # and this repo may be read
+                if ahead and self._has_weights and self.request.meter is None:  # and this repo may be read
                     self.begun = begun(self.client, self.url, self.refused, self.sizes, self.request.headers)
                 found |= {name: reading.result() for name, reading in others.items()}
             except BaseException:
@@ -246,14 +257,15 @@ class _Repo:
     def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""
         config = self.document(CONFIG)
-        if config is None:
-            raise self._no_config()
         if self.commit is None:
+            lost = f", and finds no {CONFIG} without saying what is missing" if config is None else ""
             raise FetchError(
                 "HubError",
                 f"{self.place.shown} does not answer like a Hub for {self.label}: it lists no files and names no"
-                " commit. Check HF_ENDPOINT.",
+                f" commit{lost}. Check HF_ENDPOINT{' and the name' if lost else ''}.",
             )
+        if config is None:
+            raise self._no_config()
         return config
 
     def document(self, name: str) -> Document | None:

@@ -19,6 +19,7 @@ _MANY, _NAMED = 10_000, 3  # entries of a folder that are looked at; those that 
 _OF_MODELS = "models--"
 _DIALECTS = {
     "GGUF": "which --set, --quantize and `hfcount fix` do not take: name the model that it was converted from",
+    "GGML": "the format before GGUF, which llama.cpp no longer reads: convert the model again, or look for its GGUF",
 }
 """What to do about weights of another kind where nothing takes them."""
 _KINDS = ("ONNX", "TensorFlow", "Flax", "OpenVINO", "Core ML", *_DIALECTS)
@@ -114,7 +115,7 @@ def without_config(files: Collection[str], folder: Path | None = None) -> str:
         return known
     if not files:
         return ": there is no file in it. Check the path" if folder is not None else ""
-    return _weights_alone(files) or f", only {_some(sorted(files))}. Name a checkpoint's folder"
+    return _weights_alone(files, folder) or f", only {_some(sorted(files))}. Name a checkpoint's folder"
 
 
 def _models(files: Collection[str]) -> list[str]:
@@ -132,15 +133,24 @@ def _inner(inner: list[str], folder: Path | None) -> str:
     return f", but {have}: {_command(os.path.join(folder, inner[-1]))} verifies it{every}"
 
 
-def _weights_alone(files: Collection[str]) -> str:
+def _weights_alone(files: Collection[str], folder: Path | None) -> str:
     """That there are weights without a config."""
     kinds = {name: own for name in sorted(files) if (own := kind(name)) not in (None, TRAINING)}
     if any(name.endswith(".safetensors") and "/" not in name and name not in kinds for name in files):
         return ", but weights: copy the config.json of the model that they were made from beside them"
     for name, own in kinds.items():
+        if own == "GGUF" and name.count("/") > 1:
+            return f", but GGUF in folders below: {_at(name, folder)}"
         if own in _KINDS:
             return f", only {own} ({printable(name, 100)}), {_DIALECTS.get(own) or unread(own, name)}"
     return ""
+
+
+def _at(name: str, folder: Path | None) -> str:
+    """How to name a file in a folder below."""
+    if folder is None:
+        return f"add --subfolder {quote(printable(name.rpartition('/')[0], 300))}"
+    return f"{_command(os.path.join(folder, name))} verifies {printable(name, 100)}"
 
 
 def _cached(folder: Path) -> str:

@@ -33,6 +33,7 @@ BIN_SINGLE = "pytorch_model.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
 PARAMS = "params.json"
+MODEL_INDEX = "model_index.json"
 DIFFUSION = "diffusion_pytorch_model"
 OPEN_CLIP = "open_clip_config.json"
 
@@ -63,6 +64,8 @@ MODULES_LAYOUT = Layout(MODULES, SINGLE, INDEX)
 
 
 DIFFUSERS_LAYOUT = Layout(CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers")
+PIPELINE_LAYOUT = DIFFUSERS_LAYOUT._replace(config=MODEL_INDEX)
+"""A pipeline of diffusers: its index of parts. What lies beside that belongs to no part."""
 OPEN_CLIP_LAYOUT = Layout(
     OPEN_CLIP,
     "open_clip_model.safetensors",
@@ -78,6 +81,8 @@ LEROBOT_LAYOUT = Layout(CONFIG, SINGLE, INDEX, "lerobot")
 
 def layout_of(names: Collection[str]) -> Layout:
     """The layout of a checkpoint with these files."""
+    if MODEL_INDEX in names:
+        return PIPELINE_LAYOUT
     if CONFIG in names and INDEX not in names and any(name.startswith(f"{DIFFUSION}.") for name in names):
         return DIFFUSERS_LAYOUT
     if CONFIG not in names and OPEN_CLIP in names:
@@ -119,7 +124,7 @@ Early = Literal["all", "unindexed"]
 
 def early(depth: str) -> Early | None:
     """What a run that is to look so far reads in any case."""
-    if depth == "headers":
+    if depth in ("headers", "data"):
         return "all"
     return "unindexed" if depth == "auto" else None
 
@@ -268,6 +273,7 @@ class Documents:
         companions: further documents by name: of COMPANIONS, and the configs of modules.
         place: reads any other file; None where only the documents are at hand.
         layout: which files are the config, the weights and the index.
+        loaded_as: a key of the config and the class that counts in its place: that of a pipeline's index.
     """
 
     model: str
@@ -282,6 +288,7 @@ class Documents:
     companions: Mapping[str, Document] = field(default_factory=dict)
     place: "Place | None" = None
     layout: Layout = HF_LAYOUT
+    loaded_as: tuple[str, str] | None = None
 
 
 class Source(Protocol):
@@ -333,6 +340,8 @@ _ADAPTER = re.compile(r"adapter_|pytorch_lora_weights|ip-adapter")
 
 def companions(sizes: Mapping[str, int | None]) -> list[str]:
     """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
+    if MODEL_INDEX in sizes:
+        return []  # each part has its own
     pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not _ADAPTER.match(name))
     left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]

@@ -236,6 +236,6 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
 def _apart_of_diffusers(stem: str) -> str | None:
     if re.fullmatch(rf"{DIFFUSION}(-\d+-of-\d+)?", stem):
         return None
-    if stem.startswith(f"{DIFFUSION}.") or stem.startswith(f"{DIFFUSION}-"):
+    if stem.startswith((f"{DIFFUSION}.", f"{DIFFUSION}-")):
         return "a variant, for those who ask for it"
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), "another library's layout")

@@ -87,12 +87,16 @@ def check_groups(
     return groups
 
 
-def check_quarters(c: Config, width: int) -> None:
-    """Refuses a width that a table of sines over two axes cannot have.
+def check_places(c: Config, width: int) -> None:
+    """Refuses what a table of sines over two axes cannot be made of: a `width` that has no quarters, or no patch.
 
     Raises:
-        ConfigError: it is no multiple of 4.
+        ConfigError: the width is no multiple of 4, or an image is smaller than a patch.
     """
     if width % 4:
         said = f"num_attention_heads · attention_head_dim is {int(width):,}, which a table of places needs in quarters."
         raise c.error("not-divisible", said, "attention_head_dim", "Correct one of them.", observed=int(width))
+    image, patch = c.int("sample_size"), c.int("patch_size")
+    if image < patch:
+        said = f"sample_size is {int(image):,}, and patch_size {int(patch):,}: there is no whole patch."
+        raise c.error("out-of-range", said, "sample_size", expected=int(patch), observed=int(image))

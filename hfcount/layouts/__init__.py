@@ -97,13 +97,16 @@ def library_of(file: str, values: Mapping[str, Any]) -> Library | None:
 
 
 def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | None, Documents, dict[str, Any]]:
-    """The library that reads these documents, the documents with the files that it looks for, and the config for it.
+    """The library under whose names a model is laid out, the documents with the files it reads, and their config.
+
+    None stands for a library whose names are those of families.
 
     Args:
         values: what the config holds.
     """
     library = library_of(documents.layout.config, values)
     layout = HF_LAYOUT if library is None else library.layout or documents.layout
-    if layout is not documents.layout:  # which the names of the files alone told
+    if layout.reader != documents.layout.reader:  # which the names of the files alone told
         documents = replace(documents, layout=layout, index=None)
-    return library, documents, library.config(values, documents.config.where) if library else values
+    values = library.config(values, documents.config.where) if library else values
+    return library if library and library.renames else None, documents, values

@@ -31,13 +31,15 @@ class Part(NamedTuple):
 class Declared(NamedTuple):
     """What a configuration class declares; empty for a class that transformers does not have.
 
-    `names` are further names of its keys, each with that key, and `aliases` the same by key.
+    `names` are further names of its keys, each with that key, and `aliases` the same by key. What an absent key means
+    is `settled` if nothing but the class says it.
     """
 
     keys: Mapping[str, Any]
     names: Mapping[str, str]
     parts: Mapping[str, Part]
     aliases: Mapping[str, list[str]]
+    settled: bool = False
 
     def default(self, names: Iterable[str]) -> tuple[str, Any] | None:
         """The first of these names that the class knows, under its own name, with its default; None if none is."""
@@ -74,7 +76,8 @@ def declared(kind: str) -> Declared:
     """What the class of a model_type declares, or the class of that name."""
     found = lines.of_kind(_file(), kind)
     if found is None and kind[:1].isupper():  # as the names of classes begin
-        found = lines.of_kind(_diffusers(), kind)
+        keys = lines.of_kind(_diffusers(), kind)
+        return _NOTHING if keys is None else Declared(keys["keys"], {}, {}, {}, settled=True)
     if found is None:
         return _NOTHING
     parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from hfcount.errors import Value
 from hfcount.fetcher.beside import beside
+from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
 from hfcount.figures import ComponentCount, ModuleRow, Parameters, TensorRow
 from hfcount.inspection import Contained, Figures, Inspection
@@ -22,8 +23,9 @@ from hfcount.report.model import (
 )
 from hfcount.served import Memory
 from hfcount.text import printable
-from hfcount.verifier.finding import Finding, Proof
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import ModuleResult
+from hfcount.verifier.policy import Policy
 
 _MOST = 100  # files of a kind that are named
 
@@ -31,15 +33,7 @@ _MOST = 100  # files of a kind that are named
 def compose(run: Inspection, figures: Figures | None) -> Report:
     """The report of one checkpoint; `figures` are None if it has no blueprint."""
     blueprint, evidence, outcome, policy = run.blueprint, run.evidence, run.outcome, run.options.policy
-    findings = tuple(_finding(finding, run) for finding in outcome.findings)
-    judged = [finding for finding in outcome.findings if not finding.of_serving]
-    proofs = {finding.proof for finding in judged if not policy.waives(finding)}
-    waived = Counter(
-        (one.code, one.name)
-        for finding in outcome.findings
-        if policy.waives(finding)
-        for one in (finding, *finding.joined)
-    )
+    findings = tuple(reported(finding, policy, run.documents) for finding in outcome.findings)
     return Report(
         model=printable(run.documents.model),
         revision=run.documents.revision,
@@ -47,13 +41,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=_verdict(
-            [finding for finding in findings if not finding.rule.of_serving],
-            proofs,
-            _is_seen(run),
-            outcome.proven,
-            any(policy.waives(finding) for finding in judged),
-        ),
+        verdict=verdict(outcome.findings, policy, _is_seen(run), outcome.proven),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -61,7 +49,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
             for check in outcome.checks
         ),
         findings=findings,
-        allowed=tuple(Allowed(code=code, name=name, count=count) for (code, name), count in waived.items()),
+        allowed=waived(outcome.findings, policy),
         error=evidence.unseen,
         evidence=_evidence(run),
         not_looked_at=_beside(run),
@@ -69,6 +57,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         variants=evidence.variants or None,
         adapter=evidence.adapter,
         modules=tuple(map(_module, outcome.modules)) or None,
+        statistics=evidence.statistics,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -125,10 +114,17 @@ def _held(run: Inspection) -> dict[str, Any]:
     if contained is None or not contained.bytes:
         return {}
     stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else contained.total
-    return {
+    load, size = run.options.load, sum(contained.bytes.values())
+    held: dict[str, Any] = {
         "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
-        "memory": Memory(weights_bytes=sum(contained.bytes.values()), weights=dict(contained.bytes)),
+        "memory": Memory(weights_bytes=size, weights=dict(contained.bytes), available_bytes=load.memory),
+        "tensors": contained.rows,
     }
+    if load.asked and contained.unserved:
+        from hfcount.serving.answers import unanswered
+
+        held["serving"] = unanswered(load, contained.unserved)
+    return held
 
 
 def _files(run: Inspection, weights: Weights) -> Files:
@@ -178,7 +174,7 @@ def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str
         ),
         "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
-        "tensors": tuple(_rows(run, blueprint)) if "tensors" in extras else None,
+        "tensors": _rows(run, blueprint) if "tensors" in extras else None,
         "formula": figures.formula,
         "layers": figures.layers,
         "storage": figures.storage,
@@ -189,12 +185,15 @@ def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str
     }
 
 
-def _rows(run: Inspection, blueprint: Blueprint) -> Iterator[TensorRow]:
-    """All tensors, but obsolete buffers only where they are stored."""
+def _rows(run: Inspection, blueprint: Blueprint) -> tuple[TensorRow, ...]:
+    """All tensors, but obsolete buffers only where they are stored; of a container as they are named there."""
+    contained = run.evidence.contained
+    if contained is not None and contained.rows is not None:
+        return contained.rows
     packed = run.outcome.packed
     match = packed.match if packed else run.outcome.match
     there = {leaf.name for leaf, count in match.listed if count} if match else set()
-    return (_row(row) for row in blueprint.rows() if row.kind != "legacy" or row.name in there)
+    return tuple(_row(row) for row in blueprint.rows() if row.kind != "legacy" or row.name in there)
 
 
 def _row(row: Row) -> TensorRow:
@@ -204,13 +203,22 @@ def _row(row: Row) -> TensorRow:
     )
 
 
-def _finding(finding: Finding, run: Inspection) -> ReportedFinding:
+def waived(findings: Sequence[Finding], policy: Policy) -> tuple[Allowed, ...]:
+    """What --allow let through of these findings."""
+    counts = Counter(
+        (one.code, one.name) for finding in findings if policy.waives(finding) for one in (finding, *finding.joined)
+    )
+    return tuple(Allowed(code=code, name=name, count=count) for (code, name), count in counts.items())
+
+
+def reported(finding: Finding, policy: Policy, documents: Documents) -> ReportedFinding:
+    """A finding as a report has it."""
     from hfcount.report.placing import place  # a sound checkpoint needs none
 
     return ReportedFinding(
         code=finding.code,
         name=finding.name,
-        severity=run.options.policy.severity(finding),
+        severity=policy.severity(finding),
         message=finding.message,
         tensors=finding.rows,
         count=finding.count,
@@ -224,8 +232,9 @@ def _finding(finding: Finding, run: Inspection) -> ReportedFinding:
         parts=finding.parts[:100],
         also=tuple(one.code for one in finding.joined),
         variant=finding.variant,
-        location=place(finding, run.documents),
+        location=place(finding, documents),
         url=finding.url,
+        part=finding.part,
     )
 
 
@@ -236,14 +245,20 @@ def _safe(value: Value) -> Value:
     return printable(value) if isinstance(value, str) else value
 
 
-def _verdict(
-    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waived: bool
-) -> Verdict:
-    if any(finding.severity == "error" for finding in findings):
+def verdict(findings: Sequence[Finding], policy: Policy, seen: bool, proven: bool) -> Verdict:
+    """The verdict on what was found.
+
+    Args:
+        seen: whether all that is to be judged was compared; proven: whether the bytes were.
+    """
+    judged = [finding for finding in findings if not finding.of_serving]
+    proofs = {finding.proof for finding in judged if not policy.waives(finding)}
+    waived = any(map(policy.waives, judged))
+    if any(policy.severity(finding) == "error" for finding in judged):
         return "mismatch"
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
     if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waived and "weakened" not in proofs)):
         return "unverified"
     if waived:
         return "allowed"
-    return "explained" if any(not finding.rule.informational for finding in findings) else "verified"
+    return "explained" if any(not finding.informational for finding in judged) else "verified"

@@ -68,10 +68,12 @@ def deeper(report: Report, component: Sequence[Part]) -> Mapping[Part, Sequence[
     numbers = {f"{kind.name}, layer{'s' if kind.count > 1 else ''} {kind.numbers}": kind.numbers
                for kind in report.layers or ()}  # fmt: skip
     found: dict[Part, Sequence[Part]] = {}
+    stored = report.container == "gguf"  # rows of which all are parameters, and say the type
     for part in component:
         sums: dict[str, int] = defaultdict(int)
         for row in report.tensors or ():
-            if row.kind == "parameter" and row.component == part.component and _within(row, numbers.get(part.where)):
+            counted = (stored or row.kind == "parameter") and row.component == part.component
+            if counted and _within(row, numbers.get(part.where)):
                 sums[_module(row.name)] += row.elements
         # What a token uses of each is known if that is the same part of all of them.
         even = all(part.active * size % part.total == 0 for size in sums.values())

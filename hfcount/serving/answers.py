@@ -37,13 +37,14 @@ class _Asked(NamedTuple):
 
 
 def answers(
-    sharing: Sharing, memory: Memory, load: Workload, policy: Policy, limit: Length | None
+    sharing: Sharing, memory: Memory, load: Workload, policy: Policy, limit: Length | None, engines: bool = True
 ) -> tuple[Serving, list[Finding]]:
     """The answers, and the findings that say why one is no.
 
     Args:
         memory: what serving takes, with the memory of each rank that was asked for.
         limit: the tokens that the config allows; None if it has no limit.
+        engines: whether the engines whose defaults are known serve it.
     """
     asked = _Asked(sharing, memory, cost(sharing.blueprint), load, policy)
     refusals = list(undivided(sharing, load.ranks))
@@ -56,11 +57,18 @@ def answers(
         shared=_together(shared),
         fits=_together(fitting),
         answers=(*shared, *fitting),
-        engines=tuple(engine for one in held for engine in _engines(asked, one)),
+        engines=tuple(engine for one in held for engine in _engines(asked, one)) if engines else (),
         context_limit=limit.tokens if limit else None,
         context_limit_source=limit.source if limit else None,
     )
     return serving, [*refusals, *too_large]
+
+
+def unanswered(load: Workload, reason: str) -> Serving:
+    """The answers of something that is not served by itself, or of which not enough is known."""
+    shared = [Answer(question="tp", ranks=ranks, answer="unknown", reason=reason) for ranks in load.ranks]
+    fits = [Answer(question="memory", ranks=1, answer="unknown", reason=reason)] if load.memory else []
+    return Serving(answers=(*shared, *fits))
 
 
 def _together(several: Sequence[Answer]) -> bool | None:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from hfcount.containers import held_in
-from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, MODULES, layout_of, top_level
+from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, MODEL_INDEX, MODULES, layout_of, top_level
 from hfcount.fetcher.weights import pickled_names
 from hfcount.text import printable
 
@@ -41,7 +41,8 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
 
 
 def _has_safetensors(files: Sequence[str]) -> bool:
-    return any(name.endswith(".safetensors") for name in (files if MODULES in files else top_level(files)))
+    inner = not {MODULES, MODEL_INDEX}.isdisjoint(files)
+    return any(name.endswith(".safetensors") for name in (files if inner else top_level(files)))
 
 
 @cache

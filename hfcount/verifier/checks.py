@@ -1,5 +1,6 @@
 """Checks of names, of what is stored besides the model, and of keys of the config."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,7 @@ def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outco
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         UnexpectedTensor(
+            severity="note" if _is_left_out(c, names) else "error",
             subject=c.subject,
             expected=expected,
             observed=expected + len(names),
@@ -109,6 +111,14 @@ def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outco
             bytes=size,
         )
     )
+
+
+def _is_left_out(c: Comparison, names: Sequence[str]) -> bool:
+    """Whether the library says in a warning that it does not load these tensors, and none is of a further layer."""
+    if c.weights.layout.reader != "diffusers" or c.match.missing_count:
+        return False
+    described = {re.sub(r"\{[^}]*\}|\d+", "#", leaf.name) for leaf, _ in c.match.listed}
+    return described.isdisjoint(re.sub(r"\d+", "#", name) for name in names)
 
 
 def check_heads(c: Comparison, outcome: Outcome) -> None:

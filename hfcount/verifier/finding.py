@@ -50,6 +50,7 @@ class Finding(Record):
         changes: what the config would have to say instead, by key, if that is the cause.
         sole: whether that is all that is known to explain it.
         variant: which of the rule's variants it is, if it has any.
+        part: the part of a pipeline that it is about.
     """
 
     code: ClassVar[str]
@@ -84,6 +85,7 @@ class Finding(Record):
     changes: Mapping[str, Any] = MappingProxyType({})
     sole: bool = False
     variant: Variant | None = None
+    part: str | None = None
 
     if not TYPE_CHECKING:
 
