@@ -46,7 +46,7 @@ class Features(Record):
     def robot_state(self, c: Config) -> int:
         """The robot's state, for a policy that needs it."""
         if self.state is None:
-            raise c.error("contradiction", f"input_features has no observation.state of type STATE.", "input_features")
+            raise c.error("contradiction", "input_features has no observation.state of type STATE.", "input_features")
         return self.state
 
     def check_alike(self, c: Config) -> None:
