@@ -59,7 +59,7 @@ def told(folder: Path) -> tuple[str, str]:
         ({"quick_gelu": True}, "verified", ""),
         ({"vision_cfg__head_width": 5}, "mismatch", "3 attention heads"),
         ({"vision_cfg__global_average_pool": True}, "unverified", "global_average_pool in vision_cfg is no key"),
-        ({"vision_cfg": {"timm_model_name": "resnet50"}}, "unverified", "a model of timm, resnet50"),
+        ({"vision_cfg": {"timm_model_name": "mine"}}, "unverified", "no architecture mine"),
         ({"text_cfg": {"hf_model_name": "roberta-base"}}, "unverified", "the config of roberta-base"),
         ({"custom_text": None, "multimodal_cfg": {}}, "mismatch", "multimodal_cfg needs custom_text"),
         ({"vision_cfg": None}, "mismatch", "has no vision_cfg"),
@@ -127,7 +127,7 @@ def both(values: Json, *without: str) -> Checkpoint:
         (lambda: both(OPEN_CLIP), set()),
         (lambda: both(OPEN_CLIP, "visual.proj"), {"HF808"}),
         (lambda: both(changed(OPEN_CLIP, text_cfg__layers=2)), {"HF808", "HF809"}),
-        (lambda: both(changed(OPEN_CLIP, vision_cfg={"timm_model_name": "resnet50"})), set()),
+        (lambda: both(changed(OPEN_CLIP, vision_cfg={"timm_model_name": "mine"})), set()),
     ],
 )
 def test_both_forms_of_a_clip(make: Callable[[], Checkpoint], codes: set[str], tmp_path: Path) -> None:
