@@ -10,6 +10,7 @@ from hfcount.mapper import Config
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.reference import Declared, declared, knows, version
 from hfcount.mapper.shapeless import may_bear
+from hfcount.mapper.unknown import by_timm
 from hfcount.text import printable
 
 
@@ -45,8 +46,7 @@ def naming(c: Config) -> Naming:
     named, model_type = c.value("architectures"), c.value("model_type")
     first = named[0] if isinstance(named, list) and named and isinstance(named[0], str) else None
     if not model_type:
-        timm = c.given("architecture") and c.given("pretrained_cfg")  # a config of timm's, which transformers takes
-        return Naming(first or "", untyped=not timm, reading=_coded(c).get("AutoConfig", ""))
+        return Naming(first or "", untyped=not by_timm(c), reading=_coded(c).get("AutoConfig", ""))
     if first is None or not isinstance(model_type, str) or families.find(model_type) is None:
         return Naming()
     if _own(first, model_type) or families.described(first):

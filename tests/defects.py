@@ -17,7 +17,9 @@ from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
 
 import hfcount
-from hfcount.layouts import mistral
+from hfcount.building import build
+from hfcount.layouts import lerobot, mistral, open_clip
+from hfcount.mapper import Config
 
 INDEX, SINGLE, BIN_INDEX = "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json"
 FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in (1, 2, 3))
@@ -638,6 +640,52 @@ def consolidated(*without: str, **changes: int) -> Callable[[Checkpoint], None]:
     return spoil
 
 
+OPEN_CLIP: Json = {
+    "embed_dim": 12,
+    "custom_text": True,
+    "vision_cfg": {"image_size": 8, "patch_size": 4, "width": 16, "head_width": 8, "layers": 2},
+    "text_cfg": {"context_length": 7, "vocab_size": 50, "width": 20, "heads": 2, "layers": 3},
+}
+ACT: Json = {
+    "type": "act",
+    "input_features": {
+        "observation.state": {"type": "STATE", "shape": [6]},
+        "observation.environment_state": {"type": "ENV", "shape": [4]},
+    },
+    "output_features": {"action": {"type": "ACTION", "shape": [5]}},
+    "dim_model": 16,
+    "n_heads": 2,
+    "dim_feedforward": 20,
+    "chunk_size": 10,
+    "n_action_steps": 10,
+    "latent_dim": 3,
+}
+STATISTICS: Tensors = {f"unnormalize_outputs.buffer_action.{name}": ("F32", (5,)) for name in ("mean", "std")}
+
+
+def held(values: Json) -> Tensors:
+    """All tensors of a config as families read it, in F32."""
+    return {one.name: ("F32", one.shape) for one in build(Config(values)).tensors()}
+
+
+def clip(early: bool = False) -> Checkpoint:
+    """A model of open_clip, perhaps with the names that a text tower had when it stood at the top."""
+    document = {"model_cfg": OPEN_CLIP, "preprocess_cfg": {}}
+    tensors = held(open_clip.config(document, ""))
+    if early:
+        tensors = {name.removeprefix("text."): one for name, one in tensors.items()}
+    others = {"open_clip_config.json": json.dumps(document).encode()}
+    checkpoint = Checkpoint({}, {"open_clip_model.safetensors": tensors}, {}, others=others)
+    checkpoint.damage["config.json"] = None
+    return checkpoint
+
+
+def policy(further: Tensors, *files: str) -> Checkpoint:
+    """A policy of LeRobot, with further tensors and files."""
+    tensors = held(lerobot.config(ACT, "")) | further
+    return Checkpoint(ACT, {SINGLE: tensors}, {}, others=dict.fromkeys(files, b"{}"))
+
+
 NEOX: Json = {
     "architectures": ["GPTNeoXForCausalLM"],
     "model_type": "gpt_neox",
@@ -985,6 +1033,24 @@ CASES: dict[str, Case] = {
         ("differ between config.json and params.json", "12×12 by the first and 24×12 by the second"),
         make=single,
         spoil=consolidated(n_kv_heads=4),
+    ),
+    # Other libraries
+    "a model of open_clip": Case("verified", make=clip),
+    "a model of open_clip with names of an early version": Case(
+        "explained", "HF846", ("text.token_embedding.weight", "open_clip converts them"), make=lambda: clip(early=True)
+    ),
+    "a policy": Case("verified", make=lambda: policy({})),
+    "a policy with statistics": Case(
+        "mismatch",
+        "HF845",
+        ("2 tensors of statistics", "actions are not normalised"),
+        make=lambda: policy(STATISTICS),
+    ),
+    "a policy with statistics that are also elsewhere": Case(
+        "explained",
+        "HF845",
+        ("reads them of policy_preprocessor.json",),
+        make=lambda: policy(STATISTICS, "policy_preprocessor.json", "policy_postprocessor.json"),
     ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),

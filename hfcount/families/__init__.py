@@ -50,7 +50,7 @@ from hfcount.families._files import (
 )
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes
-from hfcount.mapper.unknown import own_code, untyped
+from hfcount.mapper.unknown import by_timm, own_code, untyped
 from hfcount.spec import Lacking, Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
@@ -87,8 +87,8 @@ def read(c: Config, known_as: str = "") -> Spec:
         ConfigError: the config lacks a key or contradicts itself.
     """
     model_type = known_as or c.str("model_type", default="") or of_class(next(iter(c.strs("architectures")), ""))
-    if not model_type and c.given("architecture") and c.given("pretrained_cfg"):
-        model_type = "timm_wrapper"  # timm's own config, which transformers takes
+    if not model_type and by_timm(c):
+        model_type = "timm"
     model_type = model_type or class_of_diffusers(c)
     if not model_type:
         raise UnknownArchitecture(f"{c.where}: {untyped(c)}")

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from hfcount import keys
 from hfcount.components.clip_resnet import ClipResNet
+from hfcount.components.clip_timm import TimmTower
+from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, Patches, Record, Sizes, Spec, flag, size
@@ -67,7 +69,10 @@ def spec(c: Config) -> Spec[OpenClip]:
     unknown, parts = dict[str, str](), dict[str, Spec]()
     if vision.given("timm_model_name"):
         vision.assuming(_VISION).ints("image_size", alone=True)  # which timm is not told
-        unknown["visual"] = f"a model of timm, {printable(vision.str('timm_model_name'), 60)}"
+        try:
+            parts["vision"] = TimmTower.read(vision, out)
+        except UnknownArchitecture as error:
+            unknown["visual"] = f"a model of timm: {str(error).removeprefix(f'{vision.where}: ')}"
     elif isinstance(vision.value("layers"), list):
         parts["vision"] = ClipResNet.read(vision.assuming(_VISION))
     else:
@@ -231,6 +236,8 @@ def _seen(s: Spec) -> Block:
     v = s.part("vision")
     if isinstance(v.own, ClipResNet):
         return Block(v.own.tensors(v, s.output), "vision", 0)
+    if isinstance(v.own, TimmTower):
+        return Block(v.own.tensors(s.output), "vision", 0)
     own, d = v.sizes(ClipVit), v.hidden
     wide = s.output if own.pooling else d
     return replace(

@@ -9,6 +9,9 @@ from hfcount.components.fast_vit import FAST_VITS, FastViT, fast_vit
 from hfcount.components.perception_encoder import PERCEPTION_ENCODERS, PerceptionEncoder, perception_encoder
 from hfcount.components.repvit import REPVITS, RepViT
 from hfcount.components.resnets import RESNETS, ResNet
+from hfcount.components.timm import COLOURS
+from hfcount.components.timm_asked import UNCOUNTED, Listed, arguments, form, image_size, listed
+from hfcount.components.timm_catalogue import Sizes
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys.model import labels
 from hfcount.mapper import Config
@@ -40,7 +43,7 @@ class Vit(Record):
     """A plain ViT, which has no sizes but those that every tower has."""
 
 
-Network = Vit | ResNet | RepViT | PerceptionEncoder | FastViT
+Network = Vit | ResNet | RepViT | PerceptionEncoder | FastViT | Listed
 
 
 class _Asked(NamedTuple):
@@ -82,17 +85,37 @@ def spec(c: Config) -> Spec[Network]:
     if name in FAST_VITS:
         return fast_vit(c, name, _HEADS).replace(labels=_labels(c))
     plain = re.fullmatch("(?:vit|deit)_(tiny|small|base|large|huge)_patch(8|14|16|32)_(224|384)", name)
-    if not plain and name not in RESNETS and name not in REPVITS:
-        raise UnknownArchitecture(
-            f"{c.where}: {printable(name, 60)} is a model of timm, and its config does not tell how it is built."
-            f" Described are {', '.join((*RESNETS, *REPVITS, *PERCEPTION_ENCODERS, *FAST_VITS))} and ViTs such as"
-            " vit_base_patch16_224."
-        )
+    if (not plain and name not in RESNETS and name not in REPVITS) or _beyond(c):
+        return _listed(c, name).replace(labels=_labels(c))
     asked = _asked(c, int(name in RESNETS), 0 if plain else 4)
     whole = _plain(c, plain, asked) if plain else _staged(c, name, asked)
     if asked.features and whole.head != "base":
         raise UnknownArchitecture(f"{c.where}: a model of timm that gives features has no classes.")
     return whole.replace(labels=_labels(c))
+
+
+def _beyond(c: Config) -> bool:
+    """Whether model_args asks for what the list of models tells, and the name alone does not."""
+    return any(key not in ("in_chans", "features_only", "out_indices") for key in c.object("model_args") or {})
+
+
+def _listed(c: Config, name: str) -> Spec[Listed]:
+    """A model that is known by what timm builds of its name.
+
+    Raises:
+        UnknownArchitecture: timm has none of that name, or what model_args asks of it is not recorded.
+        ConfigError: model_args gives what the class gives itself.
+    """
+    model = listed(c, name)
+    if "num_classes" in (c.object("model_args") or {}):
+        said = "model_args gives num_classes, which transformers gives as well, so it cannot build the model."
+        raise c.error("contradiction", said, "model_args.num_classes", "Remove it from model_args.")
+    args = arguments(c, name, model)
+    tag = c.str("architecture").partition(".")[2]
+    chosen = form(args, name, model, image_size(args) or model.native.get(tag) or model.native.get(""))
+    sizes = Sizes(0, keys.dim("C", args.int("in_chans", default=COLOURS, minimum=1)), chosen.patches)
+    whole = keys.imaging(c, (), _HEADS, hidden=0, uncounted=UNCOUNTED)
+    return whole.having(Listed(name=name, root=chosen.root, sizes=sizes))
 
 
 def _plain(c: Config, named: re.Match[str], asked: _Asked) -> Spec[Network]:
@@ -130,6 +153,8 @@ def _labels(c: Config) -> int:
 
 def blueprint(s: Spec[Network]) -> Block:
     own, head = s.own, classifier(s) if s.labels and s.head != "base" else None
+    if isinstance(own, Listed):
+        return block(timm_model=own.tensors(0 if s.head == "base" else keys.dim("c", s.labels)))
     if isinstance(own, PerceptionEncoder | FastViT):
         return block(timm_model=own.tensors(s, head))
     named = {"fc" if isinstance(own, ResNet) else "head": head} if head else {}

@@ -99,7 +99,8 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
         return f"{text}, only {printable(name)}, which is {why}{base}."
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
-    others = {name: own for name in sorted({*files, *weights.files}) if (own := kind(name)) not in (None, TRAINING)}
+    known = sorted(name for name in {*files, *weights.files} if not name.endswith(".safetensors"))
+    others = {name: own for name in known if (own := kind(name)) not in (None, TRAINING)}
     if name := next(iter(others), ""):
         from hfcount.fetcher.foreign import unread
 

@@ -57,6 +57,10 @@ class Tracked:
         """Whether the key is present, be it null."""
         return name in self._values
 
+    def names(self) -> Collection[str]:
+        """The keys that are present."""
+        return self._values.keys()
+
     def value(self, name: str) -> Any:
         """What the key holds, unchecked and without reading it; None if it is absent."""
         return self._values.get(name)

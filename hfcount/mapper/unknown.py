@@ -93,3 +93,12 @@ def type_of_class(name: str, types: Collection[str]) -> str:
         return named
     found = known(name)
     return next((one for one in found.types if one in types), "") if found else ""
+
+
+_MARKS = ("pretrained_cfg", "num_features", "num_classes", "input_size")
+
+
+def by_timm(c: Config) -> bool:
+    """Whether timm wrote a config that has no model_type."""
+    named = isinstance(c.value("architecture"), str) and not c.given("architectures")
+    return named and any(map(c.has, _MARKS))
