@@ -6,7 +6,7 @@ than the model makes use of is refused), src/models, tools/mtmd/clip.cpp.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from hfcount.containers.gguf import Remark, Role, architecture, is_added, role, vocabulary
 from hfcount.containers.gguf_metadata import alternatives, used
@@ -22,6 +22,12 @@ FUSED = {
 """One tensor in place of several, by options of the converter."""
 
 _EXPERT = re.compile(r"exps|ffn_\w+\.\d+\.")  # stacked, or one by one as older files have them
+
+_TOGETHER = (
+    (("ffn_gate_inp",), ("ffn_up_exps", "ffn_gate_up_exps"), ("ffn_down_exps",)),
+    (("ffn_up", "ffn_gate"), ("ffn_down",)),
+)
+"""What no layer has without the others, in one of several forms."""
 
 _KINDS = 100  # kinds of layers; more are not compared with one another
 
@@ -148,7 +154,8 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
     sure = known is not None and bool(known.model_types)
     if known is not None and sure:
         general = (name for name in known.always if name.startswith(f"{prefix}blk."))
-        missing |= {(at, name) for name in general if _required(name, layers) for at in layers}
+        missing |= {(at, name) for name in general for at, names in layers.items() if _required(name, names)}
+    missing |= {(at, name) for at, names in layers.items() for name in _halves(prefix, names)} if sure else set()
     if missing:
         yield Remark(
             "metadata-differs" if sure else "layers-differ",
@@ -160,6 +167,15 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
         )
 
 
+def _halves(prefix: str, names: Collection[str]) -> Iterator[str]:
+    """What a layer lacks of tensors that are nothing without one another."""
+    for group in _TOGETHER:
+        forms = [[f"{prefix}blk.{core}.weight" for core in cores] for cores in group]
+        there = [not set(form).isdisjoint(names) for form in forms]
+        if any(there):
+            yield from (form[0] for form, is_there in zip(forms, there, strict=True) if not is_there)
+
+
 def _lacking(names: frozenset[str], kinds: set[frozenset[str]], known: Layers | None) -> set[str]:
     """What a layer of some kind lacks of a kind that has all it has; nothing where layers are known to differ so."""
     wider = {name for other in kinds if names < other for name in other - names}
@@ -168,18 +184,15 @@ def _lacking(names: frozenset[str], kinds: set[frozenset[str]], known: Layers | 
     return wider - known.varying
 
 
-def _required(name: str, layers: Mapping[int, set[str]]) -> bool:
-    """Whether none of the layers holds this tensor, or another in its place, although each should."""
+def _required(name: str, names: Collection[str]) -> bool:
+    """Whether a layer with these names lacks a tensor, and has no other in its place, although each should have it."""
     core = name.partition("blk.")[2].rpartition(".")[0]
     if not name.endswith(".weight") or core.startswith("ffn_"):
         return False
+    held = [other.partition("blk.")[2] for other in names]
     kind = core.split("_")[:2]  # attn_q may be there in place of attn_q_a
-    if any(held.partition("blk.")[2].split(".")[0].split("_") == kind for names in layers.values() for held in names):
-        return False
     others = [core, *(one for one, parts in FUSED.items() if core in parts), *FUSED.get(core, ())]
-    return bool(layers) and not any(
-        held.partition("blk.")[2].rpartition(".")[0] in others for names in layers.values() for held in names
-    )
+    return not any(one.split(".")[0].split("_") == kind or one.rpartition(".")[0] in others for one in held)
 
 
 def _check_names(header: Header, known: Layers | None) -> Iterator[Remark]:
