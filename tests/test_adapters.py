@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from build import Json, config
+from conftest import Run
 from defects import ADAPTED, ADAPTER, adapter, raw, renaming
+from loopback import Hub
 from tables import over
 
 import hfcount
@@ -391,6 +393,31 @@ def test_nothing_is_renamed_where_the_base_does_not_take_it(tmp_path: Path) -> N
     before = (folder / ADAPTED).read_bytes()
     find("fix").main([str(folder), "--write"], standalone_mode=False)
     assert (folder / ADAPTED).read_bytes() == before
+
+
+def test_adapters_in_folders_below(tmp_path: Path, hub: Hub, run: Run) -> None:
+    base, rows = adapter().write(tmp_path / "base"), {"a/last": "verified", "step-1": "mismatch"}
+    (base / "adapter_config.json").unlink()
+    for folder in rows:
+        adapter().write(tmp_path / "m" / folder)
+        (tmp_path / "m" / folder / "config.json").unlink()
+    cut = tmp_path / "m" / "step-1" / ADAPTED
+    cut.write_bytes(cut.read_bytes()[:-40])
+    hub.publish("org/steps", tmp_path / "m")
+    for name in (tmp_path / "m", "org/steps"):
+        report = run(name, "--base", base / "config.json").report
+        assert {row["file"]: row["verdict"] for row in report["variants"]} == rows
+        assert [(one["code"], report["container"]) for one in report["findings"]] == [("HF004", "adapter")]
+    assert hfcount.verify(tmp_path / "m" / "a", base=base / "config.json").verdict == "verified"
+
+
+def test_what_serving_asks_is_asked_of_the_base(tmp_path: Path, run: Run) -> None:
+    done = run(adapter().write(tmp_path / "a"), "--memory", "1GiB", "--tp", "2")
+    answers = [(one["question"], one["answer"]) for one in done.report["serving"]["answers"]]
+    assert (answers, done.code) == ([("tp", "unknown"), ("memory", "unknown")], 3)
+    rows = run(adapter().write(tmp_path / "b"), "--tensors").report["tensors"]
+    assert sum(row["count"] for row in rows) == 12
+    assert sum(row["elements"] for row in rows) == 408
 
 
 def test_a_base_is_for_adapters_alone(tmp_path: Path) -> None:

@@ -123,7 +123,9 @@ def test_what_peft_saves_agrees_and_what_it_minds_does_not(tmp_path: Path, name:
     (pickled / "adapter_model.safetensors").unlink()
     torch.save(tensors, pickled / "adapter_model.bin")
     assert hfcount.verify(pickled).verdict == "verified"
-    own = next(one for one in sorted(tensors, reverse=True) if re.search("lora_|hada_|lokr_|oft_|vera_lambda|trainable", one))
+    own = next(
+        one for one in sorted(tensors, reverse=True) if re.search("lora_|hada_|lokr_|oft_|vera_lambda|trainable", one)
+    )
     safetensors.save_file(
         {key: one for key, one in tensors.items() if key != own}, folder / "adapter_model.safetensors"
     )

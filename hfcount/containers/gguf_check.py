@@ -111,7 +111,8 @@ def _check_layers(header: Header, kind: Role) -> Iterator[Remark]:
             present = {at for stack, at in held if stack == prefix}
             yield from _check_count(header, prefix, count, further, present, kind)
         layers = {at: names for (stack, at), names in held.items() if stack == prefix and at < count - further}
-        yield from _check_alike(prefix, layers, known)
+        sharing = header.number(f"{header.text('general.architecture')}.attention.shared_kv_layers") or 0
+        yield from _check_alike(prefix, layers, known, count - further - (sharing if not prefix else 0))
     if kind == "model":
         yield from _check_names(header, known)
 
@@ -144,8 +145,8 @@ def _empty(header: Header, layer: int) -> bool:
     return all(isinstance(values, tuple) and layer < len(values) and values[layer] == 0 for values in lists)
 
 
-def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | None) -> Iterator[Remark]:
-    """Finds layers that lack a tensor which all layers like them have."""
+def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | None, keyed: int) -> Iterator[Remark]:
+    """Finds layers that lack a tensor which all layers like them have; those after the `keyed` have no keys to have."""
     if len(kinds := {frozenset(names) for names in layers.values()}) > _KINDS:
         yield Remark("layers-differ", "unverified", {"what": "kinds", "observed": len(kinds), "most": _KINDS})
         return
@@ -156,6 +157,7 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
         general = (name for name in known.always if name.startswith(f"{prefix}blk."))
         missing |= {(at, name) for name in general for at, names in layers.items() if _required(name, names)}
     missing |= {(at, name) for at, names in layers.items() for name in _halves(prefix, names)} if sure else set()
+    missing = {(at, name) for at, name in missing if at < keyed or not name.startswith(("blk.attn_k", "blk.attn_v"))}
     if missing:
         yield Remark(
             "metadata-differs" if sure else "layers-differ",
