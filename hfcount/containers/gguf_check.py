@@ -29,6 +29,8 @@ _TOGETHER = (
 )
 """What no layer has without the others, in one of several forms."""
 
+_KEYS = ("blk.attn_k", "blk.attn_v")
+
 _KINDS = 100  # kinds of layers; more are not compared with one another
 
 
@@ -154,10 +156,8 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
     missing = {(at, name) for at, names in layers.items() for name in lacking[frozenset(names)]}
     sure = known is not None and bool(known.model_types)
     if known is not None and sure:
-        general = (name for name in known.always if name.startswith(f"{prefix}blk."))
-        missing |= {(at, name) for name in general for at, names in layers.items() if _required(name, names)}
-    missing |= {(at, name) for at, names in layers.items() for name in _halves(prefix, names)} if sure else set()
-    missing = {(at, name) for at, name in missing if at < keyed or not name.startswith(("blk.attn_k", "blk.attn_v"))}
+        missing |= set(_demanded(prefix, layers, known))
+    missing = {(at, name) for at, name in missing if at < keyed or not name.startswith(_KEYS)}
     if missing:
         yield Remark(
             "metadata-differs" if sure else "layers-differ",
@@ -167,6 +167,14 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
                 "tensors": tuple(name.replace("blk.", f"blk.{at}.", 1) for at, name in sorted(missing)),
             },
         )
+
+
+def _demanded(prefix: str, layers: Mapping[int, set[str]], known: Layers) -> Iterator[tuple[int, str]]:
+    """What layers lack that each layer of the architecture has, and what they lack of parts that go together."""
+    general = [name for name in known.always if name.startswith(f"{prefix}blk.")]
+    for at, names in layers.items():
+        yield from ((at, name) for name in general if _required(name, names))
+        yield from ((at, name) for name in _halves(prefix, names))
 
 
 def _halves(prefix: str, names: Collection[str]) -> Iterator[str]:
