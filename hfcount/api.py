@@ -197,7 +197,12 @@ def verify_tensors(
 
 
 def verify_model(
-    model: Any, *, allow: Collection[str] = (), strict: bool = False, derive_with: DerivedWith | None = None
+    model: Any,
+    *,
+    data: bool = False,
+    allow: Collection[str] = (),
+    strict: bool = False,
+    derive_with: DerivedWith | None = None,
 ) -> Report:
     """Verifies a model of transformers that is in memory, as save_pretrained would write it.
 
@@ -210,19 +215,27 @@ def verify_model(
 
     Args:
         model: the model; one compiled or wrapped for data parallelism is unwrapped.
+        data: whether every value is looked at as well, for what is NaN, infinite or constant (extra `data`).
         others: as for `verify`.
 
     Raises:
         UnknownArchitecture: no family describes the config.
         TypeError: it is no model of transformers, or it is quantised, split between ranks or has an adapter, so that
-            what it holds is not what it would save.
+            what it holds is not what it would save; or it is on the meta device, and has no `data`.
         ValueError: safetensors has no such dtype, or there is no such rule.
+        ImportError: `data` is asked for, and there is no numpy.
     """
-    from hfcount.fetcher.module import opened
+    from hfcount.fetcher.module import opened, tensors_of
 
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
-    return report_of(examine(opened(model), options))
+    documents = opened(model)
+    inspection = examine(documents, options)
+    if data:
+        from hfcount.data.stage import of_memory
+
+        inspection = of_memory(inspection, tensors_of(documents))
+    return report_of(inspection)
 
 
 def _request(

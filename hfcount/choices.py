@@ -3,10 +3,10 @@
 import re
 from typing import Literal
 
-AskedDepth = Literal["auto", "config", "index", "headers"]
+AskedDepth = Literal["auto", "config", "index", "headers", "data"]
 """How far to look; `auto` reads headers where the index does not settle it."""
 
-Depth = Literal["config", "index", "headers"]
+Depth = Literal["config", "index", "headers", "data"]
 """How far a run looked."""
 
 Extra = Literal["tensors", "formula", "layers"]

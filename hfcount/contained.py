@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hfcount.containers import CONTAINERS, container_of
 from hfcount.errors import FetchError
-from hfcount.fetcher.interface import Documents, Request
+from hfcount.fetcher.interface import MODULES_LAYOUT, Documents, Request
 from hfcount.fetcher.place import Place
 from hfcount.inspection import Inspection, Options
 from hfcount.text import printable
@@ -12,7 +12,7 @@ from hfcount.text import printable
 
 def is_contained(documents: Documents, request: Request, options: Options) -> bool:
     """Whether what has a config is a container all the same; what is to be recorded is a config with its files."""
-    if options.save is not None or documents.place is None:
+    if options.save is not None or documents.place is None or documents.layout is MODULES_LAYOUT:
         return False
     return request.base is not None or container_of(documents.place) is not None
 

@@ -197,3 +197,29 @@ class Failure(Part):
 
     kind: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TensorStatistics(Part):
+    """The values of a tensor, all of which were read; `shape` and `elements` are in elements.
+
+    `min`, `max`, `mean` and `rms` (the root of the mean square) are of those that are finite, null if there are none;
+    of whole numbers there is no mean, and of complex ones `min` and `max` are of both parts. `zeros`, `nan` and
+    `infinite` count elements; `first_bad` is the index of the first that is NaN or infinite. Of a tensor that is packed
+    these are the values as they are stored, not those that they stand for. `component` is what it is counted under.
+    """
+
+    name: str
+    file: str
+    dtype: str
+    shape: tuple[int, ...]
+    elements: int
+    min: int | float | None
+    max: int | float | None
+    mean: float | None
+    rms: float | None
+    zeros: int
+    nan: int = 0
+    infinite: int = 0
+    first_bad: tuple[int, ...] | None = None
+    component: str | None = None

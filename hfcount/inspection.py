@@ -8,7 +8,16 @@ from typing import NamedTuple
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.figures import AdapterFigures, ClosedForm, Failure, LayerKind, Storage, TensorRow, WeightsFile
+from hfcount.figures import (
+    AdapterFigures,
+    ClosedForm,
+    Failure,
+    LayerKind,
+    Storage,
+    TensorRow,
+    TensorStatistics,
+    WeightsFile,
+)
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -30,6 +39,12 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
+def unread(size: int) -> Callable[[int], None]:
+    """The default of `Options.reading`, which shows nothing."""
+    del size
+    return lambda more: None
+
+
 class Options(NamedTuple):
     """How far to look, how severe findings are, and what else to do.
 
@@ -41,6 +56,8 @@ class Options(NamedTuple):
         indexes: reads the index of a checkpoint; another than the default may keep what it has read.
         blueprints: makes the blueprint of a config's bytes; another than the default may keep what it has made.
         progress: called with the number of files to read; returns a function that is called after each file.
+        reading: called with the bytes of data to read; returns a function that is called with the bytes of each chunk,
+            by several threads.
     """
 
     depth: AskedDepth = "auto"
@@ -49,9 +66,15 @@ class Options(NamedTuple):
     extras: Collection[Extra] = ()
     load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
+    reading: Callable[[int], Callable[[int], None]] = unread
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
+
+    @property
+    def of_headers(self) -> "Options":
+        """The same for what is done before any data is read."""
+        return self._replace(depth="headers") if self.depth == "data" else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +86,7 @@ class Contained:
         opened: how many of them were read.
         tensors: how many it has.
         bytes: of all tensors, by type.
+        total: elements that the configs of its modules describe, where they do.
         rows: the tensors as they are stored, where they are to be listed.
         unserved: why options of serving do not apply to it; empty if they do.
     """
@@ -71,6 +95,7 @@ class Contained:
     opened: int = 0
     tensors: int = 0
     bytes: Mapping[str, int] = field(default_factory=dict)
+    total: int | None = None
     rows: tuple[TensorRow, ...] | None = None
     unserved: str = ""
 
@@ -95,6 +120,7 @@ class Evidence:
         container: what holds the weights; None for files of safetensors.
         adapter: what an adapter adds to its base; None for anything else.
         beside: weight files of another container that were compared with these, or all of a model in one of its own.
+        statistics: of the values of each tensor, if they were read.
     """
 
     index: Index | None = None
@@ -112,6 +138,7 @@ class Evidence:
     container: str | None = None
     adapter: AdapterFigures | None = None
     beside: Collection[str] = ()
+    statistics: tuple[TensorStatistics, ...] | None = None
 
     @property
     def fitting_index(self) -> Index | None:

@@ -1,6 +1,6 @@
 """How far a run looks: at the index, and at the headers where that does not settle it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -57,7 +57,7 @@ def _pickles(documents: Documents) -> tuple[Index | None, Weights] | None:
         DocumentError: the index cannot be read.
     """
     names = documents.shards.names
-    if names is None or any(set_apart(name) is None for name in names):
+    if names is None or any(set_apart(name, documents.layout) is None for name in names):
         return None
     index = None
     if BIN_INDEX in documents.companions:
@@ -90,7 +90,8 @@ class _Files(NamedTuple):
             from hfcount.containers import pickles  # most checkpoints have none
 
             shards = pickles.shards(files)
-            outcome = pickles.examine(self.blueprint, files, index, self.announced, found)
+            seen = replace(seen, others=self._modules(self._module_files))
+            outcome = pickles.examine(self.blueprint, files, index, self.announced, found, seen.others)
             return replace(seen, depth="headers", shards=shards, headers=shards, unseen=failure), outcome
         outcome = verify(self.blueprint, index, announced=self.announced, weights=found)
         if index is not None:
@@ -149,7 +150,7 @@ class _Files(NamedTuple):
         documents, asked = self.documents, self.options.depth
         index = self.options.indexes(documents.index) if documents.index is not None else None
         found = weights(documents, index)
-        modules = {} if index is None or asked != "auto" else self._modules()
+        modules = {} if index is None or asked != "auto" else self._modules(self._module_files)
         outcome = verify(self.blueprint, index, announced=self.announced, weights=found, modules=modules)
         seen = Evidence(index=index, weights=found, others=modules, depth="config" if index is None else "index")
         need, kept = self._need_of_headers(seen, found, outcome), self._kept(found)
@@ -172,11 +173,14 @@ class _Files(NamedTuple):
         documents = self.documents
         return weight_files(documents.companions, documents.sizes or ())
 
-    def _modules(self) -> Mapping[str, Shard]:
-        """The headers of the modules' weight files, where the index settles the rest."""
-        wanted = self._module_files
+    def _modules(self, wanted: Collection[str]) -> Mapping[str, Shard]:
+        """Weight files of modules, as far as they can be read."""
+        if not wanted:
+            return {}
+        from hfcount.containers.module_weights import read_weights  # most checkpoints have none
+
         with suppress(FetchError):  # then it is said that they were not opened
-            return self.documents.shards.read(wanted, self.options.progress(len(wanted))) if wanted else {}
+            return read_weights(self.documents.shards, wanted, self.options.progress)
         return {}
 
     def _need_of_headers(self, seen: Evidence, found: Weights, outcome: Outcome) -> str | None:
@@ -211,15 +215,17 @@ class _Files(NamedTuple):
 
     def _headers(self, seen: Evidence, found: Weights, outcome: Outcome) -> tuple[Evidence, Outcome]:
         """By the headers, as far as they can be read; else the result from the index stays."""
-        documents, others = self.documents, [name for name in self._module_files if name not in seen.others]
+        documents, modules = self.documents, [name for name in self._module_files if name not in seen.others]
+        others = [name for name in modules if name.endswith(".safetensors")]
         wanted = [*found.there, *found.beside, *others]
         try:
             read = documents.shards.read(wanted, self.options.progress(len(wanted)))
         except FetchError as error:
             return replace(seen, unseen=Failure(kind=error.kind, message=str(error))), outcome
         headers = {name: one for name, one in read.items() if name not in others} or None
-        modules = {**seen.others, **{name: read[name] for name in others if name in read}}
-        seen = replace(seen, headers=headers, others=modules)
+        further = {name: read[name] for name in others if name in read}
+        pickled = self._modules([name for name in modules if name not in others])
+        seen = replace(seen, headers=headers, others={**seen.others, **further, **pickled})
         unread = _unread(seen, found)
         if unread and found.sizes is not None and (headers or self.options.depth == "headers" or outcome.doubt):
             seen = replace(seen, unseen=Failure(kind="NoHeaders", message=not_read(documents, found, unread)))

@@ -22,13 +22,23 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, MISTRAL_LAYOUT, PARAMS, Documents, Reads
+from hfcount.fetcher.interface import (
+    CONFIG,
+    INDEX,
+    MODULES,
+    MODULES_LAYOUT,
+    OPEN_CLIP,
+    PARAMS,
+    PIPELINE_LAYOUT,
+    Documents,
+    Reads,
+)
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.inspection import Evidence, Figures, Inspection, Options
-from hfcount.layouts import library_of
+from hfcount.layouts import as_read
 from hfcount.looking import look
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, lists, written
@@ -47,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "report_of", "what_ifs"]
 
 
+_NO_CONFIG = "{} has no config.json of its own, which --set and --quantize need. Name one."
 _SEARCH = 300.0  # seconds of a search for causes in documents that are at hand
 
 
@@ -59,11 +70,13 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
+    if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
+        return _pipeline(documents, request, options, until)
     if isinstance(documents, Place) or is_contained(documents, request, options):
-        return report_of(contained(documents, request, options))
+        return report_of(_with_values(contained(documents, request, options.of_headers), request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
-        inspection = examine(replace(documents, shards=reads), options, until=until)
+        inspection = examine(replace(documents, shards=reads), options.of_headers, until=until)
         found = inspection.evidence.weights or found
         inspection = look_beside(documents.place, request, inspection)
     finally:
@@ -71,7 +84,28 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if options.save is not None:
             sizes = recorded_sizes(documents, found)
             record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
-    return report_of(inspection)
+    return report_of(_with_values(inspection, request, options))
+
+
+def _with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:
+    if options.depth != "data":
+        return inspection
+    from hfcount.data.stage import with_values  # rarely asked for
+
+    return with_values(request, inspection._replace(options=options))
+
+
+def _pipeline(documents: Documents, request: Request, options: Options, until: float) -> Report:
+    """A repo of several models, each inspected as one by itself."""
+    from hfcount.pipelines.run import inspect as inspected  # few repos hold several
+
+    def judged(part: Documents, settings: Options) -> Report:
+        inspection = examine(part, settings, until=until)
+        outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
+        outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
+        return report_of(inspection)
+
+    return inspected(documents, request, options, judged)
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -83,6 +117,9 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
     documents, options = fetch(request), options._replace(depth="config")
+    if documents.layout is PIPELINE_LAYOUT:
+        finish(request, documents)
+        raise BadSetting(f"{printable(documents.model)} is a pipeline of several models: name one with --subfolder.")
     published = examine(documents, options)
     changed_ones = [_changed(documents, options, change, published.blueprint) for change in changes]
     finish(request, documents)
@@ -148,18 +185,30 @@ def examine(
         UnknownArchitecture: no family describes the config.
         BadSetting: a key that is set is neither in the config nor read by its family.
     """
-    document, changes, until = documents.config, changes or {}, until or monotonic() + _SEARCH
+    if (MODULES in documents.companions or documents.layout is MODULES_LAYOUT) and not documents.alone:
+        from hfcount import embedder  # most checkpoints have no modules
+
+        if embedder.takes(documents):
+            if changes:
+                raise BadSetting(_NO_CONFIG.format(printable(documents.model)))
+            return embedder.examine(documents, options, partial(examine, until=until))
+    return _examined(documents, options, changes or {}, until or monotonic() + _SEARCH)
+
+
+def _examined(documents: Documents, options: Options, changes: Changes, until: float) -> Inspection:
+    """The same of what is a model by its own config."""
+    document = documents.config
     announced: Sequence[Announcement] = ()
     blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
-        values = changed(published, changes)
+        values = _as_loaded(documents, changed(published, changes))
         announced = announcements(values, _beside(documents))
-        library = library_of(documents.layout.config, values)
-        values = library.config(values, document.where) if library else values
+        library, documents, values = as_read(documents, values)  # None where families have the library's own names
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
-        blueprint = make() if changes else options.blueprints(document.raw, make)
+        alone = changes or documents.loaded_as  # what the document alone does not say
+        blueprint = make() if alone else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
@@ -181,8 +230,8 @@ def examine(
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
         outcome.report(finding_of(error, name))
-    if documents.layout.config != CONFIG:
-        outcome.rename_file(CONFIG, documents.layout.config)
+    outcome.rename_file(CONFIG, documents.layout.config)
+    outcome.rename_file(INDEX, documents.layout.listing)
     return Inspection(
         documents=documents,
         options=options,
@@ -195,9 +244,17 @@ def examine(
     )
 
 
+def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
+    """The config with the class that loads it, where that is named elsewhere."""
+    if documents.loaded_as is None:
+        return values
+    key, kind = documents.loaded_as
+    return {**values, key: [kind] if key == "architectures" else kind}
+
+
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
     """What was read with the model's second form, if it has one."""
-    if PARAMS not in documents.companions or documents.layout is MISTRAL_LAYOUT:
+    if documents.companions.keys().isdisjoint((PARAMS, OPEN_CLIP)):
         return evidence
     from hfcount.second_form import compare  # few have two
 

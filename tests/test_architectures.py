@@ -44,7 +44,11 @@ def test_a_class_tells_which_of_the_architectures_of_its_type_it_is(name: str) -
         hfcount.blueprint({**values, "architectures": ["LlavaMptForCausalLM"]})
 
 
-JUDGED = [name for name, recorded in RECORDED.items() if re.match("(when recorded, )?transformers", recorded["judge"])]
+JUDGED = [
+    name
+    for name, recorded in RECORDED.items()
+    if re.match("(when recorded, )?(transformers|diffusers)", recorded["judge"])
+]
 
 
 @over("name", JUDGED)

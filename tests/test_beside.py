@@ -98,15 +98,18 @@ def test_modules_of_sentence_transformers(tmp_path: Path) -> None:
     assert "2_Dense" in table.render([report])
 
 
-def test_pickled_weights_of_a_module_are_not_looked_at(tmp_path: Path) -> None:
+def test_pickled_weights_of_a_module_count_where_there_are_no_others(tmp_path: Path) -> None:
     checkpoint = single()
-    embedding("2_Dense/model")(checkpoint)
+    embedding()(checkpoint)
     checkpoint.others["2_Dense/pytorch_model.bin"] = b"x"
-    report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "both")))
     (one,) = report.not_looked_at
     assert (one.kind, one.files) == ("sentence-transformers modules", ("2_Dense/pytorch_model.bin",))
-    assert [one.verdict for one in report.modules or ()] == ["verified", "unverified", "verified"]
     assert brief.render([report]).endswith("; not opened: sentence-transformers modules")
+    del checkpoint.others["2_Dense/model.safetensors"]
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "pickled")))
+    assert [(one.code, one.file) for one in report.findings] == [("HF003", "2_Dense/pytorch_model.bin")]
+    assert report.not_looked_at == ()
 
 
 def test_many_files_are_counted(tmp_path: Path) -> None:

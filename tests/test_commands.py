@@ -135,7 +135,7 @@ LINES: dict[str, tuple[int, str]] = {
     "tf": (3, "only TensorFlow (tf_model.h5)"),
     "flax": (3, "save it again"),
     "pipe": (3, "such as --subfolder text_encoder"),
-    "modules": (3, "sentence-transformers"),
+    "modules": (1, "names no module"),
     "unet": (3, "a class of diffusers"),
     "class": (3, "whose model_type is llama: set model_type to it"),
     "typo": (3, "Nearest known: qwen3"),

@@ -80,7 +80,8 @@ def test_imports_of_a_family_are_seen_in_every_form(text: str, tmp_path: Path) -
 
 
 SOURCES = {
-    name: re.findall(r"# transformers [\d.]+: (.+(?:(?<=,)\n# .+)*)", path.read_text()) for name, path in FILES.items()
+    name: re.findall(r"# (?:transformers|diffusers) [\d.]+: (.+(?:(?<=,)\n# .+)*)", path.read_text())
+    for name, path in FILES.items()
 }
 
 
@@ -90,11 +91,13 @@ def test_every_family_cites_the_implementation_that_its_names_are_from() -> None
 
 
 def test_every_file_of_the_reference_that_a_family_cites_exists() -> None:
-    found = importlib.util.find_spec("transformers")
-    if found is None or found.origin is None:
-        pytest.skip("transformers, whose files are looked for, is not installed: pip install '.[oracle]'")
-    folder = Path(found.origin).parent / "models"
-    known = {path.name for path in folder.glob("*/*.py")}
+    found = [importlib.util.find_spec(name) for name in ("transformers", "diffusers")]
+    folders = [Path(one.origin).parent / "models" for one in found if one and one.origin]
+    if len(folders) < len(found):
+        pytest.skip(
+            "transformers and diffusers, whose files are looked for, are not installed: pip install '.[oracle]'"
+        )
+    known = {path.name for folder in folders for path in folder.rglob("*.py")}
     cited = {name: re.split(r",\s(?:# )?", sources[0]) for name, sources in SOURCES.items() if sources}
     assert {name: files for name, files in cited.items() if not known.issuperset(files)} == {}
 

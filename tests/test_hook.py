@@ -20,12 +20,23 @@ HOOK = yaml.safe_load((Path(__file__).parent.parent / ".pre-commit-hooks.yaml").
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with checkpoints, and with much that is called alike and is none."""
-    for name in ("good", "my models/bad", ".cache/bad", "node_modules/x/bad", "st", "st/1_Dense", "st/notes"):
+    for name in (
+        "good",
+        "my models/bad",
+        ".cache/bad",
+        "node_modules/x/bad",
+        "st",
+        "st/1_Dense",
+        "st/notes",
+        "old/0_Any",
+    ):
         save_tiny(tmp_path / name)
     bad = json.dumps(config("llama", num_hidden_layers=4))
     for name in ("my models/bad", ".cache/bad", "node_modules/x/bad"):
         (tmp_path / name / "config.json").write_text(bad)
     (tmp_path / "st" / "modules.json").write_text("[]")
+    module = {"name": "0", "path": "0_Any", "type": "sentence_transformers.models.Transformer"}
+    (tmp_path / "old" / "modules.json").write_text(json.dumps([module]))
     (tmp_path / "st" / "1_Dense" / "config.json").write_text('{"in_features": 8}')
     for name, text in {
         "app": '{"port": 80}',
@@ -60,6 +71,7 @@ def hook(repository: Path, capsys: pytest.CaptureFixture[str]) -> Hook:
 BELONGING = {
     "good/config.json": "good",
     "good/model.safetensors": "good",
+    "old/0_Any/model.safetensors": "old",
     "./my models/bad/config.json": "my models/bad",
     "broken/config.json": "broken",
     "st/config.json": "st",

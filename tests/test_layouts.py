@@ -26,6 +26,8 @@ VISION: dict[str, Any] = {
 }
 MERGED = {"mm_projector_id": "patch_merge", "add_pre_mm_projector_layer_norm": True, "adapter_bias": False}
 EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2}
+LATENT = {"q_lora_rank": 7, "kv_lora_rank": 5, "qk_nope_head_dim": 4, "qk_rope_head_dim": 2, "v_head_dim": 3}
+SHARED = EXPERTS | {"num_shared_experts": 2, "expert_hidden_dim": 8, "first_k_dense_replace": 1, "route_every_n": 1}
 ATTENTION = {"wq": (24, 12), "wk": (12, 12), "wv": (12, 12), "wo": (12, 24)}
 
 
@@ -52,6 +54,16 @@ def test_a_text_model() -> None:
         ({"vision_encoder": VISION}, "vision_language_adapter.w_in.bias", (12,)),
         ({"vision_encoder": VISION | MERGED}, "patch_merger.merging_layer.weight", (8, 32)),
         ({"vision_encoder": VISION | MERGED}, "pre_mm_projector_norm.weight", (8,)),
+        (LATENT, "layers.N.attention.wkv_a_with_mqa.weight", (7, 12)),
+        (LATENT | {"q_lora_rank": None}, "layers.N.attention.wq.weight", (24, 12)),
+        (LATENT | {"moe": SHARED}, "layers.N.attention.wq_a.weight", (7, 12)),
+        (LATENT | {"moe": SHARED}, "layers.N.attention.wq_b.weight", (24, 7)),
+        (LATENT | {"moe": SHARED}, "layers.N.attention.wkv_b.weight", (28, 5)),
+        (LATENT | {"moe": SHARED}, "layers.0.feed_forward.w1.weight", (20, 12)),
+        (LATENT | {"moe": SHARED}, "layers.N.gate.weight", (4, 12)),
+        (LATENT | {"moe": SHARED}, "layers.N.experts.N.w2.weight", (12, 8)),
+        (LATENT | {"moe": SHARED}, "layers.N.shared_experts.w1.weight", (16, 12)),
+        (LATENT | {"moe": SHARED, "vision_encoder": VISION | MERGED}, "patch_merger.merging_layer.weight", (8, 32)),
     ],
 )
 def test_parts(changes: dict[str, Any], there: str, shape: tuple[int, ...]) -> None:
@@ -72,6 +84,11 @@ def test_a_tied_head_is_not_stored() -> None:
         ({"moe": 8}, ConfigError, "moe is 8"),
         ({"moe": EXPERTS | {"expert_hidden_dim": 5}}, UnknownArchitecture, "expert_hidden_dim in moe"),
         ({"quantization": {}}, UnknownArchitecture, "quantization in params"),
+        ({"model_type": "mamba", "n_heads": None}, UnknownArchitecture, "model_type in params"),
+        ({"use_biases": True}, UnknownArchitecture, "use_biases in params"),
+        ({"multimodal": {"whisper_model_args": {}}}, UnknownArchitecture, "multimodal in params"),
+        (LATENT | {"moe": SHARED | {"use_load_balancing_bias": True}}, UnknownArchitecture, "use_load_balancing_bias"),
+        ({"moe": SHARED}, UnknownArchitecture, "num_shared_experts in moe"),
         ({"vision_encoder": VISION | {"mm_projector_id": "patch_merge"}}, UnknownArchitecture, "without a norm"),
     ],
 )

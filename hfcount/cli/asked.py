@@ -79,7 +79,7 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
         settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
     if settings and compared:
         raise click.UsageError(
-            "--set and --quantize count what was never published: leave out --depth index or headers, and --save."
+            "--set and --quantize count what was never published: leave out --depth index, headers or data, and --save."
         )
     return settings
 

@@ -97,9 +97,11 @@ _LOOK = (
     click.option(
         "--depth",
         type=click.Choice(get_args(AskedDepth)),
+        callback=read.depth,
         default="auto",
         show_default=True,
-        help="How far to look: count only, compare the index, or compare every header.",
+        help="How far to look: count only, compare the index, compare every header, or read every value"
+        " of local files.",
     ),
     click.option(
         "--derive-with",

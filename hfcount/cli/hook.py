@@ -11,8 +11,8 @@ import click
 
 from hfcount.choices import AskedDepth
 from hfcount.cli import options as read
-from hfcount.fetcher.interface import CONFIG, MODULES
-from hfcount.fetcher.walk import is_checkpoint
+from hfcount.fetcher.interface import CONFIG, MODEL_INDEX, MODULES, PARAMS
+from hfcount.fetcher.walk import is_checkpoint, modules_in
 
 _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
 _OTHERS = ("node_modules", "site-packages")
@@ -65,9 +65,11 @@ def _is_model(folder: str) -> bool:
         return False
     if not is_checkpoint(names):
         return False
-    if _describes_model(os.path.join(folder, CONFIG)):
+    # The modules of sentence-transformers are verified with the model that they are of.
+    if os.path.basename(os.path.abspath(folder)) in modules_in(os.path.join(folder, os.pardir)):
+        return False
+    if not {MODEL_INDEX, MODULES, PARAMS}.isdisjoint(names) or _describes_model(os.path.join(folder, CONFIG)):
         return True
-    # The modules of sentence-transformers are verified with the model that they follow.
     usual = any(re.fullmatch(_USUAL, name) for name in names)
     return usual and not os.path.isfile(os.path.join(folder, os.pardir, MODULES))
 

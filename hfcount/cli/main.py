@@ -94,7 +94,7 @@ def main(
         return 3
     if dark and not plot:
         raise click.UsageError("--dark goes with --plot.")
-    settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers") or bool(save))
+    settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers", "data") or bool(save))
     if not named:
         raise click.UsageError(
             "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
@@ -112,7 +112,8 @@ def main(
     extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
     shown = Shown(format, unasked)
     with Bar(len(named)) as bar:
-        options = Options(depth, Policy(allow, strict), save, extras, Workload(**load), bar.files, derive_with)
+        policy, workload = Policy(allow, strict), Workload(**load)
+        options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with)
         for model, request in zip(named, requests, strict=True):
             name = model if isinstance(model, str) else model.model
             bar.model(name)

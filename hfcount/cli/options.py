@@ -122,6 +122,15 @@ def _needs(module: str, extra: str) -> None:
         raise click.BadParameter(f"{module} is not installed, which this needs: pip install {module} (extra {extra})")
 
 
+def depth(_context: click.Context, _option: click.Parameter, name: str) -> str:
+    """How far to look, with what that needs."""
+    from importlib.util import find_spec
+
+    if name == "data" and find_spec("numpy") is None:
+        raise click.BadParameter("numpy is not installed, which data needs: pip install 'hfcount[data]'")
+    return name
+
+
 def installed(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
     """The name of a library, which must be installed."""
     if name:

@@ -251,5 +251,13 @@ def documents_of(place: Place, document: Document, folder: Path | None = None) -
     there = [SAFETENSORS] if folder and SAFETENSORS in place.sizes else []
     shards = FolderShards(folder or Path(), there, entries=there)
     return Documents(
-        place.label, place.source, place.revision, document, None, shards, list(place.sizes), sizes=place.sizes
+        place.label,
+        place.source,
+        place.revision,
+        document,
+        None,
+        shards,
+        list(place.sizes),
+        sizes=place.sizes,
+        place=place,
     )

@@ -7,6 +7,7 @@ judged by from_pretrained of transformers 5.23 under torch 2.13.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE, INDEX
 from hfcount.fetcher.missing import named
@@ -47,6 +48,7 @@ def examine(
     index: Index | None = None,
     announced: Sequence[Announcement] = (),
     weights: Weights | None = None,
+    modules: Mapping[str, Shard] = MappingProxyType({}),
 ) -> Outcome:
     """How the files of a checkpoint differ from its blueprint and its index.
 
@@ -54,6 +56,7 @@ def examine(
         index: that of the pickled files, if there is one.
         announced: what announces a quantisation.
         weights: which weight files are there, where that is known.
+        modules: files of modules of sentence-transformers that were read, by path.
     """
     pickles = sound(files)
     problems = broken(files)
@@ -61,7 +64,7 @@ def examine(
         problems += conditions(pickle, blueprint, first=pickle is pickles[0])
     if problems and not any(pickle.tensors for pickle in pickles):
         return Outcome(findings=problems)  # there is nothing to compare
-    outcome = verify(blueprint, index, shards(files), announced, weights=weights)
+    outcome = verify(blueprint, index, shards(files), announced, weights=weights, modules=modules)
     outcome.pieces = []  # of files that are not laid out as their `Shard` says
     differing = [told(finding, files) for finding in outcome.findings if not _is_shared(finding, outcome, pickles)]
     outcome.findings = [*problems, *differing, *_shared(pickles, blueprint, outcome.match)]

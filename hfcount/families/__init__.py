@@ -89,6 +89,7 @@ def read(c: Config, known_as: str = "") -> Spec:
     model_type = known_as or c.str("model_type", default="") or of_class(next(iter(c.strs("architectures")), ""))
     if not model_type and c.given("architecture") and c.given("pretrained_cfg"):
         model_type = "timm_wrapper"  # timm's own config, which transformers takes
+    model_type = model_type or class_of_diffusers(c)
     if not model_type:
         raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type
@@ -102,6 +103,12 @@ def read(c: Config, known_as: str = "") -> Spec:
         return read(c, other)
     c.family, c.ignored = model_type, family.ignored
     return family.spec(c)
+
+
+def class_of_diffusers(c: Config) -> str:
+    """The class that a config of diffusers is of, which stands for its model_type; empty if no family describes it."""
+    name = c.value("_class_name")
+    return name if isinstance(name, str) and find(name) else ""
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:

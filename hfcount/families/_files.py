@@ -61,6 +61,8 @@ def find(model_type: str) -> Family | None:
 def _named(model_type: str) -> str | None:
     """The file that serves a type: mostly one of its name or, for a part, of the whole's; then no other is opened."""
     likely = [name for name in _names() if model_type == name or model_type.startswith(f"{name}_")]
+    if model_type[:1].isupper():  # the name of a class, such as UNet2DModel, whose file is unet_2d.py
+        likely += [name for name in _names() if model_type.lower().startswith(name.replace("_", ""))]
     return next((name for name in reversed(likely) if model_type in _types_in(name)), None) or _files().get(model_type)
 
 

@@ -53,9 +53,11 @@ def beside(names: Collection[str], seen: Collection[str], companions: Mapping[st
         names: paths of all files that are known; seen: those that were looked at.
         companions: documents beside the config, by name.
     """
-    steps, found = _steps(companions), dict[str, list[str]]()
+    steps, found = module_folders(companions), dict[str, list[str]]()
     for name in sorted(set(names).difference(seen)):
-        own = _STEPS if name.partition("/")[0] in steps and "/" in name else kind(name)
+        own = kind(name)
+        if own in (_FOLDERS, PICKLES) and "/" in name and name.partition("/")[0] in steps:
+            own = _STEPS
         if own:
             found.setdefault(own, []).append(name)
     for place in {name.rpartition("/")[0] for name in found.get(OWN, ())}:
@@ -64,8 +66,8 @@ def beside(names: Collection[str], seen: Collection[str], companions: Mapping[st
     return found
 
 
-def _steps(companions: Mapping[str, Document]) -> set[str]:
-    """The folders of modules that modules.json names."""
+def module_folders(companions: Mapping[str, Document]) -> set[str]:
+    """The folders at the top that modules.json names modules in."""
     if MODULES in companions:
         with suppress(DocumentError):
             return {one.folder.partition("/")[0] for one in read_modules(companions[MODULES])} - {""}

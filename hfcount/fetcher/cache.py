@@ -15,6 +15,7 @@ from hfcount.fetcher.interface import (
     is_commit,
     label,
     layout_of,
+    others_of,
     top_level,
 )
 from hfcount.fetcher.place import Place
@@ -79,7 +80,7 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
     wanted = (layout.config, layout.listing, *companions(sizes))
     if any(name in sizes and name not in found and name not in TOKENS for name in wanted):
         return None
-    config, index = found.pop(layout.config, None), found.pop(layout.listing, None)
+    config, index = found.get(layout.config), found.get(layout.listing)
     if config is None:
         return None
     shards = kept.shards(_whole(folder, sizes) if cached == commit else None)
@@ -93,7 +94,7 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
         shards,
         names,
         sizes=kept.sizes,
-        companions=found,
+        companions=others_of(found, layout),
         layout=layout,
     )
 

@@ -14,9 +14,12 @@ from hfcount.fetcher.interface import (
     COMPANIONS,
     CONFIG,
     HEADERS,
+    MODEL_INDEX,
+    MODULES,
     Documents,
     Pickles,
     Progress,
+    Reads,
     Request,
     Shards,
     label,
@@ -71,14 +74,16 @@ def read(request: Request) -> Documents | Place:
 
 
 def all_fixtures(root: Path) -> list[str]:
-    """Every path below `root` that holds a config.json.
+    """Every path below `root` that holds a config.json, or an index of modules or of parts, but none that it names.
 
     Raises:
         FetchError: NoSuchFolder or NoConfig.
     """
     if not os.path.isdir(root):
         raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
-    found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(CONFIG))
+    wholes = {path.parent for name in (MODULES, MODEL_INDEX) for path in root.rglob(name)}
+    places = wholes | {path.parent for path in root.rglob(CONFIG) if wholes.isdisjoint(path.parent.parents)}
+    found = sorted(path.relative_to(root).as_posix() for path in places)
     if not found:
         raise FetchError("NoConfig", f"no {CONFIG} anywhere below {printable(str(root))}.")
     return found
@@ -223,4 +228,20 @@ def record(
                 files.write(folder / name, raw)
     except OSError as error:
         raise FetchError("NotSaved", f"cannot record to {printable(str(folder))}: {error.strerror}.") from None
+    return folder
+
+
+def record_parts(documents: Documents, parts: Mapping[str, Documents], root: Path) -> Path:
+    """Writes what was read of a pipeline and of its parts, and returns its folder; raises as `record` does.
+
+    Args:
+        documents: of the folder with the pipeline's index; parts: with what was read of them in `Reads`, by name.
+    """
+    folder = record(documents, None, {}, documents.sizes, root)
+    for name, part in parts.items():
+        reads = part.shards
+        assert isinstance(reads, Reads)
+        local = documents.source == "folder"
+        one = replace(part, model=f"{documents.model}/{name}" if local else part.model)
+        record(one, reads.headers, reads.samples, part.sizes, folder if local else root, reads.pickled)
     return folder

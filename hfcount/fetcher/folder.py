@@ -123,13 +123,15 @@ def read_folder(
         FolderShards(folder, weights, whole, entries),
         names if whole else list(sizes),
         sizes=sizes if whole else None,
-        companions=_companions(folder, sizes, label),
+        companions=_companions(folder, sizes, config, label),
         place=place,
         layout=layout,
     )
 
 
-def _companions(folder: Path, sizes: Mapping[str, int | None], label: str | None) -> dict[str, Document]:
+def _companions(
+    folder: Path, sizes: Mapping[str, int | None], config: Document, label: str | None
+) -> dict[str, Document]:
     """The further documents of a folder with these files."""
 
     def documents(wanted: Collection[str]) -> dict[str, Document]:
@@ -137,7 +139,8 @@ def _companions(folder: Path, sizes: Mapping[str, int | None], label: str | None
         return {name: one for name, one in read if one}
 
     found = documents([name for name in companions(sizes) if name not in TOKENS])
-    return found | module_files.configs(found, sizes, documents) | tokens.read(folder, sizes, label)
+    others = module_files.configs({CONFIG: config, **found}, sizes, documents)
+    return found | others | tokens.read(folder, sizes, label)
 
 
 def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:

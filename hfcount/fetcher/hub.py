@@ -20,6 +20,7 @@ from hfcount.fetcher.interface import (
     CAPS,
     CONFIG,
     MODULES,
+    PIPELINE_LAYOUT,
     TOKENS,
     Documents,
     Layout,
@@ -28,6 +29,7 @@ from hfcount.fetcher.interface import (
     companions,
     label,
     layout_of,
+    others_of,
     top_level,
 )
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
@@ -62,6 +64,11 @@ def read(request: Request) -> Documents | Place:
     except BaseException:
         client.close()
         raise
+
+
+def read_part(request: Request, client: Client) -> Documents | Place:
+    """The same of a folder whose files and commit are known, by a client that others use; raises as `read` does."""
+    return _Repo(client, hub.endpoint(), request).documents()
 
 
 def asking(seconds: float, meter: Meter | None = None) -> Client:
@@ -129,14 +136,19 @@ class _Repo:
         if kept is not None:
             shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)
         found |= others
-        first, index, names = found.pop(layout.config), found.pop(layout.listing, None), top_level(self.sizes or ())
+        first, index, names = found[layout.config], found.get(layout.listing), top_level(self.sizes or ())
         return Documents(
             *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
-            companions=found,
+            companions=others_of(found, layout),
             place=self._place(),
             layout=layout,
         )
+
+    @property
+    def _has_weights(self) -> bool:
+        """Whether the weights are in this folder, and not in those of the parts of a pipeline."""
+        return layout_of(self.sizes or ()) is not PIPELINE_LAYOUT
 
     def _check_there(self, found: Collection[str], layout: Layout) -> None:
         """Raises FetchError if the config or an index that is listed was not found."""
@@ -177,7 +189,7 @@ class _Repo:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
                     _ = [reading.result() for reading in others.values()]
                 found = {CONFIG: self.document(CONFIG)} if CONFIG in names else {}
-                if ahead and self.request.meter is None:  # and this repo may be read
+                if ahead and self._has_weights and self.request.meter is None:  # and this repo may be read
                     self.begun = begun(self.client, self.url, self.refused, self.sizes, self.request.headers)
                 found |= {name: reading.result() for name, reading in others.items()}
             except BaseException:

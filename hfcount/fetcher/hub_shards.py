@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client, Denied
-from hfcount.fetcher.interface import INDEX, SINGLE, Early, Pickles, Progress, top_level
+from hfcount.fetcher.interface import Early, Pickles, Progress, layout_of, top_level
 from hfcount.fetcher.ranges import Headers, likely_length, read_pieces
 from hfcount.fetcher.weights import set_apart
 from hfcount.formats.safetensors import Shard
@@ -25,21 +25,25 @@ def begun(
     Args:
         asked: which of them will be read in any case.
     """
-    if sizes is None or asked is None or (asked == "unindexed" and INDEX in sizes):
+    layout = layout_of(sizes or ())
+    if sizes is None or asked is None or (asked == "unindexed" and layout.listing in sizes):
         return None
-    likely, names = _likely(sizes), [name for name in _of_the_model(sizes) if asked == "all" or name == SINGLE]
+    likely, names = _likely(sizes), [name for name in _of_the_model(sizes) if asked == "all" or name == layout.single]
     urls = {name: url(name) for name in names[: _AHEAD // likely]}
     return Headers(client, urls, refused, likely) if urls else None
 
 
 def _likely(sizes: Mapping[str, int | None] | None) -> int:
     """Bytes to ask of each file at first."""
-    return likely_length((sizes or {}).get(INDEX), len(_of_the_model(sizes or ())))
+    return likely_length((sizes or {}).get(layout_of(sizes or ()).listing), len(_of_the_model(sizes or ())))
 
 
 def _of_the_model(names: Collection[str]) -> list[str]:
     """The weight files that a run at depth headers looks into."""
-    return sorted(name for name in top_level(names) if name.endswith(".safetensors") and set_apart(name) is None)
+    layout = layout_of(names)
+    return sorted(
+        name for name in top_level(names) if name.endswith(".safetensors") and set_apart(name, layout) is None
+    )
 
 
 class HubShards:

@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from hfcount.fetcher.beside import TRAINING, kind
+from hfcount.fetcher.foreign import foreign, unread
 from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, MODULES
 from hfcount.text import plural, printable
 
@@ -17,15 +18,11 @@ _NEAR = 0.7
 _MANY, _NAMED = 10_000, 3  # entries of a folder that are looked at; those that are named
 _OF_MODELS = "models--"
 _DIALECTS = {
-    "ONNX": "which is not read: the repo that it was exported from may have safetensors",
-    "TensorFlow": "which is not read: load it with a transformers before 5 and save it again",
-    "Flax": "which is not read: load it with a transformers before 5 and save it again",
     "GGUF": "which --set, --quantize and `hfcount fix` do not take: name the model that it was converted from",
     "GGML": "the format before GGUF, which llama.cpp no longer reads: convert the model again, or look for its GGUF",
-    "OpenVINO": "which is not read: the repo that it was exported from may have safetensors",
-    "Core ML": "which is not read: the repo that it was exported from may have safetensors",
 }
-"""What to do about weights that are not read."""
+"""What to do about weights of another kind where nothing takes them."""
+_KINDS = ("ONNX", "TensorFlow", "Flax", "OpenVINO", "Core ML", *_DIALECTS)
 
 
 def no_folder(path: Path, model: str) -> str:
@@ -45,8 +42,8 @@ def _of_file(path: Path, shown: str) -> str:
         return f"{shown} is not a folder, but an archive. Unpack it, and name the folder: `hfcount FOLDER`."
     if (path.parent / CONFIG).is_file():
         return f"{shown} is not a folder. {_command(str(path.parent))} verifies the checkpoint that it is in."
-    if (own := kind(path.name)) in _DIALECTS:
-        return f"{shown} is not a folder, but {own}, {_DIALECTS[own]}."
+    if (own := kind(path.name)) in _KINDS:
+        return f"{shown} is not a folder, but {own}, {_DIALECTS.get(own) or unread(own, path.name)}."
     return f"{shown} is not a folder, but a file without a {CONFIG} beside it. Name a checkpoint's folder."
 
 
@@ -110,10 +107,12 @@ def without_config(files: Collection[str], folder: Path | None = None) -> str:
         return f", but a pipeline of several models (model_index.json): name one with --subfolder{such}"
     if "params.json" in files:
         return ", but weights in their author's own layout (params.json)"
+    if MODULES in files:
+        return f", which the first of the modules that {MODULES} names is read from. Download it again"
     if inner:
         return _inner(inner, folder)
-    if MODULES in files:
-        return f", nor does any folder of the modules that {MODULES} names, as sentence-transformers saves them"
+    if known := foreign(files):
+        return known
     if not files:
         return ": there is no file in it. Check the path" if folder is not None else ""
     return _weights_alone(files, folder) or f", only {_some(sorted(files))}. Name a checkpoint's folder"
@@ -142,8 +141,8 @@ def _weights_alone(files: Collection[str], folder: Path | None) -> str:
     for name, own in kinds.items():
         if own == "GGUF" and name.count("/") > 1:
             return f", but GGUF in folders below: {_at(name, folder)}"
-        if own in _DIALECTS:
-            return f", only {own} ({printable(name, 100)}), {_DIALECTS[own]}"
+        if own in _KINDS:
+            return f", only {own} ({printable(name, 100)}), {_DIALECTS.get(own) or unread(own, name)}"
     return ""
 
 

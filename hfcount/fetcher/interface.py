@@ -33,31 +33,71 @@ BIN_SINGLE = "pytorch_model.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
 PARAMS = "params.json"
+MODEL_INDEX = "model_index.json"
+DIFFUSION = "diffusion_pytorch_model"
+OPEN_CLIP = "open_clip_config.json"
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, PARAMS, BIN_INDEX, *SIDE_FILES, *TOKENS)
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 
 class Layout(NamedTuple):
-    """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several."""
+    """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
+
+    `reader` is the library that looks for them, and `pickled` the weights of earlier versions.
+    """
 
     config: str
     single: str
     listing: str
+    reader: str = "transformers"
+    pickled: str = BIN_SINGLE
 
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
 MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
+MODULES_LAYOUT = Layout(MODULES, SINGLE, INDEX)
+"""A model of sentence-transformers at whose root there is no model of transformers."""
+
+
+DIFFUSERS_LAYOUT = Layout(CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers")
+PIPELINE_LAYOUT = DIFFUSERS_LAYOUT._replace(config=MODEL_INDEX)
+"""A pipeline of diffusers: its index of parts. What lies beside that belongs to no part."""
+OPEN_CLIP_LAYOUT = Layout(
+    OPEN_CLIP,
+    "open_clip_model.safetensors",
+    "open_clip_model.safetensors.index.json",
+    "open_clip",
+    "open_clip_pytorch_model.bin",
+)
+OPEN_CLIP_OLD = "open_clip_pytorch_model.safetensors"
+"""What open_clip also takes for its one file, from a folder."""
+
+LEROBOT_LAYOUT = Layout(CONFIG, SINGLE, INDEX, "lerobot")
 
 
 def layout_of(names: Collection[str]) -> Layout:
     """The layout of a checkpoint with these files."""
+    if MODEL_INDEX in names:
+        return PIPELINE_LAYOUT
+    if CONFIG in names and INDEX not in names and any(name.startswith(f"{DIFFUSION}.") for name in names):
+        return DIFFUSERS_LAYOUT
+    if CONFIG not in names and OPEN_CLIP in names:
+        return OPEN_CLIP_LAYOUT
+    if MODULES in names and CONFIG not in names and ADAPTER not in names:
+        return MODULES_LAYOUT
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
     native = CONFIG not in names and PARAMS in names and stored
     return MISTRAL_LAYOUT if native else HF_LAYOUT
+
+
+def others_of(documents: Mapping[str, Document], layout: Layout) -> dict[str, Document]:
+    """The documents besides the config and the index; modules.json stays among them where it stands for the config."""
+    first = {layout.config, layout.listing} - {MODULES}
+    return {name: document for name, document in documents.items() if name not in first}
 
 
 def is_consolidated(name: str) -> bool:
@@ -84,7 +124,7 @@ Early = Literal["all", "unindexed"]
 
 def early(depth: str) -> Early | None:
     """What a run that is to look so far reads in any case."""
-    if depth == "headers":
+    if depth in ("headers", "data"):
         return "all"
     return "unindexed" if depth == "auto" else None
 
@@ -206,8 +246,9 @@ class Reads:
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
         """As Shards has it."""
-        self.pickled = self._shards.pickles(wanted, done)
-        return self.pickled
+        pickles = self._shards.pickles(wanted, done)
+        self.pickled = {**self.pickled, **pickles}
+        return pickles
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """As Shards has it."""
@@ -232,6 +273,7 @@ class Documents:
         companions: further documents by name: of COMPANIONS, and the configs of modules.
         place: reads any other file; None where only the documents are at hand.
         layout: which files are the config, the weights and the index.
+        loaded_as: a key of the config and the class that counts in its place: that of a pipeline's index.
     """
 
     model: str
@@ -246,6 +288,7 @@ class Documents:
     companions: Mapping[str, Document] = field(default_factory=dict)
     place: "Place | None" = None
     layout: Layout = HF_LAYOUT
+    loaded_as: tuple[str, str] | None = None
 
 
 class Source(Protocol):
@@ -297,6 +340,8 @@ _ADAPTER = re.compile(r"adapter_|pytorch_lora_weights|ip-adapter")
 
 def companions(sizes: Mapping[str, int | None]) -> list[str]:
     """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
+    if MODEL_INDEX in sizes:
+        return []  # each part has its own
     pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not _ADAPTER.match(name))
     left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]

@@ -34,27 +34,30 @@ def documents(
     if not isinstance(tensors, Mapping):
         raise TypeError(f"tensors is {typed(tensors)}, and must be a dict of names to shapes and dtypes.")
     document = Document(CONFIG, json.dumps(dict(config), default=str).encode())
-    return Documents(title, "memory", None, document, None, _Tensors(_shard(tensors), tensors, alike))
+    return Documents(title, "memory", None, document, None, Tensors(_shard(tensors), tensors, alike))
 
 
-class _Tensors:
+class Tensors:
     """One file that is nowhere."""
 
     local, whole = True, True
     kept: Collection[str] = ()
 
     def __init__(self, shard: Shard, tensors: Mapping[str, Any], alike: Alike) -> None:
-        self._shard, self._tensors, self._alike = shard, tensors, alike
+        self._shard, self.tensors, self._alike = shard, tensors, alike
         self.names: Collection[str] | None = (shard.name,)
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        """As Shards has it."""
         return {name: self._shard.size for name in wanted if name == self._shard.name}
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        """As Shards has it."""
         done()
         return {name: self._shard for name in wanted if name == self._shard.name}
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
+        """As Shards has it."""
         return {}
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
@@ -63,7 +66,7 @@ class _Tensors:
         names = list(dict.fromkeys(name for name, _ in places.values()))
         first: dict[str, str] = {}
         for place, name in enumerate(names):
-            same = {other: self._alike(self._tensors[other], self._tensors[name]) for other in names[:place]}
+            same = {other: self._alike(self.tensors[other], self.tensors[name]) for other in names[:place]}
             if None in same.values():
                 return {}
             first[name] = next((first[other] for other, so in same.items() if so), name)
@@ -77,7 +80,7 @@ class _Tensors:
         return next((name, start - one.begin) for name, one in header.tensors.items() if one.begin <= start < one.end)
 
     def close(self) -> None:
-        pass
+        """Nothing is open."""
 
 
 def _shard(tensors: Mapping[str, Any]) -> Shard:

@@ -6,8 +6,17 @@ from itertools import islice
 from pathlib import Path
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.beside import TRAINING, kind
-from hfcount.fetcher.interface import ADAPTER, BIN_SINGLE, CONFIG, INDEX, SINGLE, Documents, label
+from hfcount.fetcher.beside import PICKLES, TRAINING, kind, module_folders
+from hfcount.fetcher.interface import (
+    ADAPTER,
+    BIN_SINGLE,
+    CONFIG,
+    INDEX,
+    OPEN_CLIP_LAYOUT,
+    SINGLE,
+    Documents,
+    label,
+)
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable
@@ -69,18 +78,21 @@ def misnamed(documents: Documents, weights: Weights, held: str) -> str:
 
 def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     """Why there is nothing to compare the config with, where there is no index and no header was read."""
-    files, where = documents.files, label(documents.model, documents.revision)
+    files, where, layout = documents.files, label(documents.model, documents.revision), documents.layout
     if found := [name for name in weights.there if name in (weights.sizes or ())]:
         return (
-            f"{where} has no {INDEX}, and the headers of {named(found)} were not read, so there is nothing to compare"
-            " its config with. --depth headers reads them."
+            f"{where} has no {layout.listing}, and the headers of {named(found)} were not read, so there is nothing to"
+            " compare its config with. --depth headers reads them."
         )
     if documents.source == "cache" and not weights.whole:
-        return f"neither {INDEX} nor {SINGLE} of {where} is in the cache. Run once without --offline."
-    text = f"{where} has neither {INDEX} nor {SINGLE}"
-    if elsewhere := _elsewhere(_within(documents)):
+        return f"neither {layout.listing} nor {layout.single} of {where} is in the cache. Run once without --offline."
+    text = f"{where} has neither {layout.listing} nor {layout.single}"
+    if layout is OPEN_CLIP_LAYOUT:  # which takes one file
+        text = f"{where} has neither {layout.single} nor {layout.pickled}"
+    steps = module_folders(documents.companions)  # which are no models
+    if elsewhere := _elsewhere({name for name in _within(documents) if name.partition("/")[0] not in steps}):
         return f"{text}, {elsewhere}."
-    if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
+    if any(kind(name) == PICKLES for name in files):
         return f"{text}, only pickled weights (.bin), of which nothing was read."
     if weights.apart:
         name, why = next(iter(weights.apart.items()))
@@ -88,9 +100,11 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
         return f"{text}, only {printable(name)}, which is {why}{base}."
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
-    others = {name: own for name in sorted(files) if (own := kind(name)) not in (None, TRAINING)}
+    others = {name: own for name in sorted({*files, *weights.files}) if (own := kind(name)) not in (None, TRAINING)}
     if name := next(iter(others), ""):
-        return f"{text}, only {others[name]} ({printable(name, 100)}), which is not read. {_COUNTS}"
+        from hfcount.fetcher.foreign import unread
+
+        return f"{text}, only {others[name]} ({printable(name, 100)}), {unread(others[name], name)}. {_COUNTS}"
     return f"{text}: nothing to compare its config with. {_COUNTS}"
 
 

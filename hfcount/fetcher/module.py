@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.memory import documents
+from hfcount.fetcher.memory import Tensors, documents
 from hfcount.text import typed
 
 _AROUND = {
@@ -38,6 +38,21 @@ def opened(model: Any) -> Documents:
     spare = {*_ties(model, tensors), *(getattr(model, "_keys_to_ignore_on_save", None) or ())}
     kept = {name: one for name, one in tensors.items() if name not in spare}
     return documents(config, kept, f"{config['architectures'][0]} in memory", _alike)
+
+
+def tensors_of(documents: Documents) -> Mapping[str, Any]:
+    """The tensors that were opened, by name.
+
+    Raises:
+        TypeError: they have no values.
+    """
+    shards = documents.shards
+    tensors = shards.tensors if isinstance(shards, Tensors) else {}
+    if any(getattr(one, "is_meta", False) for one in tensors.values()):
+        raise TypeError(
+            "model is on the meta device, where tensors have no values. Leave out data, or load its weights."
+        )
+    return tensors
 
 
 def _unwrapped(model: Any) -> Any:

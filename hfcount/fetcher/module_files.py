@@ -1,11 +1,11 @@
 """Files of the modules that a modules.json of sentence-transformers names: their configs, and their weights."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import CONFIG, MODULES, SINGLE, is_inside
 from hfcount.formats.json import Document
-from hfcount.formats.modules import KIND, Module, all_modules, read_modules
+from hfcount.formats.modules import EMBEDDING, KIND, ROUTERS, TRANSFORMERS, Module, all_modules, read_modules
 
 _LEVELS = 4  # of routers within routers
 
@@ -22,7 +22,10 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
     """
     documents = dict(found)
     for _ in range(_LEVELS if MODULES in found else 0):
-        wanted = {KIND, *(one.config(files) for one in _modules(documents, files))} - {CONFIG} - documents.keys()
+        modules = named_modules(documents, files)
+        wanted = {*(one.config(files) for one in modules), *(name for one in modules for name in one.inner)}
+        wanted |= set() if _gives_embedding(modules) else {KIND}
+        wanted -= {CONFIG, *documents}
         if not (names := sorted(wanted.intersection(files))):
             break
         documents |= read(names)
@@ -31,9 +34,17 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
     return {name: one for name, one in documents.items() if name not in found}
 
 
+def _gives_embedding(modules: Sequence[Module]) -> bool:
+    """Whether a text that goes through all of them in their order has an embedding in the end, whatever they are."""
+    kinds = [one.kind for one in modules]
+    begun = any(kind in TRANSFORMERS for kind in kinds[1:])
+    return not begun and not set(kinds).intersection(ROUTERS) and not set(kinds).isdisjoint(EMBEDDING)
+
+
 def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:
-    """The safetensors files of modules in folders of their own that are described, as far as they are there."""
-    return sorted({one.weights for one in _modules(documents, files) if one.folder and one.weights in files})
+    """The weight files of modules, as far as they are there, but not those of models of transformers."""
+    reading = (one for one in named_modules(documents, files) if one.holds_weights)
+    return sorted({one.weights(files) for one in reading}.intersection(files))
 
 
 def most(files: Collection[str]) -> int:
@@ -43,7 +54,7 @@ def most(files: Collection[str]) -> int:
     return sum(name.endswith(("_config.json", "/config.json", "_transformers.json", f"/{SINGLE}")) for name in files)
 
 
-def _modules(documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
+def named_modules(documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
     """The modules that are named, those in routers included, but not those whose folder leaves the checkpoint."""
     if MODULES not in documents:
         return []

@@ -71,15 +71,15 @@ class FolderReader:
     """Files of a local folder."""
 
     def __init__(self, folder: Path, label: str | None = None) -> None:
-        self._folder, self._label = folder, label
+        self.folder, self._label = folder, label
 
     def document(self, name: str) -> Document | None:
         """As FileReader has it."""
-        return files.read(self._folder / name, self._label and f"{self._label} {name}")
+        return files.read(self.folder / name, self._label and f"{self._label} {name}")
 
     def range(self, name: str, start: int, stop: int) -> bytes:
         """As FileReader has it."""
-        with files.opened(self._folder / name, printable(name)) as file:
+        with files.opened(self.folder / name, printable(name)) as file:
             if file is None:
                 raise FetchError("UnreadableFile", f"{printable(name)} is not there any more.")
             file.seek(start)

@@ -1,20 +1,28 @@
 """The checkpoints in a folder and in the folders below it."""
 
 import os
+import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from hfcount.errors import FetchError
+from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.gitignore import Rules, ignored, rules_above, rules_in
-from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, CONFIG, HEADERS, INDEX
+from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, CONFIG, HEADERS, INDEX, MODEL_INDEX, MODULES, SHORT, layout_of
+from hfcount.fetcher.module_files import named_modules
+from hfcount.formats.json import Document
+from hfcount.formats.modules import KIND, ROUTER_CONFIGS
+from hfcount.formats.pipeline_index import read_pipeline
 from hfcount.text import plural, printable
 
 _BESIDE = (INDEX, BIN_INDEX, HEADERS)
 _WEIGHTS = (".safetensors", ".bin")
 _OTHERS = ("node_modules", "site-packages", "__pycache__")
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+_MODULE = re.compile(r"\d+_[A-Z]\w*")  # as sentence-transformers calls the folder of a module
+_OF_MODULES = (KIND, *ROUTER_CONFIGS)
 _SOME = 1_000  # that are looked for among what is left out
 
 
@@ -54,12 +62,40 @@ def checkpoints_below(root: Path) -> list[str]:
 
 
 def is_checkpoint(names: Collection[str]) -> bool:
-    """Whether a folder holds GGUF files, an adapter, or a config beside weights, an index or their recording."""
-    if any(name.endswith(".gguf") for name in names):
+    """Whether a folder holds a model: GGUF files, an adapter, a pipeline, or a config beside weights or an index.
+
+    Of a model of sentence-transformers modules.json may stand for the config, and of Mistral's own layout params.json.
+    """
+    if MODEL_INDEX in names or any(name.endswith(".gguf") for name in names):
         return True
     if ADAPTER in names and any(name.startswith("adapter_model.") for name in names):
         return True
-    return CONFIG in names and any(name in _BESIDE or name.endswith(_WEIGHTS) for name in names)
+    stored = any(name in _BESIDE or name.endswith(_WEIGHTS) for name in names)
+    if MODULES in names and (stored or any(name in _OF_MODULES or _MODULE.fullmatch(name) for name in names)):
+        return True
+    return stored and layout_of(names).config in names
+
+
+def modules_in(folder: str) -> frozenset[str]:
+    """The folders of modules or of a pipeline's parts that an index in a folder names: they are verified with it."""
+    read = {name: _document(os.path.join(folder, name)) for name in (MODULES, *ROUTER_CONFIGS)}
+    documents = {name: document for name, document in read.items() if document}
+    modules = named_modules(documents, documents)
+    parts = _parts(_document(os.path.join(folder, MODEL_INDEX)))
+    return parts | frozenset(one.folder.partition("/")[0] for one in modules if one.folder)
+
+
+def _parts(index: Document | None) -> frozenset[str]:
+    """The names of the parts of a pipeline."""
+    with suppress(DocumentError):
+        return frozenset(part.name for part in read_pipeline(index).parts) if index else frozenset()
+    return frozenset()
+
+
+def _document(path: str) -> Document | None:
+    with suppress(OSError), open(path, "rb") as file:
+        return Document(path, file.read(SHORT))
+    return None
 
 
 class _Folder(NamedTuple):
@@ -94,11 +130,14 @@ def _walk(start: _Folder, everything: bool) -> Iterator[str]:
         rules = folder.rules
         if rules is not None and ".gitignore" in names:
             rules = rules_in(folder.real, rules)
-        above = (*folder.above, place)
+        above, modules = (
+            (*folder.above, place),
+            modules_in(folder.path) if {MODULES, MODEL_INDEX} & names else frozenset(),
+        )
         inner = [
             _Folder(entry.path, os.path.join(folder.real, entry.name), rules, above, entry.is_symlink())
             for entry in entries
-            if _is_folder(entry)
+            if entry.name not in modules and _is_folder(entry)
         ]
         left += [one for one in reversed(inner) if everything or not _is_left_out(one)]
 

@@ -7,13 +7,19 @@ from typing import NamedTuple
 
 from hfcount.fetcher.beside import OWN, PICKLES, kind
 from hfcount.fetcher.interface import (
-    BIN_SINGLE,
+    DIFFUSERS_LAYOUT,
+    DIFFUSION,
+    HF_LAYOUT,
     MISTRAL_LAYOUT,
+    MODULES,
+    OPEN_CLIP_LAYOUT,
     SHORT,
     TOKENIZER,
     TOKENS,
     Documents,
+    Layout,
     is_consolidated,
+    layout_of,
     top_level,
 )
 from hfcount.formats.index import MAX_SHARDS, Index
@@ -30,6 +36,7 @@ _APART = (
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),
     (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "the state of a training"),
 )
+_OF_OPEN_CLIP = ("open_clip_model", "open_clip_pytorch_model")
 _PICKLED_PART = re.compile(r"pytorch_model-\d+-of-\d+\.bin", re.ASCII)
 _RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")  # besides those of a kind of their own
 _PART = re.compile(r"(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)", re.ASCII)
@@ -49,6 +56,7 @@ class Weights:
         files: names of all files that are known, those in folders below included where `listed` says so.
         index: what names the files, if it was read.
         companions: further documents, by name.
+        layout: the names that their loader looks for.
     """
 
     named: Collection[str] = ()
@@ -60,11 +68,14 @@ class Weights:
     listed: bool = False
     index: Index | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
+    layout: Layout = HF_LAYOUT
 
     @property
     def usual(self) -> bool:
         """Whether transformers looks for files of these names, where they are pickled."""
-        return self.index is not None or all(name == BIN_SINGLE or _PICKLED_PART.fullmatch(name) for name in self.named)
+        return self.index is not None or all(
+            name == self.layout.pickled or _PICKLED_PART.fullmatch(name) for name in self.named
+        )
 
     @property
     def absent(self) -> list[str]:
@@ -90,11 +101,13 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     """The weight files of a checkpoint, as its index names them and its listing shows them."""
     names, named = documents.shards.names, index.shards if index else frozenset[str]()
     others = [name for name in names or () if name not in named]
-    native = documents.layout is MISTRAL_LAYOUT
-    apart = {name: why for name in others if (why := set_apart(name)) and not (native and is_consolidated(name))}
+    layout = documents.layout
+    apart = {name: why for name in others if (why := set_apart(name, layout))}
+    if index and layout is DIFFUSERS_LAYOUT and layout.single in others:
+        apart[layout.single] = "what diffusers does not look at, since there is an index"
     beside = [name for name in others if name not in apart]
-    if index is None and (names is None or documents.layout.single in names):
-        named = frozenset({documents.layout.single})
+    if index is None and (names is None or layout.single in names):
+        named = frozenset({layout.single})
     elif index is None:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)
@@ -108,16 +121,18 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,
         index,
-        documents.companions,
+        _companions(documents),
+        documents.layout,
     )
 
 
 def pickled_names(files: Iterable[str]) -> list[str]:
     """Those of the files of a repo that transformers looks for where there are none of safetensors."""
     names = top_level(files)
-    if any(name.endswith(".safetensors") and set_apart(name) is None for name in names):
+    layout = layout_of(names)
+    if any(name.endswith(".safetensors") and set_apart(name, layout) is None for name in names):
         return []
-    return [name for name in names if name == BIN_SINGLE or _PICKLED_PART.fullmatch(name)]
+    return [name for name in names if name == layout.pickled or _PICKLED_PART.fullmatch(name)]
 
 
 def pickled_weights(documents: Documents, index: Index | None) -> Weights:
@@ -127,9 +142,10 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
     """
     there = [name for name in top_level(documents.files) if name.endswith(PICKLED)]
     parts = {name for name in there if _PICKLED_PART.fullmatch(name)}
-    if BIN_SINGLE in there and index and BIN_SINGLE not in index.shards:
+    single = documents.layout.pickled
+    if single in there and index and single not in index.shards:
         index = None  # which transformers does not read then
-    named: Collection[str] = index.shards if index else {BIN_SINGLE} if BIN_SINGLE in there else parts
+    named: Collection[str] = index.shards if index else {single} if single in there else parts
     named = named or {name for name in there if kind(name) in (PICKLES, OWN)}
     return Weights(
         named,
@@ -140,8 +156,15 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,
         index,
-        documents.companions,
+        _companions(documents),
+        documents.layout,
     )
+
+
+def _companions(documents: Documents) -> Mapping[str, Document]:
+    """The further documents; of a model with modules its config besides, which a module may read as its own."""
+    known = {documents.layout.config: documents.config} if MODULES in documents.companions else {}
+    return {**known, **documents.companions}
 
 
 def _long_tokenizers(documents: Documents) -> list[str]:
@@ -198,7 +221,21 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
     return sets
 
 
-def set_apart(name: str) -> str | None:
-    """Why no loader takes a file by itself for a part of the model, by its name; None where one may."""
+def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
+    """Why no loader of a layout takes a file by itself for a part of the model, by its name; None where one may."""
     stem = name.rpartition(".")[0]
+    if layout is MISTRAL_LAYOUT and is_consolidated(name):
+        return None
+    if layout is DIFFUSERS_LAYOUT:
+        return _apart_of_diffusers(stem)
+    if layout is OPEN_CLIP_LAYOUT:
+        return None if stem in _OF_OPEN_CLIP else "what open_clip does not take beside its own files"
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)
+
+
+def _apart_of_diffusers(stem: str) -> str | None:
+    if re.fullmatch(rf"{DIFFUSION}(-\d+-of-\d+)?", stem):
+        return None
+    if stem.startswith((f"{DIFFUSION}.", f"{DIFFUSION}-")):
+        return "a variant, for those who ask for it"
+    return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), "another library's layout")

@@ -14,20 +14,39 @@ MOST = 100
 
 PACKAGE = "sentence_transformers"
 KIND = "config_sentence_transformers.json"  # which says what kind of model it is
-ROUTERS = ("Router", "Asym")
+ROUTERS, ROUTER_CONFIGS = ("Router", "Asym"), ("router_config.json", "config.json")
 TRANSFORMERS = ("Transformer", "CLIPModel", "MLMTransformer")
+EMBEDDING = ("BoW", "Pooling", "SparseStaticEmbedding", "SpladePooling", "StaticEmbedding")
+"""Classes that give the embedding of a text."""
 
 # Classes of sentence-transformers that read files of their own (6.2, */modules/*.py). Others may have none, and git
 # keeps no empty folder.
-_WITH_WEIGHTS = {"CNN", "Dense", "LSTM", "LayerNorm", "SparseAutoEncoder", "WeightedLayerPooling"}
-_WITH_FILES = _WITH_WEIGHTS | {"Pooling", "StaticEmbedding", "SparseStaticEmbedding", "Transformer", "WordEmbeddings"}
+_WITH_WEIGHTS = {
+    "CNN",
+    "Dense",
+    "LSTM",
+    "LayerNorm",
+    "SparseAutoEncoder",
+    "StaticEmbedding",
+    "WeightedLayerPooling",
+    "WordEmbeddings",
+}
+_NEEDED = {
+    "StaticEmbedding": "tokenizer.json",
+    "WordEmbeddings": "wordembedding_config.json",
+    **dict.fromkeys(TRANSFORMERS, "config.json"),
+}
+"""A file besides that a class refuses to load without."""
+
+_READING = {*_WITH_WEIGHTS, "SparseStaticEmbedding"}
+_WITH_FILES = {*_WITH_WEIGHTS, *TRANSFORMERS, "Pooling", "SparseStaticEmbedding"}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _CONFIGS = {
     "CNN": ("cnn_config.json",),
     "LSTM": ("lstm_config.json",),
     "WordEmbeddings": ("wordembedding_config.json",),
     "StaticEmbedding": (),
-    **dict.fromkeys(ROUTERS, ("router_config.json", "config.json")),
+    **dict.fromkeys(ROUTERS, ROUTER_CONFIGS),
     **dict.fromkeys(
         TRANSFORMERS,
         tuple(
@@ -37,6 +56,9 @@ _CONFIGS = {
     ),
 }
 """Names of the files with a class's config, the first that is there counts; config.json for any other class."""
+
+_ADAPTER = "adapter_config.json"  # a model of transformers whose base is elsewhere
+_INNER = ("config.json", "model.safetensors.index.json", "pytorch_model.bin.index.json")
 
 
 class Module(NamedTuple):
@@ -51,15 +73,15 @@ class Module(NamedTuple):
         """What messages call it: its folder, or its class where it has none."""
         return self.folder or self.kind
 
-    @property
-    def weights(self) -> str:
-        """The safetensors file of its weights."""
-        return self._path(_WEIGHTS[0])
+    def weights(self, files: Collection[str]) -> str:
+        """The file of its weights: the first of the names that its class looks for that is among these files."""
+        names = [self._path(name) for name in _WEIGHTS]
+        return next((name for name in names if name in files), names[0])
 
     @property
-    def loads_weights(self) -> bool:
-        """Whether its class refuses to load without weights."""
-        return self.kind in _WITH_WEIGHTS
+    def holds_weights(self) -> bool:
+        """Whether its class may read weights of its own, which a model of transformers reads in other ways."""
+        return self.package == PACKAGE and self.kind in _READING
 
     def config(self, files: Collection[str]) -> str:
         """The file of its config: the first of the names that its class looks for that is among these files."""
@@ -68,13 +90,27 @@ class Module(NamedTuple):
 
     def lacks(self, files: Collection[str]) -> str | None:
         """What it needs and is not among these files of the checkpoint; None if nothing is known to be missing."""
-        if not self.folder or self.kind not in _WITH_FILES:
+        if self.kind in ROUTERS:
+            return None if (config := self.config(files)) in files else config
+        if self.kind not in _WITH_FILES or (self.kind in TRANSFORMERS and not self.folder):
             return None
-        own = {name for name in files if name.startswith(f"{self.folder}/")}
-        if not own:
+        if self.folder and not any(name.startswith(f"{self.folder}/") for name in files):
             return self.folder
-        weights = {f"{self.folder}/{name}" for name in _WEIGHTS}
-        return self.weights if self.loads_weights and not own & weights else None
+        if self.kind in _WITH_WEIGHTS and (weights := self.weights(files)) not in files:
+            return weights
+        if self.kind in TRANSFORMERS and not any(map(self._is_weights, files)):
+            return self._path(_WEIGHTS[0])
+        needed = self._path(_NEEDED.get(self.kind, ""))
+        return needed if self.kind in _NEEDED and needed not in files and self._path(_ADAPTER) not in files else None
+
+    def _is_weights(self, name: str) -> bool:
+        return name.startswith(f"{self.folder}/") and name.endswith((".safetensors", ".bin"))
+
+    @property
+    def inner(self) -> Sequence[str]:
+        """The documents of a model of transformers in a folder of its own; none of any other module."""
+        known = self.folder and self.kind in TRANSFORMERS and self.package == PACKAGE
+        return [self._path(name) for name in _INNER] if known else ()
 
     def _path(self, name: str) -> str:
         return f"{self.folder}/{name}" if self.folder else name
@@ -89,6 +125,8 @@ def read_modules(document: Document) -> list[Module]:
     value = parse_value(document)
     if not isinstance(value, list):
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold a list of modules.")
+    if not value:
+        raise DocumentError(f"{document.where} names no module, and must name those of the model.")
     modules = [_module(document.where, one) for one in value]
     names = [one.get("name") for one in value]
     if not all(isinstance(name, str) for name in names):
@@ -110,6 +148,8 @@ def read_router(document: Document, folder: str) -> Mapping[str, Sequence[Module
     types, routes = value.get("types"), value.get("structure")
     if not isinstance(types, dict) or not isinstance(routes, dict) or not routes:
         raise DocumentError(f"{where} must give the types and the structure of its routes.")
+    if not isinstance(settings := value.get("parameters"), dict):
+        raise DocumentError(f"{where} must give its parameters, such as default_route, and has {shown(settings)}.")
     start = f"{folder}/" if folder else ""
     known = {name: _module(where, {"path": f"{start}{name}", "type": kind}) for name, kind in types.items()}
     for route, names in routes.items():

@@ -10,10 +10,21 @@ Both raise ConfigError and UnknownArchitecture as `hfcount.building.build` does.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hfcount.fetcher.interface import PARAMS
+from hfcount.fetcher.interface import (
+    CONFIG,
+    DIFFUSERS_LAYOUT,
+    HF_LAYOUT,
+    LEROBOT_LAYOUT,
+    OPEN_CLIP,
+    OPEN_CLIP_LAYOUT,
+    PARAMS,
+    Documents,
+    Layout,
+)
 
 if TYPE_CHECKING:
     from hfcount.mapper import Config
@@ -27,11 +38,15 @@ class Library(NamedTuple):
         name: what messages call it.
         module: of this folder.
         reads: whether a config is one of this library's, by the name of its file and its values.
+        layout: the files that it looks for, where the name of the config does not tell.
+        renames: whether tensors have other names in its files than families give them.
     """
 
     name: str
     module: str
     reads: Callable[[str, Mapping[str, Any]], bool]
+    layout: Layout | None = None
+    renames: bool = True
 
     def config(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         """The config as families read it."""
@@ -53,9 +68,45 @@ def _is_mistral(file: str, values: Mapping[str, Any]) -> bool:
     return file == PARAMS
 
 
-LIBRARIES = (Library("Mistral's own layout", "mistral", _is_mistral),)
+def _is_diffusers(file: str, values: Mapping[str, Any]) -> bool:
+    del file
+    return isinstance(values.get("_class_name"), str) and not values.get("model_type")
+
+
+def _is_open_clip(file: str, values: Mapping[str, Any]) -> bool:
+    del values
+    return file == OPEN_CLIP
+
+
+def _is_lerobot(file: str, values: Mapping[str, Any]) -> bool:
+    features = isinstance(values.get("input_features"), Mapping) or isinstance(values.get("output_features"), Mapping)
+    return file == CONFIG and isinstance(values.get("type"), str) and features and not values.get("model_type")
+
+
+LIBRARIES = (
+    Library("Mistral's own layout", "mistral", _is_mistral),
+    Library("open_clip", "open_clip", _is_open_clip, OPEN_CLIP_LAYOUT),
+    Library("LeRobot", "lerobot", _is_lerobot, LEROBOT_LAYOUT),
+    Library("diffusers", "diffusers", _is_diffusers, DIFFUSERS_LAYOUT, renames=False),
+)
 
 
 def library_of(file: str, values: Mapping[str, Any]) -> Library | None:
     """The library that reads a config, by the name of its file and its values; None for transformers."""
     return next((one for one in LIBRARIES if one.reads(file, values)), None)
+
+
+def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | None, Documents, dict[str, Any]]:
+    """The library under whose names a model is laid out, the documents with the files it reads, and their config.
+
+    None stands for a library whose names are those of families.
+
+    Args:
+        values: what the config holds.
+    """
+    library = library_of(documents.layout.config, values)
+    layout = HF_LAYOUT if library is None else library.layout or documents.layout
+    if layout.reader != documents.layout.reader:  # which the names of the files alone told
+        documents = replace(documents, layout=layout, index=None)
+    values = library.config(values, documents.config.where) if library else values
+    return library if library and library.renames else None, documents, values

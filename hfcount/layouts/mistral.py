@@ -1,7 +1,7 @@
 """Mistral's own layout: params.json, and consolidated files with names of their own.
 
-Source: mistral-inference 1.6 (args.py, transformer.py, moe.py, vision_encoder.py) and vLLM 0.11 (mistral_mapping,
-pixtral.py).
+Source: mistral-inference 1.6 (args.py, transformer.py, moe.py, vision_encoder.py) and vLLM 0.33 (mistral.py,
+mistral_large_3.py, pixtral.py, transformers_utils/configs/mistral.py).
 """
 
 from collections.abc import Collection, Mapping
@@ -33,6 +33,7 @@ _VISION = (
     "num_hidden_layers",
     "num_attention_heads",
 )
+_DEFAULTS = {"num_channels": 3, "image_size": 1024}  # the size of images changes no shape
 _AROUND = (
     "adapter_bias",
     "add_pre_mm_projector_layer_norm",
@@ -44,18 +45,47 @@ _AROUND = (
     "rope_theta",
     "spatial_merge_size",
 )
+_LATENT = {
+    "q_lora_rank": "q_lora_rank",
+    "kv_lora_rank": "kv_lora_rank",
+    "qk_nope_head_dim": "qk_nope_head_dim",
+    "qk_rope_head_dim": "qk_rope_head_dim",
+    "v_head_dim": "v_head_dim",
+}
+"""Of attention over a latent vector, as DeepSeek-V3 has it."""
+
+_SHARED = {
+    "num_experts": "n_routed_experts",
+    "num_experts_per_tok": "num_experts_per_tok",
+    "num_shared_experts": "n_shared_experts",
+    "expert_hidden_dim": "moe_intermediate_size",
+    "first_k_dense_replace": "first_k_dense_replace",
+    "num_expert_groups": "n_group",
+    "num_expert_groups_per_tok": "topk_group",
+}
+"""Of experts beside shared ones, with the first layers dense."""
+
+_ROUTING = ("expert_model_parallel", "expert_parallel", "renorm_strategy", "routed_scale")
+_UNUSED: Mapping[str, Collection[object]] = {
+    "causal": (True,),
+    "model_type": ("transformer",),
+    "route_every_n": (1,),
+    "use_biases": (False,),
+    "use_load_balancing_bias": (False,),
+}
+"""Keys that bring other tensors with other values than these."""
+
 # Keys that change neither names nor shapes.
 _NEUTRAL = {
+    "activation",
+    "dtype",
     "norm_eps",
     "rope_theta",
     "sliding_window",
     "max_seq_len",
     "max_position_embeddings",
-    "model_type",
-    "use_biases",
     "use_cache",
     "_sliding_window",
-    "causal",
     "yarn",
     "llama_4_scaling",
     "max_batch_size",
@@ -68,6 +98,12 @@ _NAMES = {
     "lm_head": "output",
     "self_attn": "attention",
     "q_proj": "wq",
+    "q_a_proj": "wq_a",
+    "q_a_layernorm": "q_a_norm",
+    "q_b_proj": "wq_b",
+    "kv_a_proj_with_mqa": "wkv_a_with_mqa",
+    "kv_a_layernorm": "kv_a_norm",
+    "kv_b_proj": "wkv_b",
     "k_proj": "wk",
     "v_proj": "wv",
     "o_proj": "wo",
@@ -81,7 +117,10 @@ _NAMES = {
     "vision_tower": "vision_encoder",
 }
 _LIFTED = ("model", "language_model")
-"""Blocks whose children stand one level further up."""
+"""Blocks whose children stand one level further up; so do experts beside shared ones."""
+
+_LEFT_OUT = ("rotary_emb", "e_score_correction_bias")
+"""A buffer that transformers once stored, and a bias that DeepSeek-V3 has."""
 
 
 def blueprint(params: Mapping[str, Any], where: str) -> Blueprint:
@@ -106,25 +145,45 @@ def renamed(model: Blueprint) -> Blueprint:
 
 def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The config of transformers that describes the same model; raises as `blueprint` does."""
-    _known(params, "params", (*_TEXT, *_NEUTRAL), where)
+    _known(params, "params", (*_TEXT, *_NEUTRAL, *_LATENT), where)
     text: dict[str, Any] = {new: _size(params, key, where) for key, new in _TEXT.items()}
     text |= {"tie_word_embeddings": params.get("tied_embeddings") is True, "sliding_window": None}
-    experts = params.get("moe")
-    if experts is None:
-        text["model_type"] = "mistral"
-    else:
-        inner = _known(experts, "moe", ("num_experts", "num_experts_per_tok"), where)
-        text |= {"num_local_experts": _size(inner, "num_experts", where), "model_type": "mixtral"}
-        text["num_experts_per_tok"] = _size(inner, "num_experts_per_tok", where)
+    text |= _experts(params, where)
     vision = params.get("vision_encoder")
     if vision is None:
-        return {**text, "architectures": [f"{str(text['model_type']).title()}ForCausalLM"]}
+        return {**text, "architectures": [_CLASSES[text["model_type"]]]}
     return _seeing(text, _known(vision, "vision_encoder", (*_VISION, *_AROUND), where), where)
+
+
+_CLASSES = {"mistral": "MistralForCausalLM", "mixtral": "MixtralForCausalLM", "deepseek_v3": "DeepseekV3ForCausalLM"}
+
+
+def _experts(params: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The type of the text model, and what it has of experts and of attention over a latent vector."""
+    experts, latent = params.get("moe"), any(params.get(key) is not None for key in _LATENT)
+    if experts is None and not latent:
+        return {"model_type": "mistral"}
+    inner = {} if experts is None else _known(experts, "moe", (*_SHARED, *_ROUTING), where)
+    if not latent:
+        _known(inner, "moe", ("num_experts", "num_experts_per_tok", *_ROUTING), where)
+        text = {"num_local_experts": _size(inner, "num_experts", where), "model_type": "mixtral"}
+        return text | {"num_experts_per_tok": _size(inner, "num_experts_per_tok", where)}
+    text = {new: _size(params, key, where) for key, new in _LATENT.items() if key != "q_lora_rank"}
+    text["q_lora_rank"] = None if params.get("q_lora_rank") is None else _size(params, "q_lora_rank", where)
+    if experts is None:  # every layer is dense
+        dense = {"num_experts": 1, "num_shared_experts": 1, "num_experts_per_tok": 1}
+        dense |= {"expert_hidden_dim": params["hidden_dim"], "first_k_dense_replace": params["n_layers"]}
+        inner = {**dense, "num_expert_groups": 1, "num_expert_groups_per_tok": 1}
+    some = {"num_expert_groups": 1, "num_expert_groups_per_tok": 1, **inner}
+    text |= {
+        new: _size(some, key, where, least=0 if key == "first_k_dense_replace" else 1) for key, new in _SHARED.items()
+    }
+    return {**text, "model_type": "deepseek_v3", "num_nextn_predict_layers": 0}
 
 
 def _seeing(text: dict[str, Any], vision: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The config with Pixtral's tower: Mistral 3 merges patches, and normalises them before."""
-    tower: dict[str, Any] = {key: _size(vision, key, where, 3 if key == "num_channels" else None) for key in _VISION}
+    tower: dict[str, Any] = {key: _size(vision, key, where, _DEFAULTS.get(key)) for key in _VISION}
     tower["model_type"] = "pixtral"
     tied, bias = text.pop("tie_word_embeddings"), vision.get("adapter_bias", True)
     whole: dict[str, Any] = {"text_config": text, "vision_config": tower, "tie_word_embeddings": tied}
@@ -145,16 +204,22 @@ def _known(values: object, name: str, keys: Collection[str], where: str) -> Mapp
         raise ConfigError(
             f"{where}: {name} is {shown(values)}, and must be an object.", variant="unknown-kind", key=name
         )
-    if unknown := [key for key in values if key not in keys and values[key] is not None]:
-        raise UnknownArchitecture(f"{where}: what {printable(unknown[0], 60)} in {name} brings is not described.")
+    if unknown := [key for key in values if values[key] is not None and not _is_known(key, values[key], keys)]:
+        what = f"{printable(unknown[0], 60)} in {name}"
+        brings = f"what {what} brings" if unknown[0] != "quantization" else "how quantization in params packs weights"
+        raise UnknownArchitecture(f"{where}: {brings} is not described.")
     return values
 
 
-def _size(values: Mapping[str, Any], key: str, where: str, default: int | None = None) -> int:
+def _is_known(key: str, value: object, keys: Collection[str]) -> bool:
+    return key in keys or value in _UNUSED.get(key, ())
+
+
+def _size(values: Mapping[str, Any], key: str, where: str, default: int | None = None, least: int = 1) -> int:
     value = values.get(key, default)
     if value is None:
         raise ConfigError(f"{where} has no {key}.", "HF101", key=key, fix="Download it again, or add the key.")
-    if type(value) is not int or value <= 0:
+    if type(value) is not int or value < least:
         said = f"{where} has {shown(value)} for {key}, and must give a positive number."
         raise ConfigError(said, variant="out-of-range", key=key)
     return value
@@ -164,9 +229,9 @@ def _renamed(tree: Block) -> dict[str, Node]:
     """The children of a block under the names of this layout."""
     found: dict[str, Node] = {}
     for name, child in tree.children.items():
-        if name == "rotary_emb":  # a buffer that transformers once stored
+        if name in _LEFT_OUT:
             continue
-        if name in _LIFTED and isinstance(child, Block):
+        if isinstance(child, Block) and (name in _LIFTED or (name == "mlp" and "experts" in child.children)):
             found |= _renamed(child)
         elif name == "multi_modal_projector" and isinstance(child, Block):
             found |= _projector(child)

@@ -1,4 +1,7 @@
-"""What transformers' configs mean by absent keys, as recorded in reference.json by tests/tools/reference.py."""
+"""What configs mean by absent keys: of transformers (reference.json) and of diffusers (diffusers.json).
+
+They are recorded by tests/tools/reference.py and tests/tools/diffusers_defaults.py.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -28,13 +31,15 @@ class Part(NamedTuple):
 class Declared(NamedTuple):
     """What a configuration class declares; empty for a class that transformers does not have.
 
-    `names` are further names of its keys, each with that key, and `aliases` the same by key.
+    `names` are further names of its keys, each with that key, and `aliases` the same by key. What an absent key means
+    is `settled` if nothing but the class says it.
     """
 
     keys: Mapping[str, Any]
     names: Mapping[str, str]
     parts: Mapping[str, Part]
     aliases: Mapping[str, list[str]]
+    settled: bool = False
 
     def default(self, names: Iterable[str]) -> tuple[str, Any] | None:
         """The first of these names that the class knows, under its own name, with its default; None if none is."""
@@ -70,6 +75,9 @@ _NOTHING = Declared({}, {}, {}, {})
 def declared(kind: str) -> Declared:
     """What the class of a model_type declares, or the class of that name."""
     found = lines.of_kind(_file(), kind)
+    if found is None and kind[:1].isupper():  # as the names of classes begin
+        keys = lines.of_kind(_diffusers(), kind)
+        return _NOTHING if keys is None else Declared(keys["keys"], {}, {}, {}, settled=True)
     if found is None:
         return _NOTHING
     parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}
@@ -104,6 +112,17 @@ def knows(model_type: str) -> bool:
     return f"\n{json.dumps(model_type)}: ".encode() in _file()
 
 
+def is_of_diffusers(kind: str) -> bool:
+    """Whether diffusers has a model class of this name."""
+    return f"\n{json.dumps(kind)}: ".encode() in _diffusers()
+
+
+@cache
+def diffusers_version() -> str:
+    """The version of diffusers that the defaults of its classes are from."""
+    return _diffusers().split(b'"', 4)[3].decode()
+
+
 @cache
 def version() -> str:
     """The version of transformers that the defaults are from."""
@@ -113,3 +132,8 @@ def version() -> str:
 @cache
 def _file() -> bytes:
     return (Path(__file__).parent / "reference.json").read_bytes()
+
+
+@cache
+def _diffusers() -> bytes:
+    return (Path(__file__).parent / "diffusers.json").read_bytes()

@@ -226,11 +226,12 @@ class Tracked:
 
     def _absent(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         """What an absent key means: in a part the class's default, at the top `default` unless there is none."""
-        by_class = self._declared().default(names) if self._path or default in (REQUIRED, UNSAID) else None
+        own = self._declared()
+        by_class = own.default(names) if self._path or own.settled or default in (REQUIRED, UNSAID) else None
         if by_class and by_class[1] is not None and not any(map(self.has, names)):
             name, value = by_class
             self._assumed.add(name)
-            self.taken.update({} if self._path else {name: value})
+            self.taken.update({} if self._path or own.settled else {name: value})
             return value, name
         if default is REQUIRED:
             missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"

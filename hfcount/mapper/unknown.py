@@ -9,6 +9,26 @@ from hfcount.mapper.reference import knows, version
 from hfcount.text import printable
 
 _LISTS = "`hfcount architectures` lists the known."
+_CTRANSLATE2 = (
+    "a model that CTranslate2 converted, whose model.bin is in a format of its own and not read: name the model that it"
+    " was converted from, as its card says"
+)
+_OTHERS = (
+    (("suppress_ids", "lang_ids"), _CTRANSLATE2),
+    (("add_source_bos", "decoder_start_token"), _CTRANSLATE2),
+    (("bos_token", "eos_token", "unk_token", "layer_norm_epsilon"), _CTRANSLATE2),
+    (
+        ("speechbrain_interface",),
+        "a model of SpeechBrain, whose hyperparams.yaml names code and no sizes, so that SpeechBrain alone builds it",
+    ),
+    (
+        ("registered_name", "class_name", "config"),
+        "a model of Keras, whose weights (.weights.h5) are not read: if it was ported, name the model that it was"
+        " converted from, as its card says",
+    ),
+    (("istftnet", "plbert"), "Kokoro, which is pickled, and which the package kokoro alone builds"),
+)
+"""Keys that tell a config of another library, and whose it is."""
 _NEAR = 0.8  # of two names: one letter of five, or two of ten
 
 
@@ -49,6 +69,9 @@ def untyped(c: Config) -> str:
             " kind are described. A pipeline's text encoders have a config.json of their own in their folders:"
             " name one of these folders."
         )
+    for keys, what in _OTHERS:
+        if all(map(c.has, keys)):
+            return f"this is the config of {what}."
     classes = (
         f", and no family is known for {printable(str(named[0]), 60)}" if isinstance(named, list) and named else ""
     )

@@ -44,7 +44,8 @@ class State:
             widths = frozenset({out})
         elif layout.reads and layout.width is None and (known := self.width(layout.reads)) is not None:
             widths = frozenset(width * layout.times for width in known)
-        return self.with_feature(layout.gives, widths, label)
+        after = self.with_feature(layout.gives, widths, label)
+        return after.with_feature(layout.brings, None, label) if layout.brings else after
 
     def with_feature(self, name: str, widths: Widths, label: str) -> "State":
         """The same with a feature that a module has written."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hfcount.modules.settings import Settings
 from hfcount.text import shown
 
-TOKENS, SENTENCE = "token_embeddings", "sentence_embedding"
+TOKENS, SENTENCE, LENGTHS = "token_embeddings", "sentence_embedding", "sentence_lengths"
 
 Shape = tuple[int | None, ...]
 """Sides in elements; None for one that the config leaves open."""
@@ -28,6 +28,7 @@ class Layout:
         key: of the config that gives `width`.
         gives: the feature that it writes; empty if it changes no width.
         out: the width of that; None if it is `times` the width that it reads.
+        needs: another feature that it reads; brings: another that it writes.
         by: the tensor and the axis that tell `out` where the config does not.
         declared: the width that its config gives for what it reads, where it takes any.
     """
@@ -41,6 +42,8 @@ class Layout:
     gives: str = ""
     out: int | None = None
     times: int = 1
+    needs: str = ""
+    brings: str = ""
     by: tuple[str, int] | None = None
     declared: object = None
 
@@ -128,7 +131,7 @@ def _lstm(s: Settings) -> Layout:
             tensors |= {f"encoder.weight_ih_{named}": (rows, below), f"encoder.weight_hh_{named}": (rows, inner)}
             tensors |= {f"encoder.bias_ih_{named}": (rows,), f"encoder.bias_hh_{named}": (rows,)}
     out = inner * len(ends)
-    return Layout(tensors, reads=TOKENS, width=wide, key="embedding_dimension", gives=TOKENS, out=out)
+    return Layout(tensors, reads=TOKENS, width=wide, key="embedding_dimension", gives=TOKENS, out=out, needs=LENGTHS)
 
 
 _MOST_LAYERS = 1_000
@@ -206,7 +209,12 @@ def _sparse_static(s: Settings) -> Layout:
 
 
 def _word_embeddings(s: Settings) -> Layout:
-    return Layout({"emb_layer.weight": (None, None)}, exact=False, gives=TOKENS, by=("emb_layer.weight", 1))
+    s.check_known(["tokenizer_class", "update_embeddings", "max_seq_length"])
+    if "." not in s.text("tokenizer_class", ""):
+        said = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, and must name a class with its module"
+        raise s.refused(said, "tokenizer_class")
+    by = ("emb_layer.weight", 1)
+    return Layout({"emb_layer.weight": (None, None)}, exact=False, gives=TOKENS, by=by, brings=LENGTHS)
 
 
 def _bag_of_words(s: Settings) -> Layout:
@@ -240,5 +248,10 @@ _CLASSES: Mapping[str, Callable[[Settings], Layout]] = {
     "WordWeights": _word_weights,
 }
 
-UNDESCRIBED: Collection[str] = ("HierarchicalTokenPooling", "LogitScore", "MultiVectorMask")
+_UNDESCRIBED: Collection[str] = ("HierarchicalTokenPooling", "LogitScore", "MultiVectorMask")
 """Classes without tensors of which nothing is described."""
+
+
+def known(kind: str) -> bool:
+    """Whether there is a class of this name, of a module that is neither a transformer nor a router."""
+    return kind in _CLASSES or kind in _UNDESCRIBED

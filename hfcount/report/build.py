@@ -1,11 +1,12 @@
 """Builds the report of an inspection: it shows what it is given."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
 
 from hfcount.errors import Value
 from hfcount.fetcher.beside import beside
+from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
 from hfcount.figures import ComponentCount, ModuleRow, Parameters, TensorRow
 from hfcount.inspection import Contained, Figures, Inspection
@@ -22,8 +23,9 @@ from hfcount.report.model import (
 )
 from hfcount.served import Memory
 from hfcount.text import printable
-from hfcount.verifier.finding import Finding, Proof
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import ModuleResult
+from hfcount.verifier.policy import Policy
 
 _MOST = 100  # files of a kind that are named
 
@@ -31,15 +33,7 @@ _MOST = 100  # files of a kind that are named
 def compose(run: Inspection, figures: Figures | None) -> Report:
     """The report of one checkpoint; `figures` are None if it has no blueprint."""
     blueprint, evidence, outcome, policy = run.blueprint, run.evidence, run.outcome, run.options.policy
-    findings = tuple(_finding(finding, run) for finding in outcome.findings)
-    judged = [finding for finding in outcome.findings if not finding.of_serving]
-    proofs = {finding.proof for finding in judged if not policy.waives(finding)}
-    waived = Counter(
-        (one.code, one.name)
-        for finding in outcome.findings
-        if policy.waives(finding)
-        for one in (finding, *finding.joined)
-    )
+    findings = tuple(reported(finding, policy, run.documents) for finding in outcome.findings)
     return Report(
         model=printable(run.documents.model),
         revision=run.documents.revision,
@@ -47,13 +41,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=_verdict(
-            [finding for finding in findings if not finding.rule.of_serving],
-            proofs,
-            _is_seen(run),
-            outcome.proven,
-            any(policy.waives(finding) for finding in judged),
-        ),
+        verdict=verdict(outcome.findings, policy, _is_seen(run), outcome.proven),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -61,7 +49,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
             for check in outcome.checks
         ),
         findings=findings,
-        allowed=tuple(Allowed(code=code, name=name, count=count) for (code, name), count in waived.items()),
+        allowed=waived(outcome.findings, policy),
         error=evidence.unseen,
         evidence=_evidence(run),
         not_looked_at=_beside(run),
@@ -69,6 +57,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         variants=evidence.variants or None,
         adapter=evidence.adapter,
         modules=tuple(map(_module, outcome.modules)) or None,
+        statistics=evidence.statistics,
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 
@@ -124,7 +113,7 @@ def _held(run: Inspection) -> dict[str, Any]:
     contained = run.evidence.contained
     if contained is None or not contained.bytes:
         return {}
-    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else None
+    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else contained.total
     load, size = run.options.load, sum(contained.bytes.values())
     held: dict[str, Any] = {
         "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
@@ -214,13 +203,22 @@ def _row(row: Row) -> TensorRow:
     )
 
 
-def _finding(finding: Finding, run: Inspection) -> ReportedFinding:
+def waived(findings: Sequence[Finding], policy: Policy) -> tuple[Allowed, ...]:
+    """What --allow let through of these findings."""
+    counts = Counter(
+        (one.code, one.name) for finding in findings if policy.waives(finding) for one in (finding, *finding.joined)
+    )
+    return tuple(Allowed(code=code, name=name, count=count) for (code, name), count in counts.items())
+
+
+def reported(finding: Finding, policy: Policy, documents: Documents) -> ReportedFinding:
+    """A finding as a report has it."""
     from hfcount.report.placing import place  # a sound checkpoint needs none
 
     return ReportedFinding(
         code=finding.code,
         name=finding.name,
-        severity=run.options.policy.severity(finding),
+        severity=policy.severity(finding),
         message=finding.message,
         tensors=finding.rows,
         count=finding.count,
@@ -234,8 +232,9 @@ def _finding(finding: Finding, run: Inspection) -> ReportedFinding:
         parts=finding.parts[:100],
         also=tuple(one.code for one in finding.joined),
         variant=finding.variant,
-        location=place(finding, run.documents),
+        location=place(finding, documents),
         url=finding.url,
+        part=finding.part,
     )
 
 
@@ -246,14 +245,20 @@ def _safe(value: Value) -> Value:
     return printable(value) if isinstance(value, str) else value
 
 
-def _verdict(
-    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waived: bool
-) -> Verdict:
-    if any(finding.severity == "error" for finding in findings):
+def verdict(findings: Sequence[Finding], policy: Policy, seen: bool, proven: bool) -> Verdict:
+    """The verdict on what was found.
+
+    Args:
+        seen: whether all that is to be judged was compared; proven: whether the bytes were.
+    """
+    judged = [finding for finding in findings if not finding.of_serving]
+    proofs = {finding.proof for finding in judged if not policy.waives(finding)}
+    waived = any(map(policy.waives, judged))
+    if any(policy.severity(finding) == "error" for finding in judged):
         return "mismatch"
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
     if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waived and "weakened" not in proofs)):
         return "unverified"
     if waived:
         return "allowed"
-    return "explained" if any(not finding.rule.informational for finding in findings) else "verified"
+    return "explained" if any(not finding.informational for finding in judged) else "verified"

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from hfcount.choices import Depth
-from hfcount.errors import NotVerified, Value, Variant
+from hfcount.errors import NotVerified
 from hfcount.fetcher.interface import SourceName
 from hfcount.figures import (
     AdapterFigures,
@@ -15,133 +15,34 @@ from hfcount.figures import (
     ComponentCount,
     Failure,
     LayerKind,
-    Location,
     ModuleRow,
     Parameters,
     Part,
     Storage,
     TensorRow,
+    TensorStatistics,
     WeightsFile,
 )
 from hfcount.mapper.whatif import written
 from hfcount.project import SCHEMA
+from hfcount.report.pieces import (
+    Allowed,
+    Beside,
+    Evidence,
+    Files,
+    PipelinePart,
+    ReportedCheck,
+    ReportedFinding,
+    Verdict,
+)
 from hfcount.report.renderings import RENDERINGS
 from hfcount.served import Compute, Memory, Serving
-from hfcount.verifier.finding import Finding
-from hfcount.verifier.rules import RULES
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Files(Part):
-    """How far a run looked at the weight files.
-
-    Numbers of files: `named` by the index, or standing for the model; of these `found`, null if that is not known, and
-    `sized`, held against their tensors. `opened` are all whose headers were read, `apart` those that were not, and why.
-    """
-
-    named: int
-    found: int | None = None
-    sized: int = 0
-    opened: int = 0
-    apart: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Beside(Part):
-    """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
-
-    kind: str
-    count: int
-    files: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Evidence(Part):
-    """What was published.
-
-    `total_size` (bytes) and `total_parameters` (elements) are the index's own claims, `tensors` and `shards` numbers of
-    names and files, `dtypes` elements by dtype. `unlisted` are weight files that the index does not name, and `files`
-    says how far those that it names were looked at.
-    """
-
-    total_size: int | None = None
-    total_parameters: int | None = None
-    tensors: int | None = None
-    shards: int | None = None
-    dtypes: dict[str, int] | None = None
-    unlisted: tuple[str, ...] = ()
-    files: Files | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ReportedCheck(Part):
-    """One number as expected and as observed; `text` says how the expected one was computed.
-
-    `tensors` counts names; `shapes` tensors of which the shape was compared, and as observed those that have it;
-    `packed_shapes` the same of quantised ones; `total_size` is in bytes, `total_parameters` in elements.
-    """
-
-    name: str
-    expected: int
-    observed: int
-    agrees: bool
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ReportedFinding(Part):
-    """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
-
-    `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is one of the config or of the
-    index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
-    do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
-    and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
-    `variant` names what is wrong where the rule has several variants, as HF103 has. `location` is where an editor would
-    go: the line of `key`, of the key to change, or of the first tensor in the index. `url` is the page about the code.
-    """
-
-    code: str
-    name: str
-    severity: Literal["error", "note"]
-    message: str
-    tensors: tuple[str, ...]
-    count: int
-    parameters: int | None
-    bytes: int | None
-    expected: Value = None
-    observed: Value = None
-    key: str | None = None
-    file: str | None = None
-    fix: str | None = None
-    parts: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-    variant: Variant | None = None
-    location: Location | None = None
-    url: str | None = None
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The shortest list of the tensors."""
-        return self.parts or self.tensors
-
-    @property
-    def rule(self) -> type[Finding]:
-        """The rule that is broken."""
-        return RULES[self.code]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Allowed(Part):
-    """Errors that --allow let through: their rule, and how many findings it has."""
-
-    code: str
-    name: str
-    count: int
+__all__ = ["Allowed", "Beside", "Evidence", "Files", "PipelinePart", "Report", "ReportedCheck", "ReportedFinding"]
+__all__ += ["Verdict", "worst"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -154,7 +55,8 @@ class Report(Part):
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
     are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
     answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
-    `modules` are those that sentence-transformers puts around the model.
+    `modules` are those that sentence-transformers puts around the model. `parts` are those of a pipeline: its counts
+    are sums over them, and `components` has a row for each. `statistics` are of the values of each tensor.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -190,6 +92,8 @@ class Report(Part):
     derived_with: str | None = None
     serving: Serving | None = None
     modules: tuple[ModuleRow, ...] | None = None
+    parts: tuple[PipelinePart, ...] | None = None
+    statistics: tuple[TensorStatistics, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -256,7 +160,7 @@ class Report(Part):
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
         said = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
-        return json.dumps({"schema": said.pop("schema_version"), **said}, default=_fields)
+        return json.dumps(said, default=_fields)
 
     def model_dump(self) -> dict[str, Any]:
         """The report as nested dicts, by the names of its fields."""
@@ -283,11 +187,12 @@ class Report(Part):
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
 
 
-_RARE = "container variants adapter overrides asides tensors formula layers error derived_with serving modules".split()
+_RARE = "container variants adapter overrides asides tensors formula layers error".split()
+_RARE += "derived_with serving modules parts statistics".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:
-    return {one.name: getattr(part, one.name) for one in fields(part)}
+    return {one.metadata.get("alias", one.name): getattr(part, one.name) for one in fields(part)}
 
 
 @cache

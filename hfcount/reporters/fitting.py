@@ -47,7 +47,7 @@ def _instead(held: Memory | RankMemory, depth: str | None) -> str:
     """What is known where the whole is not, or how to learn it."""
     if held.weights_bytes is not None:
         return f"; its weights alone take {binary(held.weights_bytes)}"
-    return "" if depth == "headers" else "; --depth headers reads how many bytes are stored"
+    return "" if depth in ("headers", "data") else "; --depth headers reads how many bytes are stored"
 
 
 def _numbers(ranks: Sequence[int]) -> str:

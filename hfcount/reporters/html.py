@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from hfcount.figures import ComponentCount
 from hfcount.report.model import Report
-from hfcount.reporters import headline
+from hfcount.reporters import headline, values
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.comparing import compared
@@ -103,6 +103,7 @@ def environment() -> Environment:
         "number": number,
         "binary": lambda size: "unknown" if size is None else binary(size),
         "plural": plural,
+        "real": lambda value: "" if value is None else f"{value:.4g}",
         "role": lambda name: name if name in COLOURS else "other",
         "symbols": _SYMBOL.findall,
     }
@@ -110,6 +111,7 @@ def environment() -> Environment:
         "verdict": verdict, "looked": looked, "compared": headline.compared, "sized": headline.sized,
         "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
         "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
+        "drawing": values.drawing, "WIDTH": values.WIDTH, "HEIGHT": values.HEIGHT,
     }  # fmt: skip
     return environment
 

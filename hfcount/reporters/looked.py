@@ -16,13 +16,14 @@ def looked(report: Report) -> str:
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
-    seen = ["names"] if "tensors" in checked or report.container in HELD else []
-    if report.depth == "headers":
+    seen = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
+    opened = report.depth in ("headers", "data")
+    if opened:
         seen += ["shapes", "types"] if report.container in HELD else ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []
     if report.source == "memory":
-        return f"{listed(seen)} of the tensors in memory"
-    said = _opened(report, files, seen) if report.depth == "headers" else _unopened(files, seen)
+        return f"{listed(seen)} of the tensors in memory{'' if report.statistics is None else '; every value was read'}"
+    said = _opened(report, files, seen) if opened else _unopened(files, seen)
     return said + _closed(report)
 
 
@@ -30,7 +31,12 @@ def _opened(report: Report, files: Files, seen: Sequence[str]) -> str:
     some = files.found and files.opened < files.named  # else all, or others that are there in their place
     opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
     by = "pickles, of which nothing was run" if report.container == "pickle" else "headers"
-    return f"{listed([*seen, 'sizes'])} of {opened} by their {by}; data was not read"
+    data = "data was not read" if report.statistics is None else f"every value of {_read(report)} was read"
+    return f"{listed([*seen, 'sizes'])} of {opened} by their {by}; {data}"
+
+
+def _read(report: Report) -> str:
+    return plural(len(report.statistics or ()), "tensor")
 
 
 def _unopened(files: Files, seen: Sequence[str]) -> str:

@@ -16,12 +16,13 @@ PATIENCE = 1.0
 
 
 class Bar:
-    """A context manager that shows the current model and how many of its files are read."""
+    """A context manager that shows the current model and how much of it is read."""
 
     def __init__(self, models: int) -> None:
         self._models, self._place, self._model = models, 0, ""
         self._total: int | None = None
         self._done = 0
+        self._of_bytes = False
         self._bar: Progress | None = None
         self._lock = Lock()
         self._timer = Timer(PATIENCE, self._show)
@@ -45,25 +46,43 @@ class Bar:
         self._place += 1
         count = f" ({self._place}/{self._models})" if self._models > 1 else ""
         self._model, self._total, self._done = printable(name, 40) + count, None, 0
-        self._refresh()
+        self._kind(of_bytes=False)
 
     def files(self, count: int) -> Callable[[], None]:
         """Sets how many files are to be read, and returns what to call after each."""
         self._total = count
+        return lambda: self._step(1)
 
-        def step() -> None:
-            self._done += 1
-            self._refresh()
+    def bytes(self, size: int) -> Callable[[int], None]:
+        """Sets how many bytes of data are to be read, and returns what any thread calls with those of a chunk."""
+        self._total, self._done = size, 0
+        self._kind(of_bytes=True)
+        return self._step
 
-        return step
+    def _step(self, more: int) -> None:
+        with self._lock:
+            self._done += more
+        self._refresh()
+
+    def _kind(self, of_bytes: bool) -> None:
+        """Shows files, or bytes with their rate and the time that is left."""
+        changed, self._of_bytes = self._of_bytes != of_bytes, of_bytes
+        if changed and self._bar is not None:
+            self._bar.stop()
+            self._show()
+        self._refresh()
 
     def _show(self) -> None:
+        from rich import progress
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         with self._lock:
-            columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-            self._bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+            shown = (progress.TextColumn("{task.description}", markup=False), progress.BarColumn())
+            columns: tuple[progress.ProgressColumn, ...] = (progress.MofNCompleteColumn(), progress.TimeElapsedColumn())
+            if self._of_bytes:
+                rate, rest = progress.TransferSpeedColumn(), progress.TimeRemainingColumn()
+                columns = (progress.DownloadColumn(), rate, rest)
+            self._bar = progress.Progress(*shown, *columns, console=Console(stderr=True), transient=True)
             self._bar.add_task(self._model, total=self._total, completed=self._done)
             self._bar.start()
 

@@ -124,6 +124,20 @@ def modules(report: Report) -> RenderableType:
     return table
 
 
+def parts(report: Report) -> RenderableType:
+    """The parts of a pipeline, those without weights included."""
+    table = plain()
+    table.add_column("part", overflow="fold")
+    table.add_column("class", overflow="fold")
+    table.add_column("parameters", justify="right", no_wrap=True)
+    table.add_column("weights", justify="right", no_wrap=True)
+    table.add_column("")
+    for row in words.parts(report):
+        colour = COLOURS.get(row.verdict, "dim")
+        table.add_row(Text(row.name), Text(row.kind), row.parameters, row.weights, Text(row.verdict, colour))
+    return table
+
+
 def tensors(report: Report, width: int) -> Iterator[RenderableType]:
     """Every tensor that the config describes, folded into rows."""
     shapes = ["×".join(map(str, row.shape)) for row in report.tensors or ()]

@@ -89,7 +89,7 @@ def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[
     for section in _sections(report, width, short):
         yield Text()
         yield from section
-    if short and report.components:
+    if short and report.components and not report.parts:
         yield Text()
         yield Text(_left_out(report), "dim")
 
@@ -114,14 +114,17 @@ def _left_out(report: Report) -> str:
 
 def _repairable(report: Report) -> bool:
     """Whether `hfcount fix` takes it: a model in a folder, as its config is."""
-    return report.source == "folder" and report.container in (None, "pickle") and not report.overrides
+    alone = report.container in (None, "pickle") and report.parts is None
+    return report.source == "folder" and alone and not report.overrides
 
 
 def _sections(report: Report, width: int, short: bool) -> Iterator[Iterable[RenderableType]]:
     """What a report has of checks, counts, costs, tensors and formulas."""
     if report.checks:
         yield [sections.checks(report, width)]
-    if report.components and not short:
+    if report.parts:
+        yield [sections.parts(report)]
+    elif report.components and not short:
         yield sections.components(report, width)
     if report.modules:
         yield [sections.modules(report)]

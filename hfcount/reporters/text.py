@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from hfcount.fetcher.beside import TRAINING
 from hfcount.figures import ClosedForm, FormulaPart, Storage
@@ -130,6 +130,33 @@ def _kept(memory: Memory, states: bool = False) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
+class PartRow(NamedTuple):
+    """A row for a part of a pipeline."""
+
+    name: str
+    kind: str
+    parameters: str
+    weights: str
+    verdict: str
+
+
+def parts(report: Report) -> Iterator[PartRow]:
+    """The parts of a pipeline; what holds no weights has no verdict of its own."""
+    for part in report.parts or ():
+        size = part.memory.weights_bytes if part.memory else None
+        counted = part.depth == "config" and part.verdict == "unverified" and part.error is None
+        yield PartRow(
+            part.name,
+            part.class_name,
+            number(part.parameters.total if part.parameters else None) if part.verdict else "",
+            ("unknown" if size is None else binary(size)) if part.verdict else "",
+            "counted" if counted else part.verdict or "no weights",
+        )
+    if report.parts and report.parameters and report.parameters.total is not None:
+        size = report.memory.weights_bytes if report.memory else None
+        yield PartRow("total", "", number(report.parameters.total), "unknown" if size is None else binary(size), "")
+
+
 def formulas(formula: ClosedForm) -> list[tuple[str, Sequence[FormulaPart]]]:
     """All formulas in groups, each with the text that follows their names."""
     return [
@@ -178,8 +205,9 @@ def inert(text: str) -> str:
 def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
     found = []
-    if report.depth == "headers" and report.depth_reason and report.source != "memory":
+    if report.depth in ("headers", "data") and report.depth_reason and report.source != "memory":
         found.append(f"The headers were read, since {report.depth_reason}.")
+    found += [f"{part.name}: {part.error.message}" for part in report.parts or () if part.error]
     return found
 
 

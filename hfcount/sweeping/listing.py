@@ -18,7 +18,7 @@ from typing import Any
 
 from hfcount.containers import CONTAINERS, held_in
 from hfcount.errors import DocumentError, FetchError, SweepError
-from hfcount.fetcher import endpoint, hub, module_files
+from hfcount.fetcher import endpoint, hub, module_files, parts
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.files import write
@@ -252,7 +252,8 @@ def _cost(files: Mapping[str, int | None] | None) -> int:
     documents = sum(name in (files or ()) for name in (CONFIG, INDEX)) + len(companions(files or {}))
     contained = sum(any(one.holds(name) for one in CONTAINERS) for name in files or ())
     further = _RANGES * len(pickled_names(files or {})) + 2 * _OF_CONTAINERS * contained + (_BASE if contained else 0)
-    return 2 * documents + 2 * shards + 2 * module_files.most(files or ()) + further + 2
+    inner = module_files.most(files or ()) + parts.most(files or ())
+    return 2 * documents + 2 * shards + 2 * inner + further + 2
 
 
 _OF_CONTAINERS, _BASE = 5, 4  # ranges of a file in another container; of the card that names its base, and its config

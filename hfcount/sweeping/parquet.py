@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from hfcount.sweeping.rows import COLUMNS, NUMBER, TEXTS
+from hfcount.sweeping.rows import COLUMNS, LATER, NUMBER, TEXTS
 
 _BATCH, _BLOCK = 1_000, 1 << 18
 
@@ -30,10 +30,13 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         OSError, ValueError: it is not such a file.
     """
     with import_module("pyarrow.parquet").ParquetFile(path) as file:
-        if lacking := [name for name in columns if name not in file.schema_arrow.names]:
-            raise ValueError(f"it has no column {lacking[0]}")
-        for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
-            yield from batch.to_pylist()
+        there = [name for name in columns if name in file.schema_arrow.names]
+        lacking = [name for name in columns if name not in there]
+        if needed := [name for name in lacking if name not in LATER]:
+            raise ValueError(f"it has no column {needed[0]}")
+        for batch in file.iter_batches(_BATCH, columns=there, use_threads=False):
+            for row in batch.to_pylist():
+                yield dict.fromkeys(lacking, []) | row
 
 
 def _schema(arrow: Any) -> Any:

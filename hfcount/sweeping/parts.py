@@ -90,7 +90,7 @@ def read_part(path: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Itera
         else:
             with path.open(encoding="utf-8") as lines:
                 for one in lines:
-                    row = json.loads(one)
+                    row = dict.fromkeys(rows.LATER, []) | json.loads(one)
                     yield {name: row[name] for name in columns}
     except FileNotFoundError:
         raise

@@ -14,7 +14,7 @@ from hfcount.text import printable
 from hfcount.version import __version__
 
 if TYPE_CHECKING:
-    from hfcount.report.model import Beside, Report, ReportedFinding
+    from hfcount.report.model import Beside, PipelinePart, Report, ReportedFinding
 
 TEXT, NUMBER, TEXTS = "text", "number", "texts"
 
@@ -34,6 +34,16 @@ FINDING: Mapping[str, str] = {
 
 BESIDE: Mapping[str, str] = {"kind": TEXT, "count": NUMBER, "files": TEXTS}
 """The fields of what lies beside a model and was not opened, as of the report."""
+
+PART: Mapping[str, str] = {
+    "name": TEXT,
+    "library": TEXT,
+    "class": TEXT,
+    "verdict": TEXT,
+    "total": NUMBER,
+    "bytes": NUMBER,
+}
+"""The fields of a part of a pipeline: `verdict` is null for one without weights, `bytes` are those of the weights."""
 
 COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "model": TEXT,
@@ -57,13 +67,17 @@ COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "notes": NUMBER,
     "findings": FINDING,
     "not_looked_at": BESIDE,
+    "parts": PART,
 }
-"""The columns, and what they hold; `findings` and `not_looked_at` are lists of objects.
+"""The columns, and what they hold; `findings`, `not_looked_at` and `parts` are lists of objects.
 
 `verdict` is the report's, or `skipped` for a checkpoint that was not looked at. `reason` is one word for why it was
 skipped or could not be judged, and `message` says more. `total`, `active` and `stored` are elements, `bytes` those of
 the weights, `errors` and `notes` numbers of findings.
 """
+
+LATER = ("parts",)
+"""Columns that files of earlier versions lack: lists, which are then empty."""
 
 _MOST = 2**63  # what a column of 64-bit integers cannot hold is left out
 
@@ -117,6 +131,7 @@ def line(task: Task, report: "Report") -> bytes:
             "notes": severities.count("note"),
             "findings": [_picked(one, FINDING) for one in report.findings],
             "not_looked_at": [_picked(one, BESIDE) for one in report.not_looked_at],
+            "parts": [_part(one) for one in report.parts or ()],
         }
     )
 
@@ -124,7 +139,7 @@ def line(task: Task, report: "Report") -> bytes:
 def unread(task: Task, reason: str, message: str, verdict: str = "unverified") -> bytes:
     """The row of a checkpoint without a report."""
     row = dict.fromkeys(COLUMNS) | _key(task) | {"verdict": verdict, "reason": reason, "message": message}
-    return encoded(row | {"errors": 0, "notes": 0, "findings": [], "not_looked_at": []})
+    return encoded(row | {"errors": 0, "notes": 0, "findings": [], "not_looked_at": [], "parts": []})
 
 
 def skipped(task: Task) -> bytes:
@@ -152,6 +167,17 @@ def _key(task: Task) -> dict[str, Any]:
 
 def _picked(part: "ReportedFinding | Beside", names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(part, name) for name in names}
+
+
+def _part(part: "PipelinePart") -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "library": part.library,
+        "class": part.class_name,
+        "verdict": part.verdict,
+        "total": part.parameters.total if part.parameters else None,
+        "bytes": part.memory.weights_bytes if part.memory else None,
+    }
 
 
 def _bounded(value: Any) -> Any:

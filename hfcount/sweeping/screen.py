@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from hfcount.containers import held_in
-from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, top_level
+from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, MODEL_INDEX, MODULES, layout_of, top_level
 from hfcount.fetcher.weights import pickled_names
 from hfcount.text import printable
 
@@ -22,14 +22,14 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
         signed: whether a token is sent, which may have access to what is gated.
     """
     contained = held_in(files) if files is not None else None
-    if contained is None and files is not None and CONFIG not in files:
+    if contained is None and files is not None and layout_of(files).config not in files:
         return "NoConfig", f"there is no {CONFIG}"
     if contained is None and files is not None and not (_has_safetensors(files) or pickled_names(files)):
         return "NoSafetensors", f"there are no safetensors files, nor {BIN_SINGLE}"
     if entry.get("gated") and not signed:
         return "GatedRepo", "it is gated, and there is no token (HF_TOKEN)"
     config = entry.get("config")
-    if contained is not None or not isinstance(config, Mapping):
+    if contained is not None or not isinstance(config, Mapping) or MODULES in (files or ()):
         return None
     model_type, packed = config.get("model_type"), config.get("quantization_config")
     if isinstance(model_type, str) and model_type and model_type not in _types():
@@ -41,7 +41,8 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
 
 
 def _has_safetensors(files: Sequence[str]) -> bool:
-    return any(name.endswith(".safetensors") for name in top_level(files))
+    inner = not {MODULES, MODEL_INDEX}.isdisjoint(files)
+    return any(name.endswith(".safetensors") for name in (files if inner else top_level(files)))
 
 
 @cache

@@ -19,12 +19,15 @@ _ADAPTER = (
 
 
 def check_spellings(c: Comparison, outcome: Outcome) -> None:
-    """HF209: names that the reference takes for those of the blueprint."""
+    """HF209, HF846: names that the reference takes for those of the blueprint."""
     if not c.match.renamed:
+        return
+    found, wanted = c.match.renamed[0]
+    if c.weights.layout.reader != "transformers":
+        _report_converted(c, found, wanted, outcome)
         return
     from hfcount.verifier.rules.hf209_name_differs import NameDiffers
 
-    found, wanted = c.match.renamed[0]
     within = families.conversions(c.blueprint.spec).within
     inside = within is not None and found.startswith(within[0])
     outcome.report(
@@ -40,6 +43,21 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
             old=found.endswith((".gamma", ".beta")),
             within=within[0] if within and inside else None,
             around=families.around(c.blueprint.spec) if inside else None,
+        )
+    )
+
+
+def _report_converted(c: Comparison, found: str, wanted: str, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf846_names_converted import NamesConverted
+
+    outcome.report(
+        NamesConverted(
+            subject=c.subject,
+            expected=wanted,
+            observed=found,
+            tensors=tuple(fold(found for found, _ in c.match.renamed)),
+            count=len(c.match.renamed),
+            library=c.weights.layout.reader,
         )
     )
 

@@ -1,5 +1,6 @@
 """Checks of names, of what is stored besides the model, and of keys of the config."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from hfcount.verifier.findings import Check, Outcome, Stored, finding_of
 from hfcount.verifier.folding import fold
 
 if TYPE_CHECKING:
+    from hfcount.verifier.finding import Severity
     from hfcount.verifier.prediction import Unfinished
 
 
@@ -49,7 +51,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     if lacking and not adapter_alone(match):
         _report_missing(c, expected, outcome)
     if beyond:
-        _report_unexpected(c, expected, outcome)
+        unknown = _beyond_statistics(c, outcome)
+        if unknown:
+            _report_unexpected(c, unknown, expected, outcome)
 
 
 def _report_missing(c: Comparison, expected: int, outcome: Outcome) -> None:
@@ -74,13 +78,30 @@ def _report_missing(c: Comparison, expected: int, outcome: Outcome) -> None:
     )
 
 
-def _report_unexpected(c: Comparison, expected: int, outcome: Outcome) -> None:
+def _beyond_statistics(c: Comparison, outcome: Outcome) -> Sequence[str]:
+    """HF845: the names that are not described, without the statistics of a policy, which are told apart."""
+    names = c.match.unexpected
+    if c.weights.layout.reader != "lerobot":
+        return names
+    from hfcount.verifier.rules.hf845_normalization_dropped import PREFIXES, PROCESSORS, NormalizationDropped
+
+    found = [name for name in names if name.startswith(PREFIXES)]
+    if found:
+        beside = set(PROCESSORS) <= set(c.weights.files)
+        level: Severity = "note" if beside else "error"
+        outcome.report(
+            NormalizationDropped(severity=level, tensors=tuple(fold(found)), count=len(found), beside=beside)
+        )
+    return [name for name in names if name not in found]
+
+
+def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf202_unexpected_tensor import UnexpectedTensor
 
-    names = c.match.unexpected
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         UnexpectedTensor(
+            severity="note" if _is_left_out(c, names) else "error",
             subject=c.subject,
             expected=expected,
             observed=expected + len(names),
@@ -90,6 +111,14 @@ def _report_unexpected(c: Comparison, expected: int, outcome: Outcome) -> None:
             bytes=size,
         )
     )
+
+
+def _is_left_out(c: Comparison, names: Sequence[str]) -> bool:
+    """Whether the library says in a warning that it does not load these tensors, and none is of a further layer."""
+    if c.weights.layout.reader != "diffusers" or c.match.missing_count:
+        return False
+    described = {re.sub(r"\{[^}]*\}|\d+", "#", leaf.name) for leaf, _ in c.match.listed}
+    return described.isdisjoint(re.sub(r"\d+", "#", name) for name in names)
 
 
 def check_heads(c: Comparison, outcome: Outcome) -> None:

@@ -45,10 +45,12 @@ class Finding(Record):
         parameters: elements of the tensors; None if unknown.
         bytes: bytes of the tensors; None if unknown.
         cause: why it is so, in sentences, if that is known.
+        inside: the folder of the model that it is about, where a checkpoint has several.
         joined: findings of the same cause, which are reported with this one.
         changes: what the config would have to say instead, by key, if that is the cause.
         sole: whether that is all that is known to explain it.
         variant: which of the rule's variants it is, if it has any.
+        part: the part of a pipeline that it is about.
     """
 
     code: ClassVar[str]
@@ -77,11 +79,13 @@ class Finding(Record):
     parameters: int | None = 0
     bytes: int | None = 0
     cause: str | None = None
+    inside: str = ""
     parts: tuple[str, ...] = ()
     joined: "tuple[Finding, ...]" = ()
     changes: Mapping[str, Any] = MappingProxyType({})
     sole: bool = False
     variant: Variant | None = None
+    part: str | None = None
 
     if not TYPE_CHECKING:
 
@@ -106,7 +110,8 @@ class Finding(Record):
     def message(self) -> str:
         """The finding in sentences: what differs, where, both values, the cause, and the fix."""
         joined = [f"For the same reason: {finding.text}" for finding in self.joined]
-        return printable(" ".join(filter(None, [self.text, *joined, self.cause, self.fix])), None)
+        inside = f"{self.inside}:" if self.inside else None
+        return printable(" ".join(filter(None, [inside, self.text, *joined, self.cause, self.fix])), None)
 
     @property
     def blocks(self) -> bool:

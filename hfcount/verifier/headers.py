@@ -27,7 +27,7 @@ def check_files(c: Comparison, outcome: Outcome) -> None:
     check_shards(c, [shard for _, shard in sorted(c.headers.shards.items())], outcome)
 
 
-def check_shards(c: Comparison, shards: Sequence[Shard], outcome: Outcome) -> None:
+def check_shards(c: Comparison | None, shards: Sequence[Shard], outcome: Outcome) -> None:
     """The same of some of the files."""
     if broken := [shard for shard in shards if shard.problem is not None]:
         _report_broken(c, broken, outcome)
@@ -96,7 +96,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
             if entry is None:
                 continue
             compared += 1
-            if entry[1] != shape:
+            if entry[1] != shape and not _is_single(c, leaf, entry[1]):
                 misshapen.append((leaf, name, entry[1]))
             if entry[0] != usual and not (c.packed and c.packed.keeps(leaf, entry[0])):
                 retyped.append((leaf, name, entry[0]))
@@ -114,6 +114,11 @@ def _check_shapes(c: Comparison, compared: int, misshapen: Sequence[_Misshapen],
         _report_shapes(c, wrong, outcome)
     if turned:
         _report_turned(c, [(leaf, name) for leaf, name, _ in turned], outcome)
+
+
+def _is_single(c: Comparison, leaf: Leaf, shape: tuple[int, ...]) -> bool:
+    """Whether it is one number either way, where the library takes a scalar for a list of one and the other way."""
+    return c.weights.layout.reader == "open_clip" and {shape, tuple(map(int, leaf.shape))} == {(), (1,)}
 
 
 def _is_turned(c: Comparison, leaf: Leaf, shape: tuple[int, ...]) -> bool:
@@ -204,7 +209,7 @@ def _reason(c: Comparison, claim: int) -> dict[str, Any]:
     return {"reading": None if c.reading is None else str(c.reading)}
 
 
-def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> None:
+def _report_broken(c: Comparison | None, broken: Sequence[Shard], outcome: Outcome) -> None:
     """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
     from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
 
@@ -213,7 +218,9 @@ def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> 
         names = ", ".join(printable(shard.name) for shard in broken[:3])
         more = f" and {len(broken) - 3:,} more" if len(broken) > 3 else ""
         text = f"{text} It is one of {len(broken):,} broken files: {names}{more}."
-    outcome.report(InvalidHeader(file=first.name, fix=first.fix or _dispensable(c, broken), statement=text))
+    outcome.report(
+        InvalidHeader(file=first.name, fix=first.fix or (_dispensable(c, broken) if c else None), statement=text)
+    )
 
 
 def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:

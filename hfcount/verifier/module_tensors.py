@@ -14,13 +14,14 @@ class Stored(NamedTuple):
     """The weights of a module.
 
     Args:
-        module: the module; config: the file of its config.
+        module: the module; config: the file of its config; file: that of its weights.
         layout: what the module is by its config.
         tensors: the header of its file; None if that was not read.
     """
 
     module: Module
     config: str
+    file: str
     layout: Layout
     tensors: Mapping[str, Entry] | None
 
@@ -76,7 +77,7 @@ def _report_names(stored: Stored, lacking: tuple[str, ...], beyond: tuple[str, .
 
     outcome.report(
         ModuleTensorsDiffer(
-            file=stored.module.weights,
+            file=stored.file,
             kind=stored.module.kind,
             config=stored.config,
             lacking=lacking,
@@ -93,7 +94,7 @@ def _report_shapes(stored: Stored, differing: list[str], outcome: Outcome) -> No
     tensors, names = stored.tensors or {}, [stored.names[name] for name in differing]
     outcome.report(
         ModuleShapeDiffers(
-            file=stored.module.weights,
+            file=stored.file,
             kind=stored.module.kind,
             config=stored.config,
             expected=_written(stored.layout.tensors[differing[0]]),

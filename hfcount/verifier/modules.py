@@ -1,7 +1,7 @@
 """Checks of the modules that sentence-transformers puts around a model: configs, tensors, and widths from one on."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -9,8 +9,11 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import MODULES
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.modules import KIND, PACKAGE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
+from hfcount.formats.safetensors import Shard
 from hfcount.modules.chain import State, begun, joined, wrong_widths
-from hfcount.modules.classes import SENTENCE, TOKENS, UNDESCRIBED, Layout, layout
+from hfcount.modules.classes import SENTENCE, TOKENS, Layout, known, layout
+from hfcount.modules.transformers import running
+from hfcount.plan import Blueprint
 from hfcount.text import shown
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import ModuleResult, Outcome, finding_of
@@ -20,14 +23,38 @@ from hfcount.verifier.module_tensors import Stored, check_tensors
 _ROUTERS = 4  # within each other
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What was read of the modules of a model.
+
+    Args:
+        documents: modules.json and the modules' configs, by path.
+        files: paths of all files there are.
+        shards: the weight files of modules that were read, by path.
+        models: the models of transformers that they run, by folder, as far as they are described.
+        rows: what is known of those in folders of their own, by folder.
+    """
+
+    documents: Mapping[str, Document]
+    files: Collection[str]
+    shards: Mapping[str, Shard]
+    models: Mapping[str, Blueprint] = field(default_factory=dict)
+    rows: Mapping[str, ModuleResult] = field(default_factory=dict)
+
+
 def check_modules(c: Comparison, outcome: Outcome) -> None:
+    """As `check_around` has it, of modules around a model that is compared."""
+    check_around(Around(c.weights.companions, c.weights.files, c.modules, {"": c.blueprint}), outcome)
+
+
+def check_around(around: Around, outcome: Outcome) -> None:
     """HF801 to HF807: each module by its config, and the widths of what one gives and the next reads."""
     try:
-        listed = read_modules(c.weights.companions[MODULES])
+        listed = read_modules(around.documents[MODULES])
     except DocumentError:  # HF009 says it
         return
-    check_shards(c, [shard for _, shard in sorted(c.modules.items())], outcome)
-    walk = _Walk(c, outcome, {})
+    check_shards(None, [shard for _, shard in sorted(around.shards.items())], outcome)
+    walk = _Walk(around, outcome, {})
     walk.check_end(walk.through(listed, State()))
     outcome.modules = tuple(walk.results.values())
 
@@ -36,7 +63,7 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
 class _Walk:
     """The way of a text through the modules; `results` are those that were met."""
 
-    c: Comparison
+    around: Around
     outcome: Outcome
     results: dict[Module, ModuleResult]
 
@@ -56,7 +83,8 @@ class _Walk:
 
     def check_end(self, state: State) -> None:
         """HF805: the modules of a model that gives embeddings give one."""
-        kind = (self._parsed(KIND) or {}).get("model_type")
+        values = self._parsed(KIND)
+        kind = None if values is None else values.get("model_type", "SentenceTransformer")
         if kind in ("SentenceTransformer", "SparseEncoder") and state.lacks(SENTENCE):
             self._report_missing(MODULES, str(kind), SENTENCE, state)
 
@@ -73,19 +101,29 @@ class _Walk:
         return joined([self.through(modules, state, within + 1) for modules in routes.values()])
 
     def _transformed(self, module: Module) -> State:
-        """The features that a transformer gives; of one in a folder of its own the width is not known."""
-        values = self._parsed(self._config(module))
+        """The features that a model of transformers gives."""
+        width = self._width(module.folder)
+        if row := self.around.rows.get(module.folder):
+            self.results.setdefault(module, replace(row, width=width))
+        file = self._config(module)
+        values = self._parsed(file)
         if values is None:
             return State().unknown()
-        feature = values.get("module_output_name", SENTENCE if module.kind == "CLIPModel" else TOKENS)
-        task = values.get("transformer_task", "fill-mask" if module.kind == "MLMTransformer" else "feature-extraction")
-        usual = not module.folder and feature == TOKENS and task == "feature-extraction"
-        return begun(self._width() if usual else None, str(feature), module.folder or module.kind)
+        try:
+            run = running(module.kind, file, values)
+        except DocumentError as error:
+            self.outcome.report(finding_of(error, file))
+            return State().unknown()
+        usual = run.plain and run.feature == TOKENS
+        return begun(width if usual else None, run.feature, module.label)
 
-    def _width(self) -> int | None:
+    def _width(self, folder: str) -> int | None:
         """The width of the model's last layer; None where an embedding of another width, or a part, may change it."""
-        spec = self.c.blueprint.spec
-        words = {tuple(map(int, leaf.shape)) for leaf in self.c.blueprint.leaves if leaf.component == "embedding"}
+        model = self.around.models.get(folder)
+        if model is None:
+            return None
+        spec = model.spec
+        words = {tuple(map(int, leaf.shape)) for leaf in model.leaves if leaf.component == "embedding"}
         return int(spec.hidden) if not spec.parts and (int(spec.vocab), int(spec.hidden)) in words else None
 
     def _passed(self, module: Module, state: State) -> State:
@@ -94,9 +132,10 @@ class _Walk:
         built = self._layout(module)
         if built is None:
             return state.unknown()
-        shard = self.c.modules.get(module.weights)
+        file = module.weights(self.around.files)
+        shard = self.around.shards.get(file)
         header = shard.header if shard else None
-        stored = Stored(module, self._config(module), built, header.tensors if header else None)
+        stored = Stored(module, self._config(module), file, built, header.tensors if header else None)
         agrees = check_tensors(stored, self.outcome) if first.tensors is None else first.agrees
         after = state.after(module.label, built, stored.width)
         if agrees is not False:
@@ -115,27 +154,28 @@ class _Walk:
     def _layout(self, module: Module) -> Layout | None:
         """What a module is; None where its config was not read or is refused, or its class is not described."""
         file = self._config(module)
+        if not known(module.kind):
+            from hfcount.verifier.rules.hf807_unknown_module_class import UnknownModuleClass
+
+            self.outcome.report(UnknownModuleClass(file=MODULES, label=module.label, observed=module.kind))
+            return None
         values = self._parsed(file)
         if values is None:
             return None
         try:
-            built = layout(module.kind, file, values)
+            return layout(module.kind, file, values)
         except DocumentError as error:
-            if not module.lacks(self.c.weights.files):  # else HF009 says it
+            if not module.lacks(self.around.files):  # else HF009 says it
                 self.outcome.report(finding_of(error, file))
             return None
-        if built is None and module.kind not in UNDESCRIBED:
-            from hfcount.verifier.rules.hf807_unknown_module_class import UnknownModuleClass
-
-            self.outcome.report(UnknownModuleClass(file=MODULES, label=module.label, observed=module.kind))
-        return built
 
     def _check_input(self, module: Module, built: Layout, state: State) -> None:
         """HF804 to HF806: what a module reads is there, and as wide as it has to be."""
         file, given = self._config(module), state.width(built.reads)
         begins = state.whole and not state.features and not built.gives  # with a module that reads no text
-        if begins or (built.reads and state.lacks(built.reads)):
-            self._report_missing(file, module.label, built.reads or SENTENCE, state)
+        lacking = next((name for name in (built.reads, built.needs) if name and state.lacks(name)), "")
+        if begins or lacking:
+            self._report_missing(file, module.label, lacking or built.reads or SENTENCE, state)
         for width in wrong_widths(state, built)[:1]:
             from hfcount.verifier.rules.hf804_module_width_differs import ModuleWidthDiffers
 
@@ -163,14 +203,14 @@ class _Walk:
 
     def _config(self, module: Module) -> str:
         """The file of a module's config."""
-        return module.config(self.c.weights.files)
+        return module.config(self.around.files)
 
     def _document(self, file: str) -> Document | None:
-        return self.c.weights.companions.get(file)
+        return self.around.documents.get(file)
 
     def _parsed(self, file: str) -> Mapping[str, Any] | None:
         """A document, empty if there is none; None if it was not read, or cannot be."""
-        if file not in self.c.weights.files:
+        if file not in self.around.files:
             return {}
         document = self._document(file)
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.fetcher.interface import BIN_SINGLE, INDEX, SINGLE, is_consolidated
+from hfcount.fetcher.interface import BIN_SINGLE, INDEX, OPEN_CLIP_OLD, is_consolidated
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
 from hfcount.formats.index import Index
@@ -70,7 +70,7 @@ def _with_others(finding: "MissingByIndex", c: Comparison) -> "MissingByIndex":
     found = finding.replace(others=named(sorted(others)), held=len(others), all=count, stored=stored)
     if match.missing_count:
         return found
-    single = list(others) == [SINGLE]  # which needs no index
+    single = list(others) == [c.weights.layout.single]  # which needs no index
     return found.replace(fix="Delete the index." if single else "Write the index again from them.")
 
 
@@ -167,7 +167,7 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     if weights.index is not None:
         if c.index is None and weights.absent:  # whose finding says what is missing
             _drop_missing(outcome)
-    elif weights.whole and files and files not in ([SINGLE], [BIN_SINGLE]):
+    elif weights.whole and files and files not in ([weights.layout.single], [BIN_SINGLE]):
         _check_unindexed(c, files, outcome)
 
 
@@ -178,7 +178,7 @@ def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> N
         for one in gone:
             _report_lost(c, one, missing if len(gone) == 1 else None, outcome)
         return
-    if all(map(is_consolidated, files)):  # which Mistral's loaders take without an index
+    if all(map(is_consolidated, files)) or files == [OPEN_CLIP_OLD]:  # which their loaders take without an index
         return
     # Whatever else is wrong with the tensors is said of them.
     complete = missing == 0 and not any(finding.severity == "error" for finding in outcome.findings)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,10 @@ from hfcount.verifier.rules import RULES
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests"))
-from defects import CASES, write  # noqa: E402 - lies one folder up
+from defects import CASES, Case, write  # noqa: E402 - lies one folder up
 from literature import MISTAKES, model  # noqa: E402 - lies one folder up
 from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies one folder up
+from valued import VALUED, Valued  # noqa: E402 - lies one folder up
 
 DOCS = ROOT / "hfcount" / "docs"
 
@@ -128,7 +129,7 @@ def _example(code: str) -> Iterator[str]:
         shown = json.loads(_run("--format", "json", *_ASKED[code]))["findings"]
         yield f"**Example**: `hfcount {' '.join(_ASKED[code])}`."
     else:
-        name = _SHOWN.get(code) or next(one for one, case in CASES.items() if code in case.codes.split())
+        name = _SHOWN.get(code) or next(one for one, case in _CASES.items() if code in case.codes.split())
         shown = json.loads(_defective(name).to_json())["findings"]
         yield f"**Example**: {name}."
     for finding in shown:
@@ -141,13 +142,16 @@ def _defective(name: str) -> hfcount.Report:
     """What is found of a defect in a folder called my-model."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        write(name, Path(folder) / "my-model")
+        valued = VALUED.get(name)
+        valued.write(Path(folder) / "my-model") if valued else write(name, Path(folder) / "my-model")
         os.chdir(folder)
         try:
-            return hfcount.verify("./my-model")
+            return hfcount.verify("./my-model", depth="data" if valued else "auto")
         finally:
             os.chdir(here)
 
+
+_CASES: Mapping[str, Case | Valued] = {**CASES, **VALUED}
 
 _ASKED = {
     "HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6"),

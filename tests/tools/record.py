@@ -22,6 +22,7 @@ from distinct import distinct
 from hfcount.building import build
 from hfcount.formula.figures import closed_form, layer_kinds
 from hfcount.mapper import Config
+from hfcount.mapper.reference import declared, is_of_diffusers
 from hfcount.plan import Blueprint
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +77,15 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
     judge = f"transformers {transformers.__version__}"
     if one.endswith(".json"):
         values, which = _read(Path(one)), "a config of its type"
+        if is_of_diffusers(values["model_type"]):
+            import diffusers
+
+            judge = f"diffusers {diffusers.__version__}"
+    elif is_of_diffusers(one):
+        import diffusers
+
+        judge, which = f"diffusers {diffusers.__version__}", "its default config"
+        values = {"model_type": one, **declared(one).keys}
     else:
         which = "its default config"
         values = transformers.CONFIG_MAPPING[one]().to_dict() | {"model_type": one}
@@ -110,7 +120,10 @@ def _class(model_type: str) -> str:
 def _refuses(values: Json) -> str | None:
     """Why transformers builds no model of a config, or None."""
     sys.path.append(str(ROOT / "tests"))
-    from test_oracle import described
+    if is_of_diffusers(values["model_type"]):
+        from diffusers_oracle import described
+    else:
+        from test_oracle import described
 
     try:
         theirs = described(values)
@@ -128,6 +141,8 @@ def _refuses(values: Json) -> str | None:
 def _read(path: Path) -> Json:
     """A config.json, or the config in a recorded file."""
     values: Json = json.loads(path.read_text())
+    if "_class_name" in values:
+        values = {"model_type": values["_class_name"], **{key: one for key, one in values.items() if key[:1] != "_"}}
     return values["config"] if "judge" in values else values
 
 

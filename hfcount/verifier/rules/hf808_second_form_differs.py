@@ -4,7 +4,7 @@ from hfcount.verifier.finding import Statement
 
 
 class SecondFormDiffers(Statement):
-    """The consolidated files of Mistral's own form do not hold what params.json beside them describes."""
+    """The files of a second form, of Mistral or open_clip, do not hold what the config of that form describes."""
 
     code = "HF808"
     name = "second-form-differs"

@@ -1,15 +1,16 @@
 """HF809: forms differ."""
 
-from hfcount.text import plural
+from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import short
 
 
 class FormsDiffer(Finding):
-    """params.json describes another model than config.json in the same repo.
+    """A second form's config, such as params.json, describes another model than config.json in the same repo.
 
     Args:
-        expected, observed: the shape of the first tensor that differs by config.json, and by params.json.
+        expected, observed: the shape of the first tensor that differs by config.json, and by the other.
+        file: the other config.
     """
 
     code = "HF809"
@@ -20,8 +21,9 @@ class FormsDiffer(Finding):
 
     expected: str
     observed: str
+    file: str
 
     @property
     def text(self) -> str:
-        differ = f"{plural(self.count, 'kind')} of tensors differ between config.json and params.json"
+        differ = f"{plural(self.count, 'kind')} of tensors differ between config.json and {printable(self.file)}"
         return f"{differ}: {short(self.tensors[0])} is {self.expected} by the first and {self.observed} by the second."

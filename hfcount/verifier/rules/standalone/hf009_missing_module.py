@@ -1,9 +1,12 @@
 """HF009: missing module."""
 
+from collections.abc import Collection, Mapping
+
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import MODULES
 from hfcount.fetcher.missing import named
-from hfcount.formats.modules import read_modules
+from hfcount.formats.json import Document
+from hfcount.formats.modules import all_modules, read_modules
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.finding import Finding
@@ -42,13 +45,22 @@ NEEDS: set[Evidence] = {"modules"}
 
 
 def check(c: Comparison, outcome: Outcome) -> None:
-    """What modules.json names has the files that it needs; HF001 if it cannot be read."""
+    """As `check_listed` has it."""
+    check_listed(c.weights.companions, c.weights.files, outcome)
+
+
+def check_listed(documents: Mapping[str, Document], files: Collection[str], outcome: Outcome) -> None:
+    """What modules.json names has the files that it needs; HF001 if it cannot be read.
+
+    Args:
+        documents: modules.json and what was read with it, by path; files: paths of all files there are.
+    """
     try:
-        modules = read_modules(c.weights.companions[MODULES])
+        modules = all_modules(read_modules(documents[MODULES]), documents, files)
     except DocumentError as error:
         outcome.report(MalformedDocument(file=MODULES, fix=error.fix, statement=error.said))
         return
-    if lacking := [what for module in modules if (what := module.lacks(c.weights.files))]:
+    if lacking := [what for module in modules if (what := module.lacks(files))]:
         observed = len(modules) - len(lacking)
         outcome.report(
             MissingModule(

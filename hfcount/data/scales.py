@@ -1,0 +1,71 @@
+"""Scales of packed weights that no weight can be read with.
+
+Some quantisers write signs into their scales, and zeros for blocks of zeros: then most tensors of scales have such.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from hfcount.data.bits import FLOATS
+from hfcount.data.reporting import reported
+from hfcount.data.source import Codes, Source, search
+from hfcount.data.subjects import Subject
+from hfcount.verifier.rules.hf905_scale_unusable import ScaleUnusable
+from hfcount.verifier.values import index_of
+
+_OF_INPUTS = ("input", "output", "k_scale", "v_scale", "activation")
+"""Parts of names of scales that activations are divided by."""
+
+_POWER = "F8_E8M0"
+"""What powers of two are stored as, and what they are where they are stored as U8."""
+
+
+def unusable(loaded: Sequence[Subject], source: Source) -> Iterator[ScaleUnusable]:
+    """The scales that are NaN, infinite, zero or negative."""
+    scales = [one for one in loaded if one.scale and one.tally.count]
+    for what, some in (("NaN", _nan(scales)), ("infinite", [one for one in scales if one.tally.infinite])):
+        yield from reported(ScaleUnusable, some, partial(_located, what, source))
+    zero = [one for one in scales if one.tally.constant == 0 and _floating(one)]
+    yield from reported(ScaleUnusable, zero, {"observed": "zero"})
+    rest = [one for one in scales if one not in zero and _floating(one) and one.tally.range]
+    for what, some in (
+        ("zero", [one for one in rest if one.tally.zeros]),
+        ("negative", [one for one in rest if one.tally.least < 0]),
+    ):
+        certain = [one for one in some if one.tally.count == 1 or any(word in one.name for word in _OF_INPUTS)]
+        doubtful = [one for one in some if one not in certain]
+        by_design = 2 * len(doubtful) > len(rest)
+        yield from reported(ScaleUnusable, certain, partial(_located, what, source))
+        if not by_design:
+            yield from reported(ScaleUnusable, doubtful, partial(_located, what, source, severity="note"))
+
+
+def _floating(one: Subject) -> bool:
+    return one.place.entry.dtype in FLOATS
+
+
+def _nan(scales: Sequence[Subject]) -> list[Subject]:
+    return [one for one in scales if one.tally.nan or (_is_power(one) and one.tally.most == 0xFF)]
+
+
+def _is_power(one: Subject) -> bool:
+    """Whether whole numbers are exponents of two."""
+    return one.place.entry.dtype == "U8" and one.leaf is not None and _POWER in (one.leaf.dtypes or ())
+
+
+def _located(what: str, source: Source, one: Subject, **facts: Any) -> Mapping[str, Any]:
+    """Where the first value of a kind is, and how many there are, with further facts."""
+    spots: Mapping[str, Any] = {"NaN": one.tally.first_nan, "infinite": one.tally.first_infinite}
+    counts: Mapping[str, int] = {"NaN": one.tally.nan, "infinite": one.tally.infinite}
+    if spot := spots.get(what):
+        return facts | {"observed": what, "values": counts[what], "index": index_of(spot.number, one.shape)}
+    sign = FLOATS[one.place.entry.dtype].sign if _floating(one) else 0
+
+    def wanted(codes: Codes) -> Any:
+        if what == "NaN":
+            return codes == 0xFF
+        return (codes == 0) | (codes == sign) if what == "zero" else codes > sign
+
+    values, first = search(source, one.place, wanted)
+    return facts | {"observed": what, "values": values, "index": index_of(first, one.shape)}

@@ -1,0 +1,118 @@
+"""The stage after the headers: every value of the tensors, and what is wrong with them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from hfcount.containers.adapter_look import SAFETENSORS as ADAPTER
+from hfcount.data.places import Place, places
+from hfcount.errors import FetchError
+from hfcount.fetcher.data_files import Listed, data_folder, listed
+from hfcount.fetcher.folder import FolderShards
+from hfcount.fetcher.interface import Request
+from hfcount.figures import Failure
+from hfcount.formats.safetensors import Shard
+from hfcount.inspection import Inspection, unwatched
+from hfcount.verifier.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from hfcount.data.source import Source, Values
+
+MISSING = "--depth data needs numpy. Install it with `pip install 'hfcount[data]'`."
+
+_CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF files"}
+
+
+def with_values(request: Request, inspection: Inspection) -> Inspection:
+    """The same with what is wrong with the values of its tensors, or why that is not known."""
+    try:
+        return _looked(request, inspection)
+    except FetchError as error:
+        return _unseen(inspection, error.kind, str(error))
+
+
+def _looked(request: Request, inspection: Inspection) -> Inspection:
+    evidence = inspection.evidence
+    if find_spec("numpy") is None:
+        return _unseen(inspection, "NoNumpy", MISSING)
+    if evidence.container in _CONTAINERS:
+        what = _CONTAINERS[evidence.container]
+        return _unseen(inspection, "NoData", f"--depth data reads files of safetensors, and no {what}")
+    shards = evidence.shards or {}
+    names = [ADAPTER] if evidence.container == "adapter" else [*shards]
+    if not names:
+        return _unseen(inspection, "NoData", "there are no headers of safetensors files by which to read their data")
+    folder = data_folder(request, inspection.documents, names)
+    shards = shards or FolderShards(folder, names, entries=names).read(names, unwatched(1))
+    from hfcount.data.reading import Files  # which imports numpy
+
+    known = {name: said for name in names if (said := listed(folder / name))}
+    return judged(inspection, Files(folder), shards, known)
+
+
+def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
+    """The same with what is wrong with the values of tensors that are in memory, by name.
+
+    Raises:
+        ImportError: there is no numpy.
+    """
+    if find_spec("numpy") is None:
+        raise ImportError("Values are read with numpy. Install it with `pip install 'hfcount[data]'`.")
+    from hfcount.data.memory import Tensors
+
+    shards = inspection.evidence.shards or {}
+    return judged(inspection, Tensors(tensors, places(shards)), shards, {})
+
+
+def judged(
+    inspection: Inspection, source: "Source", shards: Mapping[str, Shard], known: Mapping[str, Listed]
+) -> Inspection:
+    """The same with what is wrong with the values of some files.
+
+    Args:
+        known: what the Hub has listed for some of the files.
+
+    Raises:
+        FetchError: a file cannot be read.
+    """
+    from hfcount.data import copies, judged, subjects
+
+    where = _readable(shards)
+    done = inspection.options.reading(sum(place.size for place in where.values()))
+    values = source.read(where, known, done)
+    found = subjects.subjects(where, values.tallies, inspection)
+    outcome = inspection.outcome
+    tied, apart = copies.differing(found, source, outcome)
+    outcome.findings = [
+        *(one for one in outcome.findings if not (tied and one.code == "HF203")),
+        *judged.findings(found, source, outcome),
+        *tied,
+        *_damaged(values, known),
+    ]
+    outcome.findings.sort(key=lambda one: one.severity != "error")
+    outcome.apart |= apart
+    statistics = tuple(one.statistics for one in found)
+    return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
+
+
+def _readable(shards: Mapping[str, Shard]) -> dict[str, Place]:
+    """The tensors of files that have the size that their headers say; of others that is told by the headers."""
+    return places({name: one for name, one in shards.items() if one.header and one.size == one.header.file_bytes})
+
+
+def _damaged(values: "Values", known: Mapping[str, Listed]) -> Iterator[Finding]:
+    """Files that are not as the Hub has listed them."""
+    for name, (sha256, later) in known.items():
+        observed = values.sums.get(name)
+        if observed is not None and observed != sha256:
+            from hfcount.verifier.rules.hf907_contents_differ import ContentsDiffer  # a copy is mostly whole
+
+            severity: Severity = "note" if later else "error"
+            yield ContentsDiffer(severity=severity, expected=sha256, observed=observed, file=name, later=later)
+
+
+def _unseen(inspection: Inspection, kind: str, why: str) -> Inspection:
+    evidence = inspection.evidence
+    unseen = evidence.unseen or Failure(kind=kind, message=why)
+    return inspection._replace(evidence=replace(evidence, unseen=unseen))

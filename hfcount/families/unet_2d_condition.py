@@ -1,0 +1,46 @@
+"""The U-Net of Stable Diffusion 1, 2 and XL, and of many others: it attends to text (arXiv:2112.10752)."""
+
+from hfcount import keys
+from hfcount.components.conditions import Conditions, check_described
+from hfcount.components.unets import Halves, Stages, read_stages
+from hfcount.mapper import Config
+from hfcount.parts.diffusion import conv
+from hfcount.parts.norms import layer_norm
+from hfcount.spec import Sizes, Spec, size
+from hfcount.tree.nodes import Block, block
+
+# diffusers 0.42.1: unet_2d_condition.py, unet_2d_blocks.py, transformer_2d.py, attention.py
+MODEL_TYPES = ("UNet2DConditionModel",)
+
+
+class UNet2DCondition(Sizes):
+    stages: Stages
+    conditions: Conditions
+    halves: Halves
+    in_channels: int = size("C_i")
+    out_channels: int = size("C_o")
+    conv_in_kernel: int = size("k_i")
+    conv_out_kernel: int = size("k_o")
+
+
+def spec(c: Config) -> Spec[UNet2DCondition]:
+    check_described(c)
+    stages = read_stages(c)
+    first, memory = stages.down[0].width, stages.down[0].memory
+    conditions = Conditions.of(c, first, memory)
+    own = UNet2DCondition.read(c, stages=stages, conditions=conditions, halves=Halves.of(c, conditions.time))
+    return keys.diffusing(c, own, stages.middle.width)
+
+
+def blueprint(s: Spec[UNet2DCondition]) -> Block:
+    of, halves = s.own, s.own.halves
+    first = of.stages.down[0].width
+    return block(
+        conv_in=conv(of.in_channels, first, of.conv_in_kernel),
+        **of.conditions.tensors(),
+        down_blocks=halves.down(of.stages.down),
+        mid_block=halves.middle(of.stages),
+        up_blocks=halves.up(of.stages.up),
+        conv_norm_out=layer_norm(first),
+        conv_out=conv(first, of.out_channels, of.conv_out_kernel),
+    )

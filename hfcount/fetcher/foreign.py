@@ -1,0 +1,106 @@
+"""Repos of libraries that hfcount does not read: what they are by their files, and what can be done."""
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from hfcount.text import printable
+
+
+class Foreign(NamedTuple):
+    """A kind of repo.
+
+    Args:
+        what: it is, as a noun.
+        marks: patterns of paths; a file fits each of them.
+        do: what can be done, as a clause.
+    """
+
+    what: str
+    marks: tuple[str, ...]
+    do: str
+
+
+_ORIGINAL = "name the model that it was converted from, as its card says: `hfcount ORG/NAME`"
+_EXPORTED = f"which is not read: {_ORIGINAL.replace('converted', 'exported')}"
+_SAVED = "which is not read: load it with a transformers before 5 and save it again"
+_UNREAD = {"ONNX": _EXPORTED, "OpenVINO": _EXPORTED, "Core ML": _EXPORTED, "TensorFlow": _SAVED, "Flax": _SAVED}
+
+_FOLDERS = "checkpoints|clip_vision|controlnet|diffusion_models|loras|model_patches|text_encoders|unet|vae"
+_KINDS = (
+    Foreign(
+        "a conversion by CTranslate2",
+        (r"model\.bin", r"(shared_|source_|target_)?vocabulary\.(json|txt)"),
+        f"which has a format of its own and is no pickle, so that it is not read: {_ORIGINAL}",
+    ),
+    Foreign(
+        "an archive of NeMo",
+        (r".*\.nemo",),
+        "which is not read: `tar -tf` lists what it holds; a version for transformers, if there is one, is a repo of"
+        " its own",
+    ),
+    Foreign(
+        "a model of SpeechBrain",
+        (r"(.*/)?hyperparams\.yaml",),
+        "whose hyperparams.yaml names code and no sizes, so that SpeechBrain alone builds it",
+    ),
+    Foreign(
+        "a model or pipeline of pyannote.audio",
+        (r"config\.yaml", r"(.*/)?pytorch_model\.bin|handler\.py"),
+        "which names no sizes, so that pyannote.audio alone builds it",
+    ),
+    Foreign(
+        "a pipeline of spaCy",
+        (r"meta\.json", r"config\.cfg"),
+        "which spaCy alone reads, whose parts have formats of their own",
+    ),
+    Foreign(
+        "a model of Keras",
+        (r"metadata\.json|.*\.keras", r"(.*/)?[\w.-]*\.weights\.h5|.*\.keras"),
+        f"which is not read: if it was ported, {_ORIGINAL}",
+    ),
+    Foreign(
+        "a model of Flair",
+        (r"pytorch_model\.bin", r"loss\.tsv|training\.log|weights\.txt"),
+        "whose sizes stand in its pickled file, so that Flair alone builds it",
+    ),
+    Foreign(
+        "a model of Ultralytics",
+        (r"(.*/)?(yolo|rtdetr|fastsam|mobile_sam|sam2?(\.1)?_)[\w.-]*\.pt",),
+        "a pickle with classes of its own, which is not read: Ultralytics alone builds it",
+    ),
+    Foreign(
+        "files for ComfyUI",
+        (rf"(.*/)?({_FOLDERS})/[^/]+\.(safetensors|ckpt|pt)",),
+        "each a model of one file without a config: name the repo for diffusers that they were made from, whose"
+        " folders have one each: `hfcount ORG/NAME`",
+    ),
+    Foreign(
+        "a diffusion model in one file",
+        (r"v1-inference\.yaml|[\w.-]*(sd_xl|sdxl|v1-5|v2-1|sd3|sd3\.5|flux1?-)[\w.-]*\.(safetensors|ckpt)",),
+        "without a config: name the repo for diffusers that it was made from, which has a model_index.json:"
+        " `hfcount ORG/NAME`",
+    ),
+)
+
+
+def unread(kind: str, name: str) -> str:
+    """What to do about a file of weights of a kind that is not read, as a clause."""
+    if kind == "TensorFlow" and not name.endswith("_model.h5"):  # which transformers never saved
+        return _EXPORTED
+    return _UNREAD.get(kind, "which is not read")
+
+
+def foreign(files: Collection[str]) -> str:
+    """What a repo with these files is, and what can be done, as the end of a sentence; empty if that is unknown."""
+    for one in _KINDS:
+        fitting = [_first(pattern, files) for pattern in one.marks]
+        if all(fitting):
+            return f", but is {one.what} ({printable(fitting[0], 100)}), {one.do}"
+    return ""
+
+
+def _first(pattern: str, files: Collection[str]) -> str:
+    """The first file that fits; empty if none does."""
+    whole = re.compile(pattern, re.IGNORECASE)
+    return next((name for name in sorted(files) if whole.fullmatch(name)), "")

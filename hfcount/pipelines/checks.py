@@ -1,0 +1,161 @@
+"""What the class of a pipeline asks of its index, and diffusers of the folders that this lists."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from hfcount.fetcher.missing import named
+from hfcount.formats.pipeline_index import Entry, PipelineIndex
+from hfcount.pipelines.signatures import alike, signature, version
+from hfcount.pipelines.weights import WeightFiles, is_foreign, weight_files
+from hfcount.text import printable, shown
+from hfcount.verifier.finding import Finding, Severity
+from hfcount.verifier.rules.hf810_part_missing import PartMissing
+from hfcount.verifier.rules.hf811_part_required import PartRequired
+from hfcount.verifier.rules.hf812_part_not_taken import PartNotTaken
+from hfcount.verifier.rules.hf813_unknown_pipeline_class import UnknownPipelineClass
+from hfcount.verifier.rules.hf815_part_class_differs import PartClassDiffers
+from hfcount.verifier.rules.hf816_variant_needed import VariantNeeded
+from hfcount.verifier.rules.hf817_only_in_variant import OnlyInVariant
+from hfcount.verifier.rules.hf818_variant_not_found import VariantNotFound
+from hfcount.verifier.rules.hf819_part_pickled import PartPickled
+
+_INDEX, _SCHEDULER, _CONFIG = "model_index.json", "scheduler_config.json", "config.json"
+
+Folders = Mapping[str, Sequence[str] | None]
+"""The names of the files in each part's folder, by the part; None where there is no such folder."""
+
+
+def described(index: PipelineIndex) -> tuple[list[Entry], list[Finding]]:
+    """The parts that are to be loaded, and what the class of the pipeline says against the index."""
+    taken = None if index.code else signature(index.kind)
+    if taken is None:
+        return [*index.parts], [_unknown(index)]
+    listed = {entry.name for entry in index.parts}
+    findings: list[Finding] = [
+        PartRequired(kind=index.kind, part=name, key=name, file=_INDEX, instead=_instead(index, name))
+        for name in taken.required
+        if name not in listed
+    ]
+    findings += [
+        PartNotTaken(kind=index.kind, part=entry.name, key=entry.name, file=_INDEX, by=entry.by)
+        for entry in index.parts
+        if entry.name not in (*taken.parts, *taken.settings)
+    ]
+    return [entry for entry in index.parts if entry.name in taken.parts], findings
+
+
+def _unknown(index: PipelineIndex) -> UnknownPipelineClass:
+    near = [] if index.code else alike(index.kind)
+    whose = (
+        f"which is code of the repo's own ({printable(index.code, 60)})"
+        if index.code
+        else f"which diffusers {version()} does not have{f' (did you mean {near[0]}?)' if near else ''}"
+    )
+    return UnknownPipelineClass(kind=index.kind, key="_class_name", file=_INDEX, whose=whose)
+
+
+def _instead(index: PipelineIndex, name: str) -> str:
+    if name in index.absent:
+        return "gives it no class ([null, null])"
+    return f"has {shown(index.settings[name])} for it" if name in index.settings else "does not list it"
+
+
+class Looked(NamedTuple):
+    """What the folders of a pipeline hold.
+
+    Args:
+        weights: the weight files of each part with weights whose config is there.
+        variant: the variant that is to be looked at in each of them, "" for plain files.
+        absent: parts that are not there.
+        findings: what diffusers does not load, or loads otherwise.
+    """
+
+    weights: Mapping[str, WeightFiles]
+    variant: Mapping[str, str]
+    absent: Collection[str]
+    findings: Sequence[Finding]
+
+
+def looked(entries: Sequence[Entry], folders: Folders, repo: bool) -> Looked:
+    """What there is of parts that are to be loaded, where all files are known.
+
+    Args:
+        repo: whether diffusers would download them, and of folders with weights these and their configs alone.
+    """
+    missing = [one for entry in entries if (one := _missing(entry, folders[entry.name]))]
+    absent = {one.part for one in missing}
+    weighty = [entry for entry in entries if not (entry.weightless or entry.name in absent or is_foreign(entry))]
+    weights = {entry.name: weight_files(entry, folders[entry.name] or ()) for entry in weighty}
+    pickled = [name for name, one in weights.items() if one.only_pickled]
+    findings: list[Finding] = [*missing]
+    if len(pickled) < len(weights):
+        findings += [PartPickled(part=name, file=f"{name}/{weights[name].pickled_name}") for name in pickled]
+    variant, more = _variants({name: one for name, one in weights.items() if name not in pickled})
+    findings += more
+    needed = any(isinstance(one, VariantNeeded) for one in more)
+    variants = sorted({name for one in weights.values() for name in one.safe if name})
+    if variants:
+        some = [entry.name for entry in entries if entry.weightless or not repo]
+        findings += _without_dot(some, folders, variants[0], needed)
+    return Looked(weights, variant, absent, findings)
+
+
+def _missing(entry: Entry, names: Sequence[str] | None) -> PartMissing | None:
+    """HF810: the folder of a part, or a file that it is loaded from."""
+    folder = printable(entry.name)
+    if names is None:
+        return _lacks(entry, f"there is no folder {folder}", None)
+    if entry.kind.endswith("Scheduler") and _SCHEDULER not in names:
+        return _lacks(entry, f"there is no {folder}/{_SCHEDULER}", _SCHEDULER)
+    if entry.weightless or is_foreign(entry):
+        return None if names else _lacks(entry, f"the folder {folder} is empty", None)
+    if _CONFIG not in names:
+        return _lacks(entry, f"there is no {folder}/{_CONFIG}", _CONFIG)
+    files = weight_files(entry, names)
+    if not (files.safe or files.pickled):
+        return _lacks(entry, f"{folder} holds no weights of a name that is looked for ({named(sorted(names))})", None)
+    return None
+
+
+def _lacks(entry: Entry, lacks: str, file: str | None) -> PartMissing:
+    where = f"{entry.name}/{file}" if file else _INDEX
+    return PartMissing(part=entry.name, by=entry.by, lacks=lacks, key=None if file else entry.name, file=where)
+
+
+def _variants(weights: Mapping[str, WeightFiles]) -> tuple[dict[str, str], list[Finding]]:
+    """HF816, HF817: the variant to look at in each part, and whether one is needed."""
+    lacking = [name for name, one in weights.items() if not one.plain]
+    if not lacking:
+        return {}, []
+    counts = Counter(variant for one in weights.values() for variant in one.safe if variant)
+    common = [variant for variant, count in counts.most_common() if count == len(weights)]
+    if common:
+        note = VariantNeeded(form=common[0], lacking=tuple(lacking), file=_first(lacking[0], weights, common[0]))
+        return dict.fromkeys(weights, common[0]), [note]
+    chosen = {name: next(iter(weights[name].safe)) for name in lacking}
+    return chosen, [
+        OnlyInVariant(part=name, form=variant, file=_first(name, weights, variant)) for name, variant in chosen.items()
+    ]
+
+
+def _first(name: str, weights: Mapping[str, WeightFiles], variant: str) -> str:
+    return f"{name}/{weights[name].safe[variant][0]}"
+
+
+def _without_dot(parts: Sequence[str], folders: Folders, variant: str, needed: bool) -> Iterator[VariantNotFound]:
+    """HF818: files of whose name diffusers finds no second part, where it looks for a variant."""
+    for part in parts:
+        if name := next((one for one in folders[part] or () if "." not in one), None):
+            path = f"{part}/{name}"
+            level: Severity = "error" if needed else "note"
+            yield VariantNotFound(severity=level, part=part, path=path, file=path, form=variant, needed=needed)
+            return
+
+
+def class_differs(entry: Entry, config: Mapping[str, object]) -> Iterator[PartClassDiffers]:
+    """HF815: whether the config of a part of diffusers names another class than the index."""
+    kind = config.get("_class_name")
+    if entry.library == "diffusers" and isinstance(kind, str) and kind != entry.kind:
+        file = f"{entry.name}/{_CONFIG}"
+        yield PartClassDiffers(part=entry.name, key="_class_name", file=file, expected=entry.kind, observed=kind)

@@ -1,0 +1,176 @@
+"""A pipeline, inspected: each part by itself, then what the class of the pipeline and the parts ask of each other."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from hfcount.errors import DocumentError, HfcountError
+from hfcount.fetcher import finish
+from hfcount.fetcher.beside import beside
+from hfcount.fetcher.fixtures import record_parts
+from hfcount.fetcher.interface import MODEL_INDEX, Documents, Reads, Request
+from hfcount.fetcher.parts import Found, folder_files, open_parts
+from hfcount.figures import Failure
+from hfcount.formats.json import parse_object
+from hfcount.formats.pipeline_index import Entry, PipelineIndex, read_pipeline
+from hfcount.inspection import Options
+from hfcount.pipelines.checks import Looked, class_differs, described, looked
+from hfcount.pipelines.fitting import misfits
+from hfcount.pipelines.serving import served
+from hfcount.pipelines.weights import is_foreign, layout_of_variant
+from hfcount.report.model import Beside, Report
+from hfcount.report.whole import Listed, Whole, combined
+from hfcount.serving.cost import Workload
+from hfcount.text import printable
+from hfcount.verifier.findings import finding_of
+
+Judge = Callable[[Documents, Options], Report]
+"""Inspects one part, and reports."""
+
+_UNKNOWN = Looked({}, {}, (), ())
+
+
+class _Opened(NamedTuple):
+    """A part with weights: what it was asked for with, and what there is."""
+
+    request: Request
+    found: Found
+
+
+def inspect(documents: Documents, request: Request, options: Options, judge: Judge) -> Report:
+    """The report of a pipeline.
+
+    Args:
+        documents: of the folder with model_index.json.
+        judge: inspects a part, by its documents and the options for a part.
+
+    Raises:
+        FetchError: what was read could not be recorded.
+    """
+    opened: dict[str, _Opened] = {}
+    try:
+        try:
+            index = read_pipeline(documents.config)
+        except DocumentError as error:
+            return combined(documents, options, Whole(None, [finding_of(error, MODEL_INDEX)]), [])
+        return _Run(documents, request, options, judge, index, opened).report()
+    finally:
+        for part in opened.values():
+            if isinstance(part.found, Documents) and isinstance(part.found.shards, Reads):
+                reads = part.found.shards
+                finish(part.request, part.found, reads.headers, reads.samples, reads.pickled)
+        finish(request, documents)
+
+
+class _Run(NamedTuple):
+    """One pipeline, and how it is looked at; `opened` are the parts that were read, by name."""
+
+    documents: Documents
+    request: Request
+    options: Options
+    judge: Judge
+    listing: PipelineIndex
+    opened: dict[str, _Opened]
+
+    def report(self) -> Report:
+        """The report of the whole."""
+        entries, findings = described(self.listing)
+        folders = {entry.name: folder_files(self.request, self.documents, entry.name) for entry in entries}
+        found = looked(entries, folders, self.documents.source != "folder") if self._known else _UNKNOWN
+        findings += found.findings
+        self._open([entry.name for entry in entries if not entry.weightless and entry.name not in found.absent])
+        configs = {entry.name: config for entry in entries if (config := self._config(entry))}
+        for entry in entries:
+            findings += class_differs(entry, configs.get(entry.name, {}))
+        findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
+        listed = [self._listed(entry, found) for entry in entries]
+        if self.options.save is not None:
+            parts = {name: one.found for name, one in self.opened.items() if isinstance(one.found, Documents)}
+            record_parts(self.documents, parts, self.options.save)
+        answers, refusals = served(listed, self.options)
+        around = tuple(self._beside(entries))
+        whole = Whole(self.listing.kind, [*findings, *refusals], around, answers, self.options.load.memory)
+        return combined(self.documents, self.options, whole, listed)
+
+    @property
+    def _known(self) -> bool:
+        """Whether a file that was not listed is not there: a cache has what was asked for before."""
+        return self.documents.source == "folder" or self.documents.sizes is not None
+
+    def _open(self, names: list[str]) -> None:
+        for name, (asked, found) in open_parts(self.request, self.documents, names).items():
+            if isinstance(found, Documents):
+                found = replace(found, shards=Reads(found.shards))
+            self.opened[name] = _Opened(asked, found)
+
+    def _config(self, entry: Entry) -> Mapping[str, Any]:
+        """The values of a part's config; empty where it has none that can be read."""
+        part = self.opened.get(entry.name)
+        if part is not None and isinstance(part.found, Documents):
+            with suppress(DocumentError):  # which the report of the part tells
+                return parse_object(part.found.config, endless=True)
+        return {}
+
+    def _listed(self, entry: Entry, found: Looked) -> Listed:
+        report = None
+        if entry.name in self.opened:
+            report = self._of_part(entry, found)
+        elif not (entry.weightless or entry.name in found.absent):
+            report = _unknown("NotCached", f"{entry.name} is not in the cache")
+        return Listed(entry.name, entry.library, entry.kind, report, entry.name in found.absent)
+
+    def _of_part(self, entry: Entry, found: Looked) -> Report:
+        """The report of a part with weights."""
+        part, files = self.opened[entry.name].found, found.weights.get(entry.name)
+        if is_foreign(entry):
+            return _unknown("NoSafetensors", f"weights of {entry.by} are not read")
+        if not isinstance(part, Documents):
+            error = part if isinstance(part, HfcountError) else part.refusal()
+            return _unknown(error.kind, str(error))
+        settings = self.options._replace(load=Workload(), save=None)
+        unread = files is not None and files.only_pickled and entry.library != "transformers"
+        settings = settings._replace(depth="config") if unread else settings
+        if variant := found.variant.get(entry.name):
+            part = self._as_variant(entry.name, part, found, variant)
+        try:
+            report = self.judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), settings)
+        except HfcountError as error:
+            return _unknown(error.kind, str(error))
+        if unread and self.options.depth != "config" and report.error is None:
+            failure = Failure(kind="NoHeaders", message="its weights are pickled (.bin), and were not read")
+            return replace(report, error=failure)
+        return report
+
+    def _as_variant(self, name: str, part: Documents, found: Looked, variant: str) -> Documents:
+        """The documents of a part as a variant of it has them."""
+        files = found.weights[name]
+        layout = layout_of_variant(part.layout, files, variant)
+        index = part.companions.get(layout.listing)
+        if index is None and part.place is not None and layout.listing in files.safe[variant]:
+            index = part.place.reader.document(layout.listing)
+        assert isinstance(part.shards, Reads)
+        part.shards.names = [one for one in files.safe[variant] if one.endswith(".safetensors")]
+        return replace(part, layout=layout, index=index)
+
+    def _beside(self, entries: list[Entry]) -> Iterator[Beside]:
+        """What lies beside the parts and belongs to none."""
+        inner = {entry.name for entry in entries}
+        names = self.documents.files if self.documents.sizes is None else self.documents.sizes
+        outer = [name for name in names if name.partition("/")[0] not in inner]
+        several = beside(outer, (), {})
+        if whole := sorted(name for name in outer if "/" not in name and name.endswith(".safetensors")):
+            several["weights beside the parts"] = whole
+        for kind, files in several.items():
+            yield Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:100]))
+
+
+def _unknown(kind: str, message: str) -> Report:
+    return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
+
+
+def _class_of(entry: Entry, config: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The key of a part's config that the class in the index stands for, and that class."""
+    if entry.library == "diffusers" or (entry.library != "transformers" and "model_type" not in config):
+        return "_class_name", entry.kind
+    return None if entry.kind.startswith("Auto") else ("architectures", entry.kind)

@@ -1,0 +1,54 @@
+"""Which parts the class of a pipeline takes, as diffusers declares it; classes.json has what it says of all classes."""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+
+class Signature(NamedTuple):
+    """The arguments of a pipeline's class.
+
+    Args:
+        required: parts that it does not do without.
+        optional: parts that may be absent or None.
+        settings: what is no part, and has a default.
+    """
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    settings: tuple[str, ...]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All parts that it takes."""
+        return (*self.required, *self.optional)
+
+
+@cache
+def _recorded() -> tuple[str, dict[str, str]]:
+    """The version of diffusers, and the signature of each class."""
+    values = json.loads(files(__package__).joinpath("classes.json").read_bytes())
+    return values["version"], {name: said for said, names in values["classes"].items() for name in names.split()}
+
+
+def version() -> str:
+    """The version of diffusers that was recorded."""
+    return _recorded()[0]
+
+
+def signature(kind: str) -> Signature | None:
+    """What a class takes; None for one that diffusers does not have."""
+    said = _recorded()[1].get(kind)
+    if said is None:
+        return None
+    words = said.split()
+    marked = {mark: tuple(word[1:] for word in words if word[0] == mark) for mark in "?="}
+    return Signature(tuple(word for word in words if word[0] not in "?="), marked["?"], marked["="])
+
+
+def alike(kind: str) -> list[str]:
+    """The names of classes that are most like one that there is not."""
+    from difflib import get_close_matches
+
+    return get_close_matches(kind[:100], _recorded()[1], 1, 0.8)

@@ -1,0 +1,29 @@
+"""HF812: part not taken."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class PartNotTaken(Finding):
+    """model_index.json lists a part that the class of the pipeline does not take.
+
+    Args:
+        kind: the class of the pipeline; part: the name of the part; by: its class and library.
+    """
+
+    code = "HF812"
+    name = "part-not-taken"
+    level = "note"
+    why = "The pipeline was saved by another class or version."
+    remedy = "Remove it from model_index.json, or name the class that takes it."
+
+    kind: str
+    part: str
+    by: str
+
+    @property
+    def text(self) -> str:
+        return (
+            f"model_index.json lists {printable(self.part)} ({self.by}), which {printable(self.kind, 60)} does not"
+            " take: diffusers says so in a warning and loads the pipeline without it. It was not looked at."
+        )

@@ -1,0 +1,29 @@
+"""HF817: only in variant."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class OnlyInVariant(Finding):
+    """A part has its weights in files of a variant alone, which other parts do not have.
+
+    Args:
+        part: the name of the part; form: that of the variant.
+    """
+
+    code = "HF817"
+    name = "only-in-variant"
+    level = "error"
+    why = "Some parts were uploaded as a variant and others without, or files of one kind were left out."
+    remedy = "Upload the plain weights of the part, or rename its files."
+
+    part: str
+    form: str
+
+    @property
+    def text(self) -> str:
+        part, variant = printable(self.part), printable(self.form)
+        return (
+            f"{part} has its weights as the variant {variant} alone, and other parts do not have that variant."
+            f' from_pretrained finds no weights of {part}; with variant="{variant}" it loads a mixture.'
+        )

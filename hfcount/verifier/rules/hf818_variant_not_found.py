@@ -1,0 +1,30 @@
+"""HF818: variant not found."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class VariantNotFound(Finding):
+    """A file without a dot in its name lies in the folder of a part, so that diffusers loads no variant.
+
+    Args:
+        path: of the file; form: the name of the variant; needed: whether the pipeline has no other weights.
+    """
+
+    code = "HF818"
+    name = "variant-not-found"
+    level = "error"
+    why = "diffusers takes what follows the first dot of each file's name for its variant."
+    remedy = "Move the file out of the folder, or give its name an ending."
+
+    path: str
+    form: str
+    needed: bool
+
+    @property
+    def text(self) -> str:
+        other = "and without it there are no weights for every part" if self.needed else "and without it they load"
+        return (
+            f'{printable(self.path)} has no dot in its name: from_pretrained with variant="{printable(self.form)}"'
+            f" raises an IndexError (diffusers 0.42.1, pipelines/pipeline_loading_utils.py:990), {other}."
+        )

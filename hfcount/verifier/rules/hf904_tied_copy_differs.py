@@ -1,0 +1,29 @@
+"""HF904: tied copy differs."""
+
+from hfcount.verifier.values import ValueFinding
+from hfcount.verifier.wording import short
+
+
+class TiedCopyDiffers(ValueFinding):
+    """A copy of a tied weight begins and ends like the weight that it is tied to, and differs in between.
+
+    Args:
+        expected: the weight that it is tied to.
+    """
+
+    code = "HF904"
+    name = "tied-copy-differs"
+    level = "note"
+    why = "The embedding was trained or edited and the copy was not, or tie_word_embeddings was set to true afterwards."
+    remedy = "Set tie_word_embeddings to false if both are meant, else save the checkpoint again without the copy."
+    divides = True
+
+    expected: str
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{self.place} is the first value that differs from {short(self.expected)}, which the config ties it to:"
+            f" {self.values:,} {self.of} differ. transformers 5 then does not tie them and loads both, as they are"
+            " counted here; earlier versions and others drop the one that is tied, and compute something else."
+        )

@@ -1,0 +1,29 @@
+"""HF905: scale unusable."""
+
+from hfcount.verifier.values import ValueFinding
+from hfcount.verifier.wording import sides
+
+
+class ScaleUnusable(ValueFinding):
+    """A scale of packed weights is NaN, infinite, zero or negative; a note where the weights may have been zero.
+
+    Args:
+        observed: what it is.
+    """
+
+    code = "HF905"
+    name = "scale-unusable"
+    level = "error"
+    why = "A quantiser that met weights of zeros or NaN, scales that were never filled in, or a cast that underflowed."
+    remedy = "Quantise the model again from sound weights."
+
+    observed: str
+
+    @property
+    def text(self) -> str:
+        if self.index is None:
+            return (
+                f"All {sides(self.shape)} elements of {self.place}, a scale of packed weights, are zero.{self.others}"
+            )
+        some = f"is {self.observed}" if self.values < 2 else f"is the first of {self.values:,} that are {self.observed}"
+        return f"{self.place} {some}, {self.of}; it is a scale of packed weights.{self.others}"

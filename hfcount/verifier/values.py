@@ -1,0 +1,50 @@
+"""What findings about the values of tensors have in common: which tensors, and where the first such value is."""
+
+from collections.abc import Sequence
+
+from hfcount.text import plural
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.wording import short, sides
+
+
+class ValueFinding(Finding):
+    """A finding about values that were read.
+
+    Args:
+        tensor: the name of the first; `tensors` has all, and `count` is how many they are.
+        index: of the value in the first tensor; None where it is about the whole tensor.
+        shape: of the first tensor, in elements.
+        values: how many such values the first tensor has.
+        file: that of the first tensor.
+    """
+
+    tensor: str
+    index: tuple[int, ...] | None = None
+    shape: tuple[int, ...] = ()
+    values: int = 0
+    file: str
+
+    @property
+    def place(self) -> str:
+        """`model.norm.weight[3] in model-00002-of-00002.safetensors`."""
+        index = "" if not self.index else f"[{', '.join(map(str, self.index))}]"
+        return f"{short(self.tensor)}{index} in {short(self.file)}"
+
+    @property
+    def others(self) -> str:
+        """What follows of further tensors."""
+        return f" The same holds for {plural(self.count - 1, 'more tensor')}." if self.count > 1 else ""
+
+    @property
+    def of(self) -> str:
+        """`of its 4,096×1,024 elements`."""
+        return f"of its {sides(self.shape)} elements" if self.shape else "its only element"
+
+
+def index_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The index of the element of that number, as they are stored."""
+    index = []
+    for size in reversed(shape):
+        number, place = divmod(number, size)
+        index.append(place)
+    return tuple(reversed(index))

@@ -1,0 +1,252 @@
+"""--depth data: what it finds and where, what it leaves alone, what it says of files that it cannot read."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from defects import EMBED, adapter, sharded
+from loopback import Hub
+from tables import over
+from valued import UP, VALUED, Valued, header, place, put
+
+import hfcount
+from hfcount.data.bits import FLOATS
+from hfcount.data.chunks import CHUNK, Chunks
+from hfcount.data.tally import Tally
+from hfcount.fetcher import Request
+from hfcount.inspection import Options
+from hfcount.pipeline import inspect
+
+
+@over("name", VALUED)
+def test_each_value_is_found_and_located(name: str, tmp_path: Path) -> None:
+    case = VALUED[name]
+    report = hfcount.verify(case.write(tmp_path / f"case-{[*VALUED].index(name)}"), depth="data")
+    assert (report.verdict, " ".join(one.code for one in report.findings), report.depth) == (
+        case.verdict,
+        case.codes,
+        "data",
+    )
+    for text in case.says:
+        assert text in report.findings[0].message
+
+
+def _value(dtype: str, code: int) -> float:
+    """What a code stands for, by the definition of the format, in the simplest words."""
+    kind = FLOATS[dtype]
+    size = code & (kind.sign - 1) if kind.signed else code
+    if (kind.unsigned_zero and code == kind.sign) or (size > kind.highest and size != kind.infinity):
+        return nan
+    sign = -1 if kind.signed and code & kind.sign else 1
+    return sign * inf if size == kind.infinity else sign * abs(kind.value(code))
+
+
+NARROW = [name for name, kind in FLOATS.items() if kind.bits in (8, 16)]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_every_code_is_read_as_its_format_defines_it(dtype: str) -> None:
+    width = FLOATS[dtype].bits // 8
+    codes = np.arange(1 << (8 * width)).astype(f"<u{width}")[:: 1 if width == 1 else 97]
+    values = np.array([_value(dtype, int(code)) for code in codes])
+    for some in (slice(None), *(slice(number, number + 1) for number in range(0, len(codes), 7))):
+        _agree(Chunks().count(dtype, codes[some].copy().view(np.uint8)), values[some])
+
+
+@over("dtype", [*FLOATS])
+@pytest.mark.parametrize("size", [0, 1, 7, 8193])
+def test_figures_are_those_of_numpy(dtype: str, size: int) -> None:
+    rng, kind = np.random.default_rng(size), FLOATS[dtype]
+    if kind.bits < 8 or dtype == "C64":
+        return
+    raw = rng.integers(0, 256, size * kind.bits // 8, dtype=np.uint8)
+    if kind.bits >= 32:  # of all patterns, most are out of any range
+        raw = rng.standard_normal(size).astype(f"<f{kind.bits // 8}").view(np.uint8)
+    values = [_value(dtype, int(code)) for code in raw.view(f"<u{kind.bits // 8}")]
+    _agree(Chunks().count(dtype, raw), np.array(values))
+
+
+def _agree(found: Tally, values: np.ndarray) -> None:
+    finite = values[np.isfinite(values)]
+    counts = len(values), int((finite == 0).sum()), int(np.isnan(values).sum()), int(np.isinf(values).sum())
+    assert (found.count, found.zeros, found.nan, found.infinite) == counts
+    assert found.range == ((finite.min(), finite.max()) if len(finite) else None)
+    for spot, bad in ((found.first_nan, np.isnan(values)), (found.first_infinite, np.isinf(values))):
+        assert (spot.number if spot else None) == (int(np.argmax(bad)) if bad.any() else None)
+    if len(finite):
+        largest = abs(finite).max() or 1
+        rms = float(np.sqrt(((finite / largest) ** 2).mean()) * largest)
+        assert found.rms == pytest.approx(rms, rel=1e-4, abs=1e-38)
+        assert found.mean == pytest.approx(float((finite / largest).mean() * largest), rel=1e-4, abs=1e-5 * rms + 1e-38)
+
+
+@pytest.mark.parametrize(("dtype", "raw", "range"), [
+    ("F4", bytes([0x01, 0xF0]), (-6.0, 0.5)),
+    ("F6_E2M3", bytes([0x1F, 0, 0x80]), (-0.0, 7.5)),
+    ("F6_E3M2", bytes([0x1F, 0, 0xFC]), (-28.0, 28.0)),
+    ("BOOL", bytes([0, 1]), (0, 1)),
+    ("I8", bytes([0x80, 5]), (-128, 5)),
+    ("U64", bytes([255] * 8), (2**64 - 1, 2**64 - 1)),
+])  # fmt: skip
+def test_packed_and_whole_numbers(dtype: str, raw: bytes, range: tuple[float, float]) -> None:
+    assert Chunks().count(dtype, np.frombuffer(raw, np.uint8).copy()).range == range
+
+
+def test_complex_numbers_are_bad_if_a_part_is() -> None:
+    found = Chunks().count("C64", np.array([1 + 2j, 0, complex(0, nan)], np.complex64).view(np.uint8))
+    assert (found.count, found.zeros, found.nan, found.first_nan and found.first_nan.number) == (3, 1, 1, 2)
+
+
+@pytest.mark.long
+def test_values_at_the_seams_of_chunks_and_tasks_are_located(tmp_path: Path) -> None:
+    rows = 130 * CHUNK // 24 + 5  # more than a thread takes at once
+    checkpoint = sharded(vocab_size=rows)
+    case = Valued("mismatch", make=lambda: checkpoint)
+    folder = case.write(tmp_path / "large")
+    for number in (CHUNK // 2 - 1, CHUNK // 2, 128 * CHUNK // 2, rows * 12 - 1):
+        _, begin, _ = place(folder, EMBED)
+        file = place(folder, EMBED)[0]
+        with file.open("rb") as stream:
+            stream.seek(begin + 2 * number)
+            before = int.from_bytes(stream.read(2), "little")
+        put(EMBED, number, 0x7F81)(folder)
+        (finding,) = hfcount.verify(folder, depth="data").findings
+        assert f"{EMBED}[{number // 12}, {number % 12}] in" in finding.message
+        put(EMBED, number, before)(folder)
+
+
+def test_statistics_are_in_the_report_and_on_the_page(tmp_path: Path) -> None:
+    folder = VALUED["one value that is not a number"].write(tmp_path / "m")
+    report = hfcount.verify(folder, depth="data")
+    assert report.statistics and len(report.statistics) == 30
+    (row,) = (one for one in report.statistics if one.name == UP)
+    assert (row.nan, row.first_bad, row.component, row.elements) == (1, (3, 4), "mlp", 240)
+    assert hfcount.Report.model_validate_json(report.to_json()) == report
+    page = report.to_html()
+    assert '<svg class="values"' in page
+    assert f"<title>{UP}: " in page
+    assert hfcount.verify(folder).statistics is None
+
+
+def test_a_recording_has_no_data(tmp_path: Path) -> None:
+    sharded().write(tmp_path / "m")
+    hfcount.verify(tmp_path / "m", depth="headers")
+    subprocess.run(
+        [sys.executable, "-m", "hfcount", "--depth", "headers", "--save", tmp_path / "saved", tmp_path / "m"],
+        check=True,
+        capture_output=True,
+    )
+    report = hfcount.verify("m", fixtures=tmp_path / "saved", depth="data")
+    assert (report.verdict, report.depth) == ("unverified", "headers")
+    assert report.error and "is a recording of headers" in report.error.message
+
+
+def test_data_needs_a_local_file(tmp_path: Path) -> None:
+    VALUED["sound values"].write(tmp_path / "m")
+    report = hfcount.verify(tmp_path / "m" / "config.json", depth="data")
+    assert report.verdict == "unverified"
+
+
+def test_a_cut_file_is_told_by_its_header(tmp_path: Path) -> None:
+    folder = VALUED["sound values"].write(tmp_path / "m")
+    file = place(folder, UP)[0]
+    file.write_bytes(file.read_bytes()[:-1])
+    report = hfcount.verify(folder, depth="data")
+    assert report.verdict == "mismatch"
+    assert {"HF004"} <= {one.code for one in report.findings}
+
+
+def _read(folder: Path, step: Callable[[int], None]) -> hfcount.Report:
+    """The report of a run that calls `step` after each chunk."""
+    return inspect(Request(str(folder)), Options("data", reading=lambda size: step))
+
+
+def test_a_file_that_is_written_meanwhile_is_told(tmp_path: Path) -> None:
+    folder = VALUED["sound values"].write(tmp_path / "m")
+    file = place(folder, UP)[0]
+    report = _read(folder, lambda size: os.utime(file, ns=(0, 0)))
+    assert (report.verdict, report.depth) == ("unverified", "headers")
+    assert report.error and report.error.message == f"{file.name} was changed while it was read. Run again."
+
+
+def test_a_file_that_vanishes_meanwhile_is_told(tmp_path: Path) -> None:
+    folder = VALUED["sound values"].write(tmp_path / "m")
+    file = place(folder, UP)[0]
+    report = _read(folder, lambda size: file.unlink(missing_ok=True))
+    assert report.verdict == "unverified"
+    assert report.error and report.error.message == f"{file.name} vanished while it was read."
+
+
+def test_ctrl_c_ends_the_threads(tmp_path: Path) -> None:
+    folder = VALUED["sound values"].write(tmp_path / "m")
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        _read(folder, lambda size: signal.raise_signal(signal.SIGINT))
+    assert threading.active_count() == before
+
+
+def test_a_snapshot_of_the_cache_is_local_and_its_blobs_say_their_contents(tmp_path: Path, monkeypatch: Any) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    repo, commit = tmp_path / "hub" / "models--org--name", "1" * 40
+    made = VALUED["sound values"].write(tmp_path / "m")
+    for folder in (repo / "refs", repo / "blobs", repo / "snapshots" / commit):
+        folder.mkdir(parents=True)
+    (repo / "refs" / "main").write_text(commit)
+    for file in made.iterdir():
+        blob = repo / "blobs" / hashlib.sha256(file.read_bytes()).hexdigest()
+        blob.write_bytes(file.read_bytes())
+        (repo / "snapshots" / commit / file.name).symlink_to(f"../../blobs/{blob.name}")
+    assert hfcount.verify("org/name", offline=True, cache=False, depth="data").verdict == "verified"
+    put(UP, 3, 0x3C00)(repo / "snapshots" / commit)
+    report = hfcount.verify("org/name", offline=True, cache=False, depth="data")
+    assert [one.code for one in report.findings] == ["HF907"]
+    place(repo / "snapshots" / commit, EMBED)[0].unlink()
+    report = hfcount.verify("org/name", offline=True, cache=False, depth="data")
+    assert report.error and report.error.kind == "NotCached"
+
+
+def test_a_repo_that_is_not_on_this_machine_says_what_to_type(hub: Hub, tmp_path: Path, monkeypatch: Any) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    hub.publish("org/name", VALUED["sound values"].write(tmp_path / "m"))
+    report = hfcount.verify("org/name", cache=False, depth="data")
+    assert (report.verdict, report.depth) == ("unverified", "headers")
+    assert report.error and "`hf download org/name --revision " in report.error.message
+
+
+def test_an_adapter_is_read_too(tmp_path: Path) -> None:
+    folder = adapter().write(tmp_path / "adapter")
+    assert "HF9" not in str([one.code for one in hfcount.verify(folder, depth="data").findings])
+    name = next(iter(header(folder / "adapter_model.safetensors")[0]))
+    put(name, 1, 0x7FC00000)(folder)
+    report = hfcount.verify(folder, depth="data")
+    assert "HF901" in [one.code for one in report.findings]
+
+
+@pytest.mark.long
+def test_a_model_in_memory_is_read_where_it_is() -> None:
+    torch = pytest.importorskip("torch", reason="the oracle is not installed")
+    transformers = pytest.importorskip("transformers", reason="the oracle is not installed")
+    sizes = dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 2)
+    config = transformers.LlamaConfig(vocab_size=50, hidden_size=8, intermediate_size=12, **sizes)
+    model = transformers.LlamaForCausalLM(config).to(torch.bfloat16)
+    assert hfcount.verify_model(model, data=True).verdict == "verified"
+    with torch.no_grad():
+        model.model.layers[1].mlp.up_proj.weight[3, 4] = torch.inf
+    (finding,) = hfcount.verify_model(model, data=True).findings
+    assert (finding.code, "up_proj.weight[3, 4]" in finding.message) == ("HF902", True)
+    with pytest.raises(TypeError, match="meta device"):
+        hfcount.verify_model(model.to("meta"), data=True)
