@@ -53,7 +53,7 @@ def look_beside(place: Place | None, request: Request, inspection: Inspection) -
     if not place.local and options.depth != "headers":
         return inspection
     for container in CONTAINERS:
-        if not any(map(container.holds, place.sizes)):
+        if container.alone or not any(map(container.holds, place.sizes)):
             continue
         try:
             findings, rows, files = container.beside(place, request, inspection)

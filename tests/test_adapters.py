@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from build import Json, config
+from conftest import Run
 from defects import ADAPTED, ADAPTER, adapter, raw, renaming
+from loopback import Hub
 from tables import over
 
 import hfcount
@@ -202,6 +204,52 @@ def test_a_head_of_its_own_and_one_that_its_base_has() -> None:
     assert codes(held(settings, stored | {"base_model.model.score.weight": (7, 12)}, classifier)) == ["HF730"]
 
 
+def test_a_head_of_two_parts_has_one_number_of_labels() -> None:
+    classifier, head = LLAMA | {"architectures": ["LlamaForTokenClassification"]}, "base_model.model.score"
+    for rows, bias, found in ((2, 2, []), (7, 7, ["HF730"]), (2, 3, ["HF725"])):
+        whole = {**layered(PAIR), f"{head}.weight": (rows, 12), f"{head}.bias": (bias,)}
+        assert codes(held({"task_type": "TOKEN_CLS"}, whole, classifier)) == found
+    whole |= {f"{head}.bias": (2,), f"{head}.modules_to_save.bias": (2,), f"{head}.original_module.bias": (2,)}
+    assert codes(held({"task_type": "TOKEN_CLS", "bias": "all"}, whole, classifier)) == []
+
+
+def test_a_prompt_with_a_head() -> None:
+    classifier = LLAMA | {"architectures": ["LlamaForSequenceClassification"]}
+    settings = {"peft_type": "PROMPT_TUNING", "task_type": "SEQ_CLS", "num_virtual_tokens": 7, "token_dim": 12}
+    stored = {"prompt_embeddings": (7, 12), "base_model.score.weight": (2, 12)}
+    assert codes(held(settings, stored, classifier)) == []
+    assert codes(held(settings, stored | {"base_model.score.weight": (2, 13)}, classifier)) == ["HF725"]
+    assert codes(held(settings, {"prompt_embeddings": (7, 12)}, classifier)) == ["HF724"]
+
+
+def test_rows_of_a_tied_table_may_be_stored_twice() -> None:
+    tied = LLAMA | {"tie_word_embeddings": True}
+    settings = {"peft_type": "TRAINABLE_TOKENS", "token_indices": [1, 5], "target_modules": ["embed_tokens"]}
+    start, end = "base_model.model", "trainable_tokens_delta"
+    stored = {f"{start}.model.embed_tokens.{end}": (2, 12), f"{start}.lm_head.{end}": (2, 12)}
+    assert codes(held(settings, stored, tied)) == []
+    assert codes(held(settings, stored, LLAMA)) == ["HF721"]
+
+
+def test_what_is_shared_is_put_right_too() -> None:
+    settings = {"peft_type": "VERA", "r": 2}
+    lambdas = {f"{Q}.vera_lambda_b": (24,), f"{Q}.vera_lambda_d": (2,)}
+    stored = {**layered(lambdas), "base_model.vera_A": (2, 12), "base_model.vera_B": (24, 2)}
+    assert codes(held(settings, stored, LLAMA)) == []
+    twice = {f"base_model.model.{name}": shape for name, shape in stored.items()}
+    assert codes(held(settings, twice, LLAMA)) == ["HF722"]
+    bare = {name.removeprefix("base_model.model."): shape for name, shape in stored.items()}
+    assert codes(held(settings, bare, LLAMA)) == ["HF722"]
+
+
+def test_names_without_the_prefix_are_taken_where_peft_converts() -> None:
+    for base, severity in ((LLAMA, "error"), (MOE, "note")):
+        pair = {f"{Q}.lora_A.weight": (2, 12), f"{Q}.lora_B.weight": (24, 2)}
+        bare = {name.removeprefix("base_model.model."): shape for name, shape in layered(pair).items()}
+        found = held({}, bare, base).findings
+        assert [(one.code, one.severity) for one in found if one.code == "HF722"] == [("HF722", severity)]
+
+
 UNREAD = {
     "look-ahead": {"target_modules": "(?!x).*"},
     "look-behind": {"target_modules": "(?<=x).*"},
@@ -345,6 +393,31 @@ def test_nothing_is_renamed_where_the_base_does_not_take_it(tmp_path: Path) -> N
     before = (folder / ADAPTED).read_bytes()
     find("fix").main([str(folder), "--write"], standalone_mode=False)
     assert (folder / ADAPTED).read_bytes() == before
+
+
+def test_adapters_in_folders_below(tmp_path: Path, hub: Hub, run: Run) -> None:
+    base, rows = adapter().write(tmp_path / "base"), {"a/last": "verified", "step-1": "mismatch"}
+    (base / "adapter_config.json").unlink()
+    for folder in rows:
+        adapter().write(tmp_path / "m" / folder)
+        (tmp_path / "m" / folder / "config.json").unlink()
+    cut = tmp_path / "m" / "step-1" / ADAPTED
+    cut.write_bytes(cut.read_bytes()[:-40])
+    hub.publish("org/steps", tmp_path / "m")
+    for name in (tmp_path / "m", "org/steps"):
+        report = run(name, "--base", base / "config.json").report
+        assert {row["file"]: row["verdict"] for row in report["variants"]} == rows
+        assert [(one["code"], report["container"]) for one in report["findings"]] == [("HF004", "adapter")]
+    assert hfcount.verify(tmp_path / "m" / "a", base=base / "config.json").verdict == "verified"
+
+
+def test_what_serving_asks_is_asked_of_the_base(tmp_path: Path, run: Run) -> None:
+    done = run(adapter().write(tmp_path / "a"), "--memory", "1GiB", "--tp", "2")
+    answers = [(one["question"], one["answer"]) for one in done.report["serving"]["answers"]]
+    assert (answers, done.code) == ([("tp", "unknown"), ("memory", "unknown")], 3)
+    rows = run(adapter().write(tmp_path / "b"), "--tensors").report["tensors"]
+    assert sum(row["count"] for row in rows) == 12
+    assert sum(row["elements"] for row in rows) == 408
 
 
 def test_a_base_is_for_adapters_alone(tmp_path: Path) -> None:

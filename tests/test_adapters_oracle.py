@@ -38,6 +38,7 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
     "gptj": {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "vocab_size": 96, "n_positions": 64},
     "mamba": {"hidden_size": 32, "num_hidden_layers": 2, "vocab_size": 96, "state_size": 8},
     "lfm2": {**SMALL, "layer_types": ["conv", "full_attention"]},
+    "beit": {**SMALL, "image_size": 32, "patch_size": 8},
     "vit": {**SMALL, "image_size": 32, "patch_size": 8},
 }
 
@@ -81,6 +82,8 @@ CASES: dict[str, tuple[str, str, Settings]] = {
     "lokr": ("llama", "LlamaForCausalLM", _other("LoKrConfig", target_modules=QV, r=2, decompose_both=True)),
     "oft": ("llama", "LlamaForCausalLM", _other("OFTConfig", target_modules=QV, oft_block_size=5)),
     "vera": ("llama", "LlamaForCausalLM", _other("VeraConfig", target_modules=["q_proj", "up_proj"], r=4)),
+    "beit, all": ("beit", "BeitForImageClassification", _lora(task_type=None, target_modules=ALL)),
+    "tokens, tied": ("gemma2", "Gemma2ForCausalLM", _other("TrainableTokensConfig", token_indices=[1, 5])),
     "tokens": ("llama", "LlamaForCausalLM", _other("TrainableTokensConfig", token_indices=[1, 5])),
 }
 
@@ -120,7 +123,9 @@ def test_what_peft_saves_agrees_and_what_it_minds_does_not(tmp_path: Path, name:
     (pickled / "adapter_model.safetensors").unlink()
     torch.save(tensors, pickled / "adapter_model.bin")
     assert hfcount.verify(pickled).verdict == "verified"
-    own = next(one for one in sorted(tensors) if re.search("lora_|hada_|lokr_|oft_|vera_lambda|trainable", one))
+    own = next(
+        one for one in sorted(tensors, reverse=True) if re.search("lora_|hada_|lokr_|oft_|vera_lambda|trainable", one)
+    )
     safetensors.save_file(
         {key: one for key, one in tensors.items() if key != own}, folder / "adapter_model.safetensors"
     )

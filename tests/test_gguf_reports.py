@@ -277,6 +277,41 @@ def test_what_lies_beside_safetensors(tmp_path: Path, hub: Hub, run: Run) -> Non
 # The page
 
 
+def test_what_metadata_does_not_say_is_told(tmp_path: Path) -> None:
+    pairs, shapes = model()
+    for key, says in (("block_count", "how many layers"), ("context_length", "how long a context")):
+        rest = {name: value for name, value in pairs.items() if not name.endswith(key)}
+        report = hfcount.verify(folder(tmp_path / key, {"m.gguf": whole(rest, shapes)}))
+        assert report.verdict == "verified"
+        assert [says in check.text for check in report.checks if check.name == "metadata"] == [True]
+
+
+def test_its_tensors_are_listed_as_they_are_stored(tmp_path: Path, run: Run) -> None:
+    path = folder(tmp_path / "a", {"m.gguf": sound("Q8_0")})
+    rows = run(path, "--tensors").report["tensors"]
+    assert {"token_embd.weight", "blk.{0-1}.attn_q.weight"} < {row["name"] for row in rows}
+    assert (sum(row["elements"] for row in rows), sum(row["count"] for row in rows)) == (86_944, 25)
+    assert {row["kind"] for row in rows} == {"Q8_0", "F32"}
+
+
+def test_no_engine_is_named_that_does_not_serve_it(tmp_path: Path) -> None:
+    report = hfcount.verify(folder(tmp_path / "a", {"m.gguf": sound()}), memory="1GiB")
+    assert report.serving is not None
+    assert (report.serving.fits, report.serving.engines) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [("a/b/m.gguf", "a/b/m.gguf` verifies"), ("m.ggml", "the format before GGUF"), ("ggml-model.bin", "before GGUF")],
+)
+def test_what_lies_deeper_or_is_older(tmp_path: Path, file: str, says: str) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(sound())
+    with pytest.raises(FetchError, match=says):
+        hfcount.verify(tmp_path)
+
+
 def test_the_page_shows_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"model-{kind}.gguf": sound(kind) for kind in ("F16", "Q8_0", "Q4_0")}
     monkeypatch.chdir(tmp_path)

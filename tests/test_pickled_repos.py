@@ -1,6 +1,7 @@
 """Pickled weights of folders and repos: what is read of them, what is kept, and what is said where that fails."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -232,6 +233,35 @@ def test_a_repair_writes_the_index_and_leaves_pickles_as_they_are(
     assert fix(folder, "--write") == 0
     assert {path.name: path.read_bytes() for path in folder.glob("*.bin")} == before
     assert hfcount.verify(str(folder)).verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "code"),
+    [
+        pytest.param(lambda raw: raw[:200], "HF001", id="cut"),
+        pytest.param(lambda raw: b"", "HF001", id="empty"),
+        pytest.param(lambda raw: b"[1]", "HF001", id="list"),
+        pytest.param(lambda raw: re.sub(rb'"pytorch_model-0000\d', b'"../x', raw), "HF002", id="unsafe"),
+        pytest.param(lambda raw: re.sub(rb'"pytorch_model-0000\d', b'"other', raw), "HF005", id="other files"),
+    ],
+)
+def test_an_index_that_cannot_be_used_is_written_again(
+    tmp_path: Path, spoilt: Callable[[bytes], bytes], code: str
+) -> None:
+    checkpoint = sharded()
+    checkpoint.others[BIN_INDEX] = spoilt(checkpoint.others[BIN_INDEX])
+    folder = checkpoint.write(tmp_path / "spoilt")
+    before = {path.name: path.read_bytes() for path in folder.glob("*.bin")}
+    assert [finding.code for finding in hfcount.verify(folder).findings] == [code]
+    fix(folder, "--write")
+    assert hfcount.verify(folder).verdict == "verified"
+    assert {path.name: path.read_bytes() for path in folder.glob("*.bin")} == before
+
+
+def test_an_index_that_no_loader_reads_may_be_broken(tmp_path: Path) -> None:
+    folder = saved(boxed).write(tmp_path / "single")
+    (folder / BIN_INDEX).write_text("{")
+    assert hfcount.verify(folder).verdict == "verified"
 
 
 def without_index() -> Checkpoint:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hfcount.fetcher.interface import ADAPTER, CONFIG, top_level
+from hfcount.fetcher.interface import ADAPTER, CONFIG, MODULES, PARAMS, top_level
 from hfcount.fetcher.place import Place
 
 if TYPE_CHECKING:
@@ -39,12 +39,14 @@ class Container(NamedTuple):
         module: of this folder, which inspects it.
         holds: whether a file of this path is of this form.
         beside_weights: whether it goes before safetensors or pickles in the same folder that has a config.
+        alone: whether it is told only where no config says what the folder is, or folders below are.
     """
 
     name: str
     module: str
     holds: Callable[[str], bool]
     beside_weights: bool = False
+    alone: bool = False
 
     def inspect(self, place: Place, request: "Request", options: "Options") -> "Inspection":
         """What was found at a place that holds it; raises FetchError where that cannot be read."""
@@ -61,6 +63,8 @@ class Container(NamedTuple):
         return import_module(f"{__name__}.{self.module}")
 
 
+_CONFIGS = (CONFIG, MODULES, PARAMS, "model_index.json")
+_DEEP = 3  # folders that an adapter may be in
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".index.json")
 
 
@@ -72,7 +76,15 @@ def _is_adapter(name: str) -> bool:
     return name == ADAPTER
 
 
-CONTAINERS = (Container("adapter", "adapter_look", _is_adapter), Container("gguf", "gguf_look", _is_gguf))
+def _is_below(name: str) -> bool:
+    return name.endswith(f"/{ADAPTER}") and name.count("/") <= _DEEP and "/." not in f"/{name}"
+
+
+CONTAINERS = (
+    Container("adapter", "adapter_look", _is_adapter),
+    Container("gguf", "gguf_look", _is_gguf),
+    Container("adapters", "adapters_below", _is_below, alone=True),
+)
 """In order of precedence."""
 
 
@@ -88,4 +100,6 @@ def held_in(names: Collection[str]) -> Container | None:
     """The form of a folder with these files; None for a config with weights beside it, and where it is unknown."""
     stored = [name for name in top_level(names) if name.endswith(_WEIGHTS) and not name.startswith("adapter_")]
     weights = CONFIG in names and stored
-    return next((one for one in CONTAINERS if (one.beside_weights or not weights) and any(map(one.holds, names))), None)
+    told = any(name.rpartition("/")[2] in _CONFIGS for name in names)
+    taken = [one for one in CONTAINERS if (one.beside_weights or not weights) and not (one.alone and told)]
+    return next((one for one in taken if any(map(one.holds, names))), None)

@@ -6,7 +6,7 @@ than the model makes use of is refused), src/models, tools/mtmd/clip.cpp.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from hfcount.containers.gguf import Remark, Role, architecture, is_added, role, vocabulary
 from hfcount.containers.gguf_metadata import alternatives, used
@@ -22,6 +22,14 @@ FUSED = {
 """One tensor in place of several, by options of the converter."""
 
 _EXPERT = re.compile(r"exps|ffn_\w+\.\d+\.")  # stacked, or one by one as older files have them
+
+_TOGETHER = (
+    (("ffn_gate_inp",), ("ffn_up_exps", "ffn_gate_up_exps"), ("ffn_down_exps",)),
+    (("ffn_up", "ffn_gate"), ("ffn_down",)),
+)
+"""What no layer has without the others, in one of several forms."""
+
+_KEYS = ("blk.attn_k", "blk.attn_v")
 
 _KINDS = 100  # kinds of layers; more are not compared with one another
 
@@ -105,7 +113,8 @@ def _check_layers(header: Header, kind: Role) -> Iterator[Remark]:
             present = {at for stack, at in held if stack == prefix}
             yield from _check_count(header, prefix, count, further, present, kind)
         layers = {at: names for (stack, at), names in held.items() if stack == prefix and at < count - further}
-        yield from _check_alike(prefix, layers, known)
+        sharing = header.number(f"{header.text('general.architecture')}.attention.shared_kv_layers") or 0
+        yield from _check_alike(prefix, layers, known, count - further - (sharing if not prefix else 0))
     if kind == "model":
         yield from _check_names(header, known)
 
@@ -138,8 +147,8 @@ def _empty(header: Header, layer: int) -> bool:
     return all(isinstance(values, tuple) and layer < len(values) and values[layer] == 0 for values in lists)
 
 
-def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | None) -> Iterator[Remark]:
-    """Finds layers that lack a tensor which all layers like them have."""
+def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | None, keyed: int) -> Iterator[Remark]:
+    """Finds layers that lack a tensor which all layers like them have; those after the `keyed` have no keys to have."""
     if len(kinds := {frozenset(names) for names in layers.values()}) > _KINDS:
         yield Remark("layers-differ", "unverified", {"what": "kinds", "observed": len(kinds), "most": _KINDS})
         return
@@ -147,8 +156,8 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
     missing = {(at, name) for at, names in layers.items() for name in lacking[frozenset(names)]}
     sure = known is not None and bool(known.model_types)
     if known is not None and sure:
-        general = (name for name in known.always if name.startswith(f"{prefix}blk."))
-        missing |= {(at, name) for name in general if _required(name, layers) for at in layers}
+        missing |= set(_demanded(prefix, layers, known))
+    missing = {(at, name) for at, name in missing if at < keyed or not name.startswith(_KEYS)}
     if missing:
         yield Remark(
             "metadata-differs" if sure else "layers-differ",
@@ -160,6 +169,23 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
         )
 
 
+def _demanded(prefix: str, layers: Mapping[int, set[str]], known: Layers) -> Iterator[tuple[int, str]]:
+    """What layers lack that each layer of the architecture has, and what they lack of parts that go together."""
+    general = [name for name in known.always if name.startswith(f"{prefix}blk.")]
+    for at, names in layers.items():
+        yield from ((at, name) for name in general if _required(name, names))
+        yield from ((at, name) for name in _halves(prefix, names))
+
+
+def _halves(prefix: str, names: Collection[str]) -> Iterator[str]:
+    """What a layer lacks of tensors that are nothing without one another."""
+    for group in _TOGETHER:
+        forms = [[f"{prefix}blk.{core}.weight" for core in cores] for cores in group]
+        there = [not set(form).isdisjoint(names) for form in forms]
+        if any(there):
+            yield from (form[0] for form, is_there in zip(forms, there, strict=True) if not is_there)
+
+
 def _lacking(names: frozenset[str], kinds: set[frozenset[str]], known: Layers | None) -> set[str]:
     """What a layer of some kind lacks of a kind that has all it has; nothing where layers are known to differ so."""
     wider = {name for other in kinds if names < other for name in other - names}
@@ -168,18 +194,15 @@ def _lacking(names: frozenset[str], kinds: set[frozenset[str]], known: Layers | 
     return wider - known.varying
 
 
-def _required(name: str, layers: Mapping[int, set[str]]) -> bool:
-    """Whether none of the layers holds this tensor, or another in its place, although each should."""
+def _required(name: str, names: Collection[str]) -> bool:
+    """Whether a layer with these names lacks a tensor, and has no other in its place, although each should have it."""
     core = name.partition("blk.")[2].rpartition(".")[0]
     if not name.endswith(".weight") or core.startswith("ffn_"):
         return False
+    held = [other.partition("blk.")[2] for other in names]
     kind = core.split("_")[:2]  # attn_q may be there in place of attn_q_a
-    if any(held.partition("blk.")[2].split(".")[0].split("_") == kind for names in layers.values() for held in names):
-        return False
     others = [core, *(one for one, parts in FUSED.items() if core in parts), *FUSED.get(core, ())]
-    return bool(layers) and not any(
-        held.partition("blk.")[2].rpartition(".")[0] in others for names in layers.values() for held in names
-    )
+    return not any(one.split(".")[0].split("_") == kind or one.rpartition(".")[0] in others for one in held)
 
 
 def _check_names(header: Header, known: Layers | None) -> Iterator[Remark]:

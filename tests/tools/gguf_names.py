@@ -110,9 +110,10 @@ def _targets(model: Converted) -> Iterator[tuple[str, str]]:
     levels: dict[str, dict[str, set[str]]] = {}
     for name, results in users.items():
         for pattern, numbers in slots(name):
-            target = " ".join(
-                f"{_pattern(result, numbers, depth)}={_change(model, name, result)}" for result in sorted(results)
-            )
+            changes = {result: _change(model, name, result) for result in results}
+            if "other" in changes.values():  # so that equal parts are a matter of sizes
+                changes = {result: "other" if one.startswith("part") else one for result, one in changes.items()}
+            target = " ".join(f"{_pattern(result, numbers, depth)}={one}" for result, one in sorted(changes.items()))
             levels.setdefault(pattern, defaultdict(set))[target].add(name)
     dropped = _dropped(users)
     for name in users:
