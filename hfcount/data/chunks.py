@@ -147,7 +147,8 @@ def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
     """The sum of some values, and that of their squares: as products of vectors, which is fastest."""
     rows, ones = values.size // _ROW, _ONES[values.itemsize]
     total = squares = 0.0
-    for part in (values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]):
+    parts: list[NDArray[np.floating]] = [values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]]
+    for part in parts:
         if part.size:
             total += _added(np.vecdot(part, ones[: part.shape[-1]]))
             squares += _added(np.vecdot(part, part))
@@ -155,7 +156,7 @@ def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
 
 
 def _added(products: NDArray[np.floating]) -> float:
-    return sum(products.reshape(-1).tolist())
+    return float(sum(products.reshape(-1).tolist()))
 
 
 def _scaled(value: float, power: int) -> float:
