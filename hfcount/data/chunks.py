@@ -18,7 +18,9 @@ CHUNK = 3 << 17
 """Bytes that are read at once: with as many for what they become, they fit the cache of a core; whole 6-bit codes."""
 
 _ROW = 8192  # values of which the squares are summed at once: of more, some libraries would start threads
-_ONES = {4: np.ones(_ROW, np.float32), 8: np.ones(_ROW, np.float64)}  # by bytes of a value
+_ONES: dict[int, NDArray[np.floating]] = {4: np.ones(_ROW, np.float32), 8: np.ones(_ROW, np.float64)}
+"""By bytes of a value."""
+
 _POWERS = range(-40, 50)  # of two: outside of these, squares of 32-bit floats are too large or too small
 
 _LARGEST = {4: 126, 8: 1000}  # powers of two that a float of so many bytes holds, on either side
