@@ -188,9 +188,9 @@ def test_a_file_that_vanishes_meanwhile_is_told(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_the_threads(tmp_path: Path) -> None:
     folder = VALUED["sound values"].write(tmp_path / "m")
-    before = threading.active_count()
+    before, pressed = threading.active_count(), iter([signal.SIGINT])
     with pytest.raises(KeyboardInterrupt):
-        _read(folder, lambda size: signal.raise_signal(signal.SIGINT))
+        _read(folder, lambda size: [signal.raise_signal(key) for key in pressed] and None)
     assert threading.active_count() == before
 
 
@@ -211,9 +211,6 @@ def test_a_snapshot_of_the_cache_is_local_and_its_blobs_say_their_contents(tmp_p
     put(UP, 3, 0x3C00)(repo / "snapshots" / commit)
     report = hfcount.verify("org/name", offline=True, cache=False, depth="data")
     assert [one.code for one in report.findings] == ["HF907"]
-    place(repo / "snapshots" / commit, EMBED)[0].unlink()
-    report = hfcount.verify("org/name", offline=True, cache=False, depth="data")
-    assert report.error and report.error.kind == "NotCached"
 
 
 def test_a_repo_that_is_not_on_this_machine_says_what_to_type(hub: Hub, tmp_path: Path, monkeypatch: Any) -> None:

@@ -261,7 +261,7 @@ def _imported() -> set[str]:
 def test_everything_imported_is_declared_and_public() -> None:
     project: dict[str, Any] = PROJECT["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["plot"], *extras["html"]]
+    wanted = [*project["dependencies"], *extras["plot"], *extras["html"], *extras["data"]]
     declared = {re.split(r"[^\w.-]", name)[0].lower().replace("_", "-") for name in wanted}
     homes = packages_distributions()
     imported = _imported()

@@ -18,7 +18,9 @@ CHUNK = 3 << 17
 """Bytes that are read at once: with as many for what they become, they fit the cache of a core; whole 6-bit codes."""
 
 _ROW = 8192  # values of which the squares are summed at once: of more, some libraries would start threads
-_ONES = {4: np.ones(_ROW, np.float32), 8: np.ones(_ROW, np.float64)}  # by bytes of a value
+_ONES: dict[int, NDArray[np.floating]] = {4: np.ones(_ROW, np.float32), 8: np.ones(_ROW, np.float64)}
+"""By bytes of a value."""
+
 _POWERS = range(-40, 50)  # of two: outside of these, squares of 32-bit floats are too large or too small
 
 _LARGEST = {4: 126, 8: 1000}  # powers of two that a float of so many bytes holds, on either side
@@ -147,7 +149,8 @@ def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
     """The sum of some values, and that of their squares: as products of vectors, which is fastest."""
     rows, ones = values.size // _ROW, _ONES[values.itemsize]
     total = squares = 0.0
-    for part in (values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]):
+    parts: list[NDArray[np.floating]] = [values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]]
+    for part in parts:
         if part.size:
             total += _added(np.vecdot(part, ones[: part.shape[-1]]))
             squares += _added(np.vecdot(part, part))
@@ -155,7 +158,7 @@ def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
 
 
 def _added(products: NDArray[np.floating]) -> float:
-    return sum(products.reshape(-1).tolist())
+    return float(sum(products.reshape(-1).tolist()))
 
 
 def _scaled(value: float, power: int) -> float:

@@ -1,5 +1,6 @@
 """Tensors that are in memory as a source of values: those of torch on any device, and arrays of numpy."""
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -44,7 +45,6 @@ class Tensors:
 def _bytes(tensor: Any) -> Bytes:
     if isinstance(tensor, np.ndarray):
         return np.ascontiguousarray(tensor).reshape(-1).view(np.uint8)
-    import torch  # it is one of its tensors
-
+    torch = sys.modules["torch"]  # it is one of its tensors
     found: Bytes = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
     return found

@@ -2,8 +2,8 @@
 
 A file is named after the code and the name of its rule, such as `hf201_missing_tensor.py`, so that one is found without
 the others, and a sound checkpoint imports none. The first digit of a code is the stage: 0 documents, 1 config, 2 names,
-3 shapes and dtypes, 4 totals, 5 storage, 6 serving, 7 containers, 8 parts of a repo. Most are reported by a check that
-looks at more than one of them; those in `standalone/` have a check of their own.
+3 shapes and dtypes, 4 totals, 5 storage, 6 serving, 7 containers, 8 parts of a repo, 9 values. Most are reported by
+a check that looks at more than one of them; those in `standalone/` have a check of their own.
 """
 
 import re
