@@ -46,8 +46,8 @@ class Flux(Sizes):
     def _double(self) -> Block:
         """A block with weights of its own for image and text."""
         d, norm, square = self.width, rms_norm(self.attention_head_dim), Linear(self.width, self.width, True)
-        added = {name: square for name in ("add_q_proj", "add_k_proj", "add_v_proj", "to_add_out")}
-        norms = {name: norm for name in ("norm_q", "norm_k", "norm_added_q", "norm_added_k")}
+        added = dict.fromkeys(("add_q_proj", "add_k_proj", "add_v_proj", "to_add_out"), square)
+        norms = dict.fromkeys(("norm_q", "norm_k", "norm_added_q", "norm_added_k"), norm)
         return block(
             norm1=modulation(d, 6),
             norm1_context=modulation(d, 6),

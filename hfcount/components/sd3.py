@@ -77,7 +77,7 @@ class SD3(Sizes):
     def _joint(self, dual: bool, closes: bool) -> Block:
         d, square = self.width, Linear(self.width, self.width, True)
         inner, added = self._norms("norm_q", "norm_k"), self._norms("norm_added_q", "norm_added_k")
-        own = {name: square for name in ("add_q_proj", "add_k_proj", "add_v_proj")}
+        own = dict.fromkeys(("add_q_proj", "add_k_proj", "add_v_proj"), square)
         if not closes:
             own["to_add_out"] = square
         return block(
