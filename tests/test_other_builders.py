@@ -78,8 +78,8 @@ def test_what_timm_builds(architecture: str, args: Json, parameters: int, tensor
 @pytest.mark.parametrize(
     ("architecture", "args", "said"),
     [
-        ("swin_tiny_patch4_window7_224", None, "is a model of timm"),
-        ("vit_base_patch16_224", {"depth": 3}, "what model_args may ask"),
+        ("swin_tiny_patch4_window9_224", None, "has no architecture"),
+        ("vit_base_patch16_224", {"depth": 3}, "what depth in model_args changes"),
         (CORE, {"patch_size": [16, 32]}, "oblong patches"),
         (CORE, {"swiglu_mlp": True}, "with swiglu_mlp in model_args is not described"),
         ("fastvit_t8", {"layers": [1, 1, 1, 1]}, "with layers in model_args is not described"),

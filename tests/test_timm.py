@@ -1,10 +1,14 @@
 """Models of timm by name, against the parameters that timm 1.0.31 counts in them."""
 
+import hashlib
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import hfcount
+from hfcount.components.timm_catalogue import Sizes, known, names, tensors
 from hfcount.errors import ConfigError, UnknownArchitecture
 
 FEATURES: dict[str, Any] = {"features_only": True}
@@ -65,3 +69,54 @@ def test_features_end_with_the_last_that_is_asked_for() -> None:
 def test_what_is_not_known_of_timm_is_refused(architecture: str, asked: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         hfcount.blueprint(wrapped(architecture, **asked))
+
+
+SAVED = [json.loads(line) for line in Path(__file__).with_name("timm.jsonl").read_text().splitlines()]
+OWN: dict[str, Any] = SAVED[0]["config"]
+
+
+@pytest.mark.parametrize("saved", SAVED, ids=lambda one: str(one["config"]["architecture"]))
+def test_what_timm_saves_has_the_names_and_shapes_that_follow_from_its_config(saved: dict[str, Any]) -> None:
+    found = hfcount.blueprint(saved["config"])
+    shapes = sorted((tensor.name, list(tensor.shape)) for tensor in found.tensors())
+    assert found.total == saved["parameters"]
+    assert hashlib.sha256(json.dumps(shapes).encode()).hexdigest() == saved["shapes"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"architecture": "resnet19"}, UnknownArchitecture),
+        ({"model_args": {"depth": 3}}, UnknownArchitecture),
+        ({"model_args": {"in_chans": None}}, UnknownArchitecture),
+        ({"model_args": {"num_classes": 7}}, ConfigError),  # timm drops the stored head
+        ({"model_args": {"img_size": 224}}, ConfigError),  # which a ResNet does not take
+        ({"num_classes": "1000"}, ConfigError),
+        ({"pretrained_cfg": {"unheard_of": 1}}, UnknownArchitecture),
+        ({"pretrained_cfg": {"fixed_input_size": True}}, ConfigError),
+    ],
+)
+def test_what_timm_does_not_build_or_load_is_refused(changes: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        hfcount.blueprint(OWN | changes)
+
+
+def test_a_config_of_earlier_versions_is_one_object() -> None:
+    once = {"architecture": "resnet18", "num_features": 512, "num_classes": 3, "input_size": [1, 224, 224]}
+    found = {tensor.name: tensor.shape for tensor in hfcount.blueprint(once).tensors()}
+    assert found["conv1.weight"] == (64, 1, 7, 7)
+    assert found["fc.weight"] == (3, 512)
+
+
+def test_the_wrapper_has_models_of_the_list_with_its_prefix() -> None:
+    names = {tensor.name for tensor in hfcount.blueprint(wrapped("mobilenetv3_small_100")).tensors()}
+    assert "timm_model.conv_stem.weight" in names
+    assert not any("classifier" in name for name in names)
+
+
+def test_every_listed_model_can_be_read() -> None:
+    found = [known(name) for name in names()[::50]]
+    sizes = Sizes(5, 3, 9)
+    assert all(
+        model and tensors(model, root, sizes).children for model in found for root in (model.roots if model else ())
+    )

@@ -20,7 +20,6 @@ from hfcount.parts.classic import classifier
 from hfcount.parts.convolution import batch_norm
 from hfcount.parts.vision import fused_square_attention, patch_convolution
 from hfcount.spec import Dense, Layer, Patches, Record, Spec
-from hfcount.text import printable
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Node, Tensor, block
 

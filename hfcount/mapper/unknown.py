@@ -100,5 +100,4 @@ _MARKS = ("pretrained_cfg", "num_features", "num_classes", "input_size")
 
 def by_timm(c: Config) -> bool:
     """Whether timm wrote a config that has no model_type."""
-    named = isinstance(c.value("architecture"), str) and not c.given("architectures")
-    return named and any(map(c.has, _MARKS))
+    return isinstance(c.value("architecture"), str) and any(map(c.has, _MARKS))
