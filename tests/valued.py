@@ -13,6 +13,7 @@ from defects import EMBED, HEAD, SCALE, THIRD, Checkpoint, in_blocks, sharded
 
 Spoil = Callable[[Path], None]
 
+GROUPS = "model.layers.1.mlp.up_proj.g_idx"
 UP, NORM = "model.layers.1.mlp.up_proj.weight", "model.layers.1.input_layernorm.weight"
 
 LIKE: Mapping[str, str] = {"BF16": "<u2", "F16": "<u2", "F32": "<u4", "F64": "<u8", "I64": "<i8", "I32": "<i4"}
@@ -57,8 +58,10 @@ def filled(file: Path, seed: int) -> None:
         values = abs(values) + 0.5 if "scale" in name else values / 50
         bits = values.view("<u4")
         raw = {"BF16": (bits >> 16).astype("<u2"), "F32": bits, "F16": values.astype("<f2")}.get(entry["dtype"])
-        data = (np.arange(end - begin) % 120).astype("u1") if raw is None else raw
-        _write(file, begin, data.tobytes()[: end - begin])
+        if raw is None:
+            kind = np.dtype(LIKE.get(entry["dtype"], "u1"))
+            raw = (np.arange((end - begin) // kind.itemsize) % 120).astype(kind)
+        _write(file, begin, raw.tobytes()[: end - begin])
 
 
 def _write(file: Path, place: int, raw: bytes) -> None:
@@ -147,6 +150,37 @@ def _quantised() -> Checkpoint:
     return checkpoint
 
 
+def _grouped() -> Checkpoint:
+    """GPTQ in groups of 8, with the number of its group for each input."""
+    sizes = {
+        "hidden_size": 16,
+        "intermediate_size": 32,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+    }
+    settings = {"quant_method": "gptq", "bits": 4, "group_size": 8, "desc_act": True, "sym": True}
+    checkpoint = sharded("llama", **sizes, quantization_config=settings)
+    for tensors in checkpoint.shards.values():
+        for name in [name for name in tensors if name.endswith("_proj.weight")]:
+            (rows, columns), module = tensors.pop(name)[1], name.removesuffix("weight")
+            tensors[f"{module}qweight"] = "I32", (columns // 8, rows)
+            tensors[f"{module}qzeros"] = "I32", (columns // 8, rows // 8)
+            tensors[f"{module}scales"] = "F16", (columns // 8, rows)
+            tensors[f"{module}g_idx"] = "I32", (columns,)
+    return checkpoint
+
+
+def _numbered(folder: Path) -> None:
+    """Gives each input the number of its group."""
+    for file in folder.glob("*.safetensors"):
+        tensors, start = header(file)
+        for name, entry in tensors.items():
+            if name.endswith("g_idx"):
+                numbers = np.arange(entry["shape"][0], dtype="<i4") // 8
+                _write(file, start + entry["data_offsets"][0], numbers.tobytes())
+
+
 VALUED: Mapping[str, Valued] = {
     "sound values": Valued("verified"),
     "one value that is not a number": Valued(
@@ -184,6 +218,14 @@ VALUED: Mapping[str, Valued] = {
         "explained", "HF905", (f"{SCALE}[0, 0] in", "is negative"), make=_quantised, spoil=put(SCALE, 0, 0xBF800000)
     ),
     "FP8 that is NaN": Valued("mismatch", "HF901", (f"{UP}[0, 5] in", "0x7F"), make=_quantised, spoil=put(UP, 5, 0x7F)),
+    "sound GPTQ": Valued("verified", make=_grouped, spoil=_numbered),
+    "an input of a group that there is not": Valued(
+        "mismatch",
+        "HF906",
+        (f"{GROUPS}[7] in", "is 2, and as the number of a group it may be 0 to 1"),
+        make=_grouped,
+        spoil=steps(_numbered, put(GROUPS, 7, 2)),
+    ),
     "sound FP8": Valued("verified", make=_quantised),
     "a download as it was listed": Valued("verified", spoil=downloaded()),
     "a download with one bit turned around": Valued(

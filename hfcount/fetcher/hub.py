@@ -112,8 +112,6 @@ class _Repo:
         """Whether nothing is known of the repo, and nobody counts who asks for what."""
         if self.request.meter is not None or self.request.files is not None or self.request.file is not None:
             return False
-        if self.request.headers is None:  # a run that reads few documents asks for none in vain, as of a pipeline
-            return False
         return not self.request.cache or not evidence.knows(self.request, self.place.url)
 
     def _documents(self) -> Documents | Place:
