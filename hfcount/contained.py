@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from hfcount.containers import CONTAINERS, container_of
 from hfcount.errors import FetchError
-from hfcount.fetcher.interface import MODULES_LAYOUT, Documents, Request
+from hfcount.fetcher.interface import Documents, Request
+from hfcount.fetcher.layout import MODULES_LAYOUT
 from hfcount.fetcher.place import Place
 from hfcount.inspection import Inspection, Options
 from hfcount.text import printable

@@ -12,7 +12,8 @@ from math import prod
 from hfcount.containers.module_weights import read_weights
 from hfcount.errors import FetchError, UnknownArchitecture
 from hfcount.fetcher.below import below
-from hfcount.fetcher.interface import CONFIG, MODULES, MODULES_LAYOUT, Documents
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.layout import CONFIG, MODULES, MODULES_LAYOUT
 from hfcount.fetcher.module_files import named_modules, weight_files
 from hfcount.fetcher.weights import Weights
 from hfcount.figures import Failure

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hfcount.choices import Depth
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE, Documents
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.layout import BIN_INDEX, BIN_SINGLE
 from hfcount.fetcher.missing import config_alone, misnamed, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights, pickled_weights, set_apart, weights

@@ -22,17 +22,8 @@ from hfcount.errors import (
 )
 from hfcount.fetcher import Request, fetch, finish, opened
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import (
-    CONFIG,
-    INDEX,
-    MODULES,
-    MODULES_LAYOUT,
-    OPEN_CLIP,
-    PARAMS,
-    PIPELINE_LAYOUT,
-    Documents,
-    Reads,
-)
+from hfcount.fetcher.interface import Documents, Reads
+from hfcount.fetcher.layout import CONFIG, INDEX, MODULES, MODULES_LAYOUT, OPEN_CLIP, PARAMS, PIPELINE_LAYOUT
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure

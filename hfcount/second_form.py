@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hfcount.errors import ConfigError, DocumentError, FetchError, UnknownArchitecture
-from hfcount.fetcher.interface import MISTRAL_LAYOUT, OPEN_CLIP_LAYOUT, Documents, Layout
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.layout import MISTRAL_LAYOUT, OPEN_CLIP_LAYOUT, Layout
 from hfcount.fetcher.weights import set_apart, weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.inspection import Evidence

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 
 _READY = False
 

@@ -11,7 +11,7 @@ import click
 
 from hfcount.choices import AskedDepth
 from hfcount.cli import options as read
-from hfcount.fetcher.interface import CONFIG, MODEL_INDEX, MODULES, PARAMS
+from hfcount.fetcher.layout import CONFIG, MODEL_INDEX, MODULES, PARAMS
 from hfcount.fetcher.walk import is_checkpoint, modules_in
 
 _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"

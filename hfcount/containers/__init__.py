@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hfcount.fetcher.interface import ADAPTER, CONFIG, MODULES, PARAMS, top_level
+from hfcount.fetcher.interface import top_level
+from hfcount.fetcher.layout import ADAPTER, CONFIG, MODULES, PARAMS
 from hfcount.fetcher.place import Place
 
 if TYPE_CHECKING:

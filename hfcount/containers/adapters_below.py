@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from hfcount.containers import Besides
 from hfcount.containers.adapter_look import inspect as inspect_one
 from hfcount.errors import FetchError
-from hfcount.fetcher.interface import ADAPTER, Request
+from hfcount.fetcher.interface import Request
+from hfcount.fetcher.layout import ADAPTER
 from hfcount.fetcher.place import FileReader, Place
 from hfcount.figures import Failure, WeightsFile
 from hfcount.formats.json import Document

@@ -8,7 +8,8 @@ from itertools import chain
 from hfcount.building import build
 from hfcount.errors import HfcountError
 from hfcount.fetcher.base import base_config
-from hfcount.fetcher.interface import CONFIG, Request, is_inside
+from hfcount.fetcher.interface import Request, is_inside
+from hfcount.fetcher.layout import CONFIG
 from hfcount.fetcher.place import Place
 from hfcount.figures import Failure
 from hfcount.formats.json import Document, parse_object

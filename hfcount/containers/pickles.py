@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE, INDEX
+from hfcount.fetcher.layout import BIN_INDEX, BIN_SINGLE, INDEX
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index

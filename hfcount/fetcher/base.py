@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, folder
-from hfcount.fetcher.interface import CONFIG, Request
+from hfcount.fetcher.interface import Request
+from hfcount.fetcher.layout import CONFIG
 from hfcount.fetcher.names import understood
 from hfcount.fetcher.place import Place
 from hfcount.formats.json import Document

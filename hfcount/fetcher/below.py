@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents, Pickles, Progress, Shards, top_level
+from hfcount.fetcher.interface import Documents, Pickles, Progress, Shards, top_level
+from hfcount.fetcher.layout import BIN_INDEX, CONFIG, INDEX
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
 

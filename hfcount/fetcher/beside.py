@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cache
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import MODULES
+from hfcount.fetcher.layout import MODULES
 from hfcount.formats.json import Document
 from hfcount.formats.modules import read_modules
 

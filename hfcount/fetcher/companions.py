@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from hfcount.fetcher.interface import BIN_INDEX, COMPANIONS, MODEL_INDEX, SHORT, TOKENIZER, TOKENS, top_level
+from hfcount.fetcher.interface import COMPANIONS, SHORT, TOKENIZER, TOKENS, top_level
+from hfcount.fetcher.layout import BIN_INDEX, MODEL_INDEX
 
 
 def _tokens(sizes: Mapping[str, int | None]) -> str | None:

@@ -10,7 +10,8 @@ from time import monotonic, sleep
 from typing import BinaryIO
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.interface import CAPS, CONFIG
+from hfcount.fetcher.interface import CAPS
+from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.json import Document
 from hfcount.text import printable
 

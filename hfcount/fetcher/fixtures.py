@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.folder import local_path, read_folder
-from hfcount.fetcher.interface import (
-    COMPANIONS,
-    CONFIG,
-    HEADERS,
-    MODEL_INDEX,
-    MODULES,
-    Documents,
-    Pickles,
-    Progress,
-    Reads,
-    Request,
-    Shards,
-    label,
-    top_level,
-)
+from hfcount.fetcher.interface import COMPANIONS, Documents, Pickles, Progress, Reads, Request, Shards, label, top_level
+from hfcount.fetcher.layout import CONFIG, HEADERS, MODEL_INDEX, MODULES
 from hfcount.fetcher.place import Place
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard

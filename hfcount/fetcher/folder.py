@@ -12,21 +12,8 @@ from typing import BinaryIO
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.companions import companions
-from hfcount.fetcher.interface import (
-    ADAPTER,
-    BIN_INDEX,
-    CONFIG,
-    INDEX,
-    SINGLE,
-    TOKENS,
-    Documents,
-    Pickles,
-    Progress,
-    Request,
-    SourceName,
-    layout_of,
-    top_level,
-)
+from hfcount.fetcher.interface import TOKENS, Documents, Pickles, Progress, Request, SourceName, top_level
+from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, INDEX, SINGLE, layout_of
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.place import FolderReader, Place
 from hfcount.formats.json import Document

@@ -16,22 +16,8 @@ from hfcount.fetcher.hub_files import HubFiles
 from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
 from hfcount.fetcher.hub_refusals import refusal
 from hfcount.fetcher.hub_shards import HubShards, begun
-from hfcount.fetcher.interface import (
-    ADAPTER,
-    CAPS,
-    CONFIG,
-    MODULES,
-    PIPELINE_LAYOUT,
-    TOKENS,
-    Documents,
-    Layout,
-    Request,
-    Shards,
-    label,
-    layout_of,
-    others_of,
-    top_level,
-)
+from hfcount.fetcher.interface import CAPS, TOKENS, Documents, Request, Shards, label, top_level
+from hfcount.fetcher.layout import ADAPTER, CONFIG, MODULES, PIPELINE_LAYOUT, Layout, layout_of, others_of
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config

@@ -6,7 +6,8 @@ from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Denied
 from hfcount.fetcher.hub import asking
 from hfcount.fetcher.hub_refusals import refusal
-from hfcount.fetcher.interface import CAPS, CONFIG, Request, label
+from hfcount.fetcher.interface import CAPS, Request, label
+from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.json import Document
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client, Denied
-from hfcount.fetcher.interface import Early, Pickles, Progress, layout_of, top_level
+from hfcount.fetcher.interface import Early, Pickles, Progress, top_level
+from hfcount.fetcher.layout import layout_of
 from hfcount.fetcher.ranges import Headers, likely_length, read_pieces
 from hfcount.fetcher.weights import set_apart
 from hfcount.formats.safetensors import Shard

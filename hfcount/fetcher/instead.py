@@ -10,7 +10,7 @@ from shlex import quote
 
 from hfcount.fetcher.beside import TRAINING, kind
 from hfcount.fetcher.foreign import foreign, unread
-from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, MODULES
+from hfcount.fetcher.layout import BIN_INDEX, CONFIG, INDEX, MODULES
 from hfcount.text import plural, printable
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")

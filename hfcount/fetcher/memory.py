@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG, SINGLE, Documents, Pickles, Progress
+from hfcount.fetcher.interface import Documents, Pickles, Progress
+from hfcount.fetcher.layout import CONFIG, SINGLE
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Shard, read_shard
 from hfcount.formats.samples import Piece, Samples

@@ -7,15 +7,8 @@ from pathlib import Path
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.beside import PICKLES, TRAINING, kind, module_folders
-from hfcount.fetcher.interface import (
-    ADAPTER,
-    CONFIG,
-    INDEX,
-    OPEN_CLIP_LAYOUT,
-    SINGLE,
-    Documents,
-    label,
-)
+from hfcount.fetcher.interface import Documents, label
+from hfcount.fetcher.layout import ADAPTER, CONFIG, INDEX, OPEN_CLIP_LAYOUT, SINGLE
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import CONFIG, MODULES, SINGLE, is_inside
+from hfcount.fetcher.interface import is_inside
+from hfcount.fetcher.layout import CONFIG, MODULES, SINGLE
 from hfcount.formats.json import Document
 from hfcount.formats.modules import EMBEDDING, KIND, ROUTERS, TRANSFORMERS, Module, all_modules, read_modules
 

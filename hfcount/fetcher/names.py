@@ -7,7 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import folder
-from hfcount.fetcher.interface import BIN_INDEX, INDEX, Request
+from hfcount.fetcher.interface import Request
+from hfcount.fetcher.layout import BIN_INDEX, INDEX
 from hfcount.text import printable
 
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")

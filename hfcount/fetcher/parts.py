@@ -10,7 +10,8 @@ from functools import partial
 from hfcount.errors import FetchError
 from hfcount.fetcher import opened
 from hfcount.fetcher.folder import local_path
-from hfcount.fetcher.interface import MODEL_INDEX, Documents, Request
+from hfcount.fetcher.interface import Documents, Request
+from hfcount.fetcher.layout import MODEL_INDEX
 from hfcount.fetcher.place import Place
 
 Found = Documents | Place | FetchError

@@ -6,20 +6,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hfcount.fetcher.beside import OWN, PICKLES, kind
-from hfcount.fetcher.interface import (
+from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS, Documents, top_level
+from hfcount.fetcher.layout import (
     DIFFUSION,
     HF_LAYOUT,
     MISTRAL_LAYOUT,
     MODULES,
     OPEN_CLIP_LAYOUT,
-    SHORT,
-    TOKENIZER,
-    TOKENS,
-    Documents,
     Layout,
     is_consolidated,
     layout_of,
-    top_level,
 )
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document

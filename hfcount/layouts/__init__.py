@@ -14,7 +14,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hfcount.fetcher.interface import (
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.layout import (
     CONFIG,
     DIFFUSERS_LAYOUT,
     HF_LAYOUT,
@@ -22,7 +23,6 @@ from hfcount.fetcher.interface import (
     OPEN_CLIP,
     OPEN_CLIP_LAYOUT,
     PARAMS,
-    Documents,
     Layout,
 )
 

@@ -9,7 +9,8 @@ from hfcount.errors import DocumentError, HfcountError
 from hfcount.fetcher import finish
 from hfcount.fetcher.beside import beside
 from hfcount.fetcher.fixtures import record_parts
-from hfcount.fetcher.interface import MODEL_INDEX, Documents, Reads, Request
+from hfcount.fetcher.interface import Documents, Reads, Request
+from hfcount.fetcher.layout import MODEL_INDEX
 from hfcount.fetcher.parts import Found, folder_files, open_parts
 from hfcount.figures import Failure
 from hfcount.formats.json import parse_object

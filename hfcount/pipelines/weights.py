@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from hfcount.fetcher.interface import Layout
+from hfcount.fetcher.layout import Layout
 from hfcount.formats.pipeline_index import Entry
 
 # diffusers 0.42.1: pipelines/pipeline_loading_utils.py, variant_compatible_siblings; utils/constants.py.

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.whatif import Changes, get, steps
 from hfcount.quantization.announcements import KEYS
 from hfcount.repair.members import with_value, without

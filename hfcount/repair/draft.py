@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents, Pickles, Progress, Shards
+from hfcount.fetcher.interface import Documents, Pickles, Progress, Shards
+from hfcount.fetcher.layout import BIN_INDEX, CONFIG, INDEX
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, parse_header
 from hfcount.formats.samples import Piece, Samples

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.whatif import get, steps
 from hfcount.quantization.stored.packed import Packed
 from hfcount.repair.members import with_value

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import INDEX, SINGLE
+from hfcount.fetcher.layout import INDEX, SINGLE
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import numbered
 from hfcount.formats.index import read_index

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from hfcount.fetcher.interface import INDEX
+from hfcount.fetcher.layout import INDEX
 from hfcount.formats.safetensors import Shard
 from hfcount.repair.draft import Change, Headed
 from hfcount.repair.headers import renamed

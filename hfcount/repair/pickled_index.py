@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import BIN_INDEX, BIN_SINGLE
+from hfcount.fetcher.layout import BIN_INDEX, BIN_SINGLE
 from hfcount.fetcher.missing import named
 from hfcount.formats.index import read_index
 from hfcount.formats.json import Document, parse_object

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.plan import Blueprint
 from hfcount.repair.state import Proposal, State
 from hfcount.text import plural, printable

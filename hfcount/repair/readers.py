@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.whatif import steps
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.fetcher.weights import weights
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object

@@ -2,7 +2,8 @@
 
 import re
 
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.figures import Location
 from hfcount.formats import places
 from hfcount.formats.json import Document

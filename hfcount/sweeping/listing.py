@@ -23,7 +23,8 @@ from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.files import write
-from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, top_level
+from hfcount.fetcher.interface import LONGEST, Request, top_level
+from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.fetcher.listing import COMMIT, next_page
 from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value

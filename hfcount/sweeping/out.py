@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from hfcount.errors import SweepError
-from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, CONFIG, INDEX
+from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, INDEX
 from hfcount.sweeping.parts import PART
 from hfcount.text import printable
 

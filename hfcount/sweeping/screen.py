@@ -5,7 +5,8 @@ from functools import cache
 from typing import Any
 
 from hfcount.containers import held_in
-from hfcount.fetcher.interface import BIN_SINGLE, CONFIG, MODEL_INDEX, MODULES, layout_of, top_level
+from hfcount.fetcher.interface import top_level
+from hfcount.fetcher.layout import BIN_SINGLE, CONFIG, MODEL_INDEX, MODULES, layout_of
 from hfcount.fetcher.weights import pickled_names
 from hfcount.text import printable
 

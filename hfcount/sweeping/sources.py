@@ -8,7 +8,7 @@ from typing import Protocol
 
 from hfcount.errors import HfcountError, SweepError
 from hfcount.fetcher import Request, folder
-from hfcount.fetcher.interface import HEADERS
+from hfcount.fetcher.layout import HEADERS
 from hfcount.fetcher.names import public, understood
 from hfcount.fetcher.walk import checkpoints
 from hfcount.sweeping.asked import Collection, Listing

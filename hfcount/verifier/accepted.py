@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from hfcount import families
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.reference import is_of_diffusers
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.reference import is_of_diffusers, version
 from hfcount.storage import dtypes
 from hfcount.text import plural

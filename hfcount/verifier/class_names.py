@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from hfcount.errors import ConfigError, UnknownArchitecture
-from hfcount.fetcher.interface import CONFIG, SINGLE
+from hfcount.fetcher.layout import CONFIG, SINGLE
 from hfcount.formats.safetensors import Entry, Header, Shard
 from hfcount.mapper.classes import HEAD, classes
 from hfcount.mapper.reference import version

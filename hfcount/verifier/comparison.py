@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from hfcount.fetcher.interface import ADAPTER, MODULES
+from hfcount.fetcher.layout import ADAPTER, MODULES
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard

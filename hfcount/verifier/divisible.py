@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.sharding.obstacles import MOST, Obstacle, Sharing
 from hfcount.sharding.sizes import ENGINES
 from hfcount.spec import MoE

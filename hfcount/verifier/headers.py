@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from hfcount.fetcher.interface import INDEX
+from hfcount.fetcher.layout import INDEX
 from hfcount.fetcher.missing import named
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard

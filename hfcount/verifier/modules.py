@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import MODULES
+from hfcount.fetcher.layout import MODULES
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.modules import KIND, PACKAGE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
 from hfcount.formats.safetensors import Shard

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.fetcher.interface import OPEN_CLIP_OLD, is_consolidated
+from hfcount.fetcher.layout import OPEN_CLIP_OLD, is_consolidated
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
 from hfcount.formats.index import Index

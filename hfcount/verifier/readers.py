@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hfcount import families
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.readers import NEWER, OLDER, TIE, VLLM, Tied
 from hfcount.tree.leaves import Leaf, leaves
 from hfcount.verifier.comparison import Comparison

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.storage import dtypes
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.safetensors import Entry, Shard
 from hfcount.formats.samples import Piece
 from hfcount.mapper.readers import own_head

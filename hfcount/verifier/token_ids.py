@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hfcount import families
 from hfcount.fetcher import tokens
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.token_ids import TokenId
 from hfcount.text import plural, printable
 from hfcount.tree.dims import Dim

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.verifier import sizes

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from hfcount.fetcher.interface import SINGLE
+from hfcount.fetcher.layout import SINGLE
 from hfcount.fetcher.missing import named
 from hfcount.formats.safetensors import Entry, Shard
 from hfcount.text import printable

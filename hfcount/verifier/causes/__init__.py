@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG
+from hfcount.fetcher.layout import CONFIG
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hfcount.fetcher.interface import BIN_INDEX
+from hfcount.fetcher.layout import BIN_INDEX
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import short

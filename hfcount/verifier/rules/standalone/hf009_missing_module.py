@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import MODULES
+from hfcount.fetcher.layout import MODULES
 from hfcount.fetcher.missing import named
 from hfcount.formats.json import Document
 from hfcount.formats.modules import all_modules, read_modules

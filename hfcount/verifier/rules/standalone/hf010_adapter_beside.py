@@ -1,6 +1,6 @@
 """HF010: adapter beside."""
 
-from hfcount.fetcher.interface import ADAPTER
+from hfcount.fetcher.layout import ADAPTER
 from hfcount.fetcher.missing import named
 from hfcount.text import printable
 from hfcount.verifier.comparison import Comparison, Evidence

@@ -1,0 +1,82 @@
+"""Which files a checkpoint consists of, by the library that reads it."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from hfcount.formats.json import Document
+
+CONFIG = "config.json"
+INDEX = "model.safetensors.index.json"
+SINGLE = "model.safetensors"
+HEADERS = "headers.json"
+ADAPTER = "adapter_config.json"
+MODULES = "modules.json"
+BIN_SINGLE = "pytorch_model.bin"
+BIN_INDEX = "pytorch_model.bin.index.json"
+
+PARAMS = "params.json"
+MODEL_INDEX = "model_index.json"
+DIFFUSION = "diffusion_pytorch_model"
+OPEN_CLIP = "open_clip_config.json"
+
+
+class Layout(NamedTuple):
+    """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
+
+    `reader` is the library that looks for them, and `pickled` the weights of earlier versions.
+    """
+
+    config: str
+    single: str
+    listing: str
+    reader: str = "transformers"
+    pickled: str = BIN_SINGLE
+
+
+HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
+MISTRAL_LAYOUT = Layout(PARAMS, "consolidated.safetensors", "consolidated.safetensors.index.json")
+MODULES_LAYOUT = Layout(MODULES, SINGLE, INDEX)
+"""A model of sentence-transformers at whose root there is no model of transformers."""
+
+DIFFUSERS_LAYOUT = Layout(
+    CONFIG, f"{DIFFUSION}.safetensors", f"{DIFFUSION}.safetensors.index.json", "diffusers", f"{DIFFUSION}.bin"
+)
+PIPELINE_LAYOUT = DIFFUSERS_LAYOUT._replace(config=MODEL_INDEX)
+"""A pipeline of diffusers: its index of parts. What lies beside that belongs to no part."""
+OPEN_CLIP_LAYOUT = Layout(
+    OPEN_CLIP,
+    "open_clip_model.safetensors",
+    "open_clip_model.safetensors.index.json",
+    "open_clip",
+    "open_clip_pytorch_model.bin",
+)
+OPEN_CLIP_OLD = "open_clip_pytorch_model.safetensors"
+"""What open_clip also takes for its one file, from a folder."""
+
+LEROBOT_LAYOUT = Layout(CONFIG, SINGLE, INDEX, "lerobot")
+
+
+def layout_of(names: Collection[str]) -> Layout:
+    """The layout of a checkpoint with these files."""
+    if MODEL_INDEX in names:
+        return PIPELINE_LAYOUT
+    if CONFIG in names and INDEX not in names and any(name.startswith(f"{DIFFUSION}.") for name in names):
+        return DIFFUSERS_LAYOUT
+    if CONFIG not in names and OPEN_CLIP in names:
+        return OPEN_CLIP_LAYOUT
+    if MODULES in names and CONFIG not in names and ADAPTER not in names:
+        return MODULES_LAYOUT
+    stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
+    native = CONFIG not in names and PARAMS in names and stored
+    return MISTRAL_LAYOUT if native else HF_LAYOUT
+
+
+def others_of(documents: Mapping[str, Document], layout: Layout) -> dict[str, Document]:
+    """The documents besides the config and the index; modules.json stays among them where it stands for the config."""
+    first = {layout.config, layout.listing} - {MODULES}
+    return {name: document for name, document in documents.items() if name not in first}
+
+
+def is_consolidated(name: str) -> bool:
+    """Whether a file holds weights in Mistral's own layout."""
+    return name.startswith("consolidated") and name.endswith(".safetensors")
