@@ -84,7 +84,7 @@ from pathlib import Path
 from threading import Barrier, Thread
 from hfcount.fetcher import Request, evidence
 from hfcount.fetcher.folder import FolderShards
-from hfcount.fetcher.interface import (Documents)
+from hfcount.fetcher.interface import Documents
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, parse_header
 

@@ -6,19 +6,19 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from hfcount.errors import DocumentError, FetchError
+from hfcount.errors import FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence, module_files
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.hub_files import HubFiles
-from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
-from hfcount.fetcher.hub_refusals import refusal
+from hfcount.fetcher.hub_listing import Asked, tree, whole, with_modules
+from hfcount.fetcher.hub_refusals import refusal, unlike_a_hub
 from hfcount.fetcher.hub_shards import HubShards, begun
 from hfcount.fetcher.interface import CAPS, TOKENS, Documents, Request, Shards, label, top_level
 from hfcount.fetcher.layout import ADAPTER, CONFIG, MODULES, PIPELINE_LAYOUT, Layout, layout_of, others_of
-from hfcount.fetcher.listing import COMMIT, Listing, read_model
+from hfcount.fetcher.listing import COMMIT, Listing
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.place import Place
@@ -201,24 +201,11 @@ class _Repo:
         """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo."""
         if self.commit is not None and self.request.files is not None:
             return Listing(self.commit, self.request.files)
-        url = self.place.api(self.model, "revision", self.asked) + "?blobs=true"
-        try:
-            first, *rest = pages(self._for_listing, url)
-        except Denied as denied:
-            said = denied.code == "RevisionNotFound" or (sure and denied.code == "RepoNotFound")
-            if denied.status in (404, 405, 410, 501) and not said:
-                return None  # a mirror without this address, or no such repo, which the files' addresses tell apart
-            raise self.refused(denied, self._for_listing.what) from None
-        try:
-            commit, sizes = read_model(first)
-            for page in rest:
-                sizes |= read_model(page)[1]
-        except DocumentError:
+        found = whole(self._for_listing, self.asked, sure, self.refused)
+        if found is None:
             return None
-        if commit is None:
-            return None
-        self.commit = commit
-        return Listing(commit, sizes).below(self.subfolder)
+        self.commit = found.commit
+        return found.below(self.subfolder)
 
     def _tree(self) -> Listing | None:
         """The same in its other form, at the commit that is known; with config.json, which is known to be there."""
@@ -244,12 +231,7 @@ class _Repo:
         """config.json where nothing is listed; its answer names the commit."""
         config = self.document(CONFIG)
         if self.commit is None:
-            lost = f", and finds no {CONFIG} without saying what is missing" if config is None else ""
-            raise FetchError(
-                "HubError",
-                f"{self.place.shown} does not answer like a Hub for {self.label}: it lists no files and names no"
-                f" commit{lost}. Check HF_ENDPOINT{' and the name' if lost else ''}.",
-            )
+            raise unlike_a_hub(self.place.shown, self.label, found=config is not None)
         if config is None:
             raise self._no_config()
         return config

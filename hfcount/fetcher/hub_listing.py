@@ -9,7 +9,7 @@ from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.endpoint import Endpoint
 from hfcount.fetcher.interface import is_inside
-from hfcount.fetcher.listing import next_page, read_tree
+from hfcount.fetcher.listing import Listing, next_page, read_model, read_tree
 from hfcount.formats.json import Document
 from hfcount.formats.modules import read_modules
 
@@ -45,6 +45,28 @@ def pages(asked: Asked, url: str) -> list[Document]:
         link = next_page(answer.headers.get("Link", ""))
         following = _same_host(asked.what, url, link) if link else None
     return found
+
+
+def whole(asked: Asked, revision: str, sure: bool, refused: Callable[[Denied, str], FetchError]) -> Listing | None:
+    """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo.
+
+    Args:
+        refused: what is raised for another answer.
+    """
+    try:
+        first, *rest = pages(asked, asked.place.api(asked.model, "revision", revision) + "?blobs=true")
+    except Denied as denied:
+        said = denied.code == "RevisionNotFound" or (sure and denied.code == "RepoNotFound")
+        if denied.status in (404, 405, 410, 501) and not said:
+            return None  # a mirror without this address, or no such repo, which the files' addresses tell apart
+        raise refused(denied, asked.what) from None
+    try:
+        commit, sizes = read_model(first)
+        for page in rest:
+            sizes |= read_model(page)[1]
+    except DocumentError:
+        return None
+    return None if commit is None else Listing(commit, sizes)
 
 
 def _same_host(what: str, url: str, link: str) -> str:

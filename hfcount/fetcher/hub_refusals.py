@@ -38,3 +38,13 @@ def refusal(denied: Denied, what: str, model: str, revision: str, label: str, wh
     if denied.said == "Access to this resource is disabled.":
         return FetchError("HubError", f"access to {label} is disabled by {where}.")
     return denied.error(what)
+
+
+def unlike_a_hub(shown: str, label: str, found: bool) -> FetchError:
+    """An endpoint that lists no files and names no commit, and whether it has a config.json."""
+    lost = "" if found else ", and finds no config.json without saying what is missing"
+    return FetchError(
+        "HubError",
+        f"{shown} does not answer like a Hub for {label}: it lists no files and names no commit{lost}. Check"
+        f" HF_ENDPOINT{'' if found else ' and the name'}.",
+    )
