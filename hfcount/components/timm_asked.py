@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hfcount.components.timm_catalogue import VERSION, Model, Sizes, known, tensors
+from hfcount.components.timm_catalogue import VERSION, Model, Sizes, known, near, tensors
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.spec import Record
@@ -47,9 +47,10 @@ def listed(c: Config, name: str) -> Model:
     """
     if found := known(name):
         return found
+    alike = near(name)
+    said = f" Nearest known: {', '.join(alike)}." if alike else ""
     raise UnknownArchitecture(
-        f"{c.where}: timm {VERSION} has no architecture {printable(name, 60)} of which the tensors are known."
-        " hfcount architectures timm lists those that are."
+        f"{c.where}: timm {VERSION} has no architecture {printable(name, 60)} of which the tensors are known.{said}"
     )
 
 

@@ -91,6 +91,13 @@ def known(name: str) -> Model | None:
     return None if place is None else _models(place)[name]
 
 
+def near(name: str) -> list[str]:
+    """Names of models that are like a name."""
+    from difflib import get_close_matches
+
+    return get_close_matches(name[:100], _places(), n=3, cutoff=0.8)
+
+
 def tensors(model: Model, root: str, sizes: Sizes) -> Block:
     """The tree of a model under timm's own names; of no classes, it has no head."""
     reader = _Reader(model, sizes)
