@@ -1,5 +1,6 @@
 """The colours of the components, the same in all drawings."""
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -43,3 +44,21 @@ VERDICTS: Mapping[str, Colour] = {
 """The same for numbers of checkpoints by what was found."""
 
 ALL: Mapping[str, Colour] = {**COLOURS, **VERDICTS}
+
+_PARTS: Mapping[str, str] = {
+    r"vae|vqvae|movq|autoencoder": "convolution",
+    r"controlnet|adapter": "projector",
+    r"text|language|tokenizer": "embedding",
+    r"image|vision|safety": "vision",
+    r"audio|voc|speech": "audio",
+    r"transformer|unet|denois": "attention",
+    r"prior|decoder|connector": "mlp",
+}
+"""The components whose colours the parts of a pipeline have, by words in their names."""
+
+
+def role(name: str) -> str:
+    """The component whose colour a component or a part of a pipeline has."""
+    if name in COLOURS:
+        return name
+    return next((component for words, component in _PARTS.items() if re.search(words, name)), "other")

@@ -20,7 +20,7 @@ from hfcount.figures import ComponentCount
 from hfcount.report.model import Report
 from hfcount.reporters import headline, values
 from hfcount.reporters.amounts import binary
-from hfcount.reporters.colours import COLOURS
+from hfcount.reporters.colours import COLOURS, role
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.looked import looked
 from hfcount.reporters.text import number, origin, outcome, part_rows, remarks, serving, share, verdict
@@ -104,7 +104,7 @@ def environment() -> Environment:
         "binary": lambda size: "unknown" if size is None else binary(size),
         "plural": plural,
         "real": lambda value: "" if value is None else f"{value:.4g}",
-        "role": lambda name: name if name in COLOURS else "other",
+        "role": role,
         "symbols": _SYMBOL.findall,
     }
     environment.globals |= {
@@ -141,8 +141,8 @@ def modelled(name: str, report: Report) -> Model:
 
 def fills() -> Iterator[str]:
     """The colours of components."""
-    for role, (fill, ink, _) in COLOURS.items():
-        yield f".c-{role}{{--fill:{fill};--on:{ink}}}\n"
+    for name, (fill, ink, _) in COLOURS.items():
+        yield f".c-{name}{{--fill:{fill};--on:{ink}}}\n"
 
 
 def _places(model: Model) -> Iterator[str]:

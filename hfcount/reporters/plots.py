@@ -3,6 +3,7 @@
 import io
 import re
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -158,10 +159,11 @@ def short(count: int) -> str:
 
 
 def _row(report: Report) -> Row:
-    found = {part.name: part for part in report.components}
-    parts = [found[name] for name in COLOURS if name in found]
-    total = {part.name: part.total for part in parts if part.total}
-    active = {part.name: part.total if part.active is None else part.active for part in parts if part.active != 0}
+    sums = Counter[str](), Counter[str]()
+    for part in [part for one in report.parts or (report,) for part in one.components]:
+        sums[0][part.name] += part.total
+        sums[1][part.name] += part.total if part.active is None else part.active
+    total, active = ({name: sizes[name] for name in COLOURS if sizes[name]} for sizes in sums)
     bars = {"": total} if total == active else {"all": total, "active": active}
     whole = report.parameters is not None and report.parameters.total is not None
     return Row(lines(report.label), {name: bar for name, bar in bars.items() if bar}, whole)
