@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import interruptible
 from defects import EMBED, adapter, sharded
 from loopback import Hub
 from tables import over
@@ -25,6 +27,8 @@ from hfcount.data.tally import Tally
 from hfcount.fetcher import Request
 from hfcount.inspection import Options
 from hfcount.pipeline import inspect
+
+DOCS = Path(hfcount.__path__[0]) / "docs"
 
 
 @over("name", VALUED)
@@ -186,10 +190,19 @@ def test_a_file_that_vanishes_meanwhile_is_told(tmp_path: Path) -> None:
     assert report.error and report.error.message == f"{file.name} vanished while it was read."
 
 
+def test_the_page_s_example_finds_what_is_not_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    VALUED["one value that is not a number"].write(tmp_path / "my-checkpoint")
+    (example,) = re.findall(r"```python\n(.*?)```", (DOCS / "data.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {"hfcount": hfcount}
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "data.md", "exec"), names)
+    assert names["bad"] == [UP]
+
+
 def test_ctrl_c_ends_the_threads(tmp_path: Path) -> None:
     folder = VALUED["sound values"].write(tmp_path / "m")
     before, pressed = threading.active_count(), iter([signal.SIGINT])
-    with pytest.raises(KeyboardInterrupt):
+    with interruptible(), pytest.raises(KeyboardInterrupt):
         _read(folder, lambda size: [signal.raise_signal(key) for key in pressed] and None)
     assert threading.active_count() == before
 

@@ -30,6 +30,7 @@ BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 BY_OTHERS = {
     "adapters.md": "test_adapters_page.py",
     "before-saving.md": "test_recipes.py",
+    "data.md": "test_data.py",
     "fix.md": "test_fix_page.py",
     "sweep.md": "test_sweep_docs.py",
 }

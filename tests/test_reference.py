@@ -11,7 +11,7 @@ from build import Json
 from hfcount.building import build
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.mapper.reference import declared, version
+from hfcount.mapper.reference import declared, knows, version
 
 LLAVA: Json = {"model_type": "llava"}
 WHISPER: Json = {"model_type": "whisper"}
@@ -100,6 +100,8 @@ def test_no_key_that_a_family_reads_is_left_out_of_the_record(every: int) -> Non
     read = set()
     for path in sorted(FOLDER.glob("*.json"))[::every]:
         config = Config(json.loads(path.read_text())["config"])
+        if not knows(config.family):  # another library's, of whose defaults this is no record
+            continue
         build(config)
         read |= {key.rpartition(".")[2] for key in config.read_keys()}
     assert {key for key in read if NO_SHAPE.search(key) and not IDS.search(key)} <= {

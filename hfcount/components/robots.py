@@ -88,8 +88,8 @@ def backbone(c: Config) -> Spec[ResNet]:
 def _in_order(s: Spec) -> Block:
     """A ResNet by the places of its modules in a list, in place of their names."""
     own = s.sizes(ResNet).tensors(s.layers)
-    stages = {str(3 + number): own[f"layer{number}"] for number in range(1, 5)}
-    return Block({"0": own["conv1"], "1": own["bn1"], **stages})
+    places = {"0": "conv1", "1": "bn1", "4": "layer1", "5": "layer2", "6": "layer3", "7": "layer4"}
+    return Block({place: own[name] for place, name in places.items()})
 
 
 def group_normed(node: Node) -> Node:

@@ -33,12 +33,16 @@ def unusable(loaded: Sequence[Subject], source: Source) -> Iterator[ScaleUnusabl
         ("zero", [one for one in rest if one.tally.zeros]),
         ("negative", [one for one in rest if one.tally.least < 0]),
     ):
-        certain = [one for one in some if one.tally.count == 1 or any(word in one.name for word in _OF_INPUTS)]
-        doubtful = [one for one in some if one not in certain]
-        by_design = 2 * len(doubtful) > len(rest)
-        yield from reported(ScaleUnusable, certain, partial(_located, what, source))
-        if not by_design:
-            yield from reported(ScaleUnusable, doubtful, partial(_located, what, source, severity="note"))
+        yield from _in_part(what, some, len(rest), source)
+
+
+def _in_part(what: str, scales: Sequence[Subject], among: int, source: Source) -> Iterator[ScaleUnusable]:
+    """The scales with some values of a kind: a note for those of weights, unless most of them have such by design."""
+    certain = [one for one in scales if one.tally.count == 1 or any(word in one.name for word in _OF_INPUTS)]
+    doubtful = [one for one in scales if one not in certain]
+    yield from reported(ScaleUnusable, certain, partial(_located, what, source))
+    if 2 * len(doubtful) <= among:
+        yield from reported(ScaleUnusable, doubtful, partial(_located, what, source, severity="note"))
 
 
 def _floating(one: Subject) -> bool:

@@ -9,7 +9,7 @@ from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
 
-# timm 1.0.31: models/_hub.py, _factory.py and _builder.py; the tensors are those that its create_model builds
+# _hub.py of timm/models 1.0.31, with _factory.py and _builder.py; the tensors are those that its create_model builds
 MODEL_TYPES = ("timm",)  # what configs without a model_type are called that give an architecture of timm's
 IGNORED = ("pretrained_cfg", "label_names", "label_descriptions", "global_pool", "num_features", "labels")
 

@@ -11,7 +11,7 @@ from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.folder import local_path, read_folder
 from hfcount.fetcher.interface import COMPANIONS, Documents, Pickles, Progress, Reads, Request, Shards, label, top_level
-from hfcount.fetcher.layout import CONFIG, HEADERS, MODEL_INDEX, MODULES
+from hfcount.fetcher.layout import CONFIG, HEADERS, HF_LAYOUT, MODEL_INDEX, MODULES, layout_of
 from hfcount.fetcher.place import Place
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
@@ -52,6 +52,9 @@ def read(request: Request) -> Documents | Place:
         return documents
     if recorded.files is None and recorded.sizes is None and not recorded.pickles:
         return replace(documents, files=[*documents.files, *recorded.others])
+    if documents.layout is HF_LAYOUT and documents.index is None:  # what was recorded may be of another library
+        names = {*documents.files, *(recorded.sizes or recorded.files or ())}
+        documents = replace(documents, layout=layout_of(names))
     return replace(
         documents,
         shards=RecordedShards(recorded.files or {}, recorded.sizes, samples=recorded.samples, pickles=recorded.pickles),

@@ -86,19 +86,24 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
         return f"{text}, {elsewhere}."
     if any(kind(name) == PICKLES for name in files):
         return f"{text}, only pickled weights (.bin), of which nothing was read."
+    return f"{text}{_other_weights(files, weights)}"
+
+
+def _other_weights(files: Collection[str], weights: Weights) -> str:
+    """The files that hold weights and are not compared, as the end of a sentence."""
     if weights.apart:
         name, why = next(iter(weights.apart.items()))
         base = ": verify the base model it names" if why == "an adapter" else ""
-        return f"{text}, only {printable(name)}, which is {why}{base}."
+        return f", only {printable(name)}, which is {why}{base}."
     if any(name.endswith(".gguf") for name in files):
-        return f"{text}, only GGUF files."
+        return ", only GGUF files."
     known = sorted(name for name in {*files, *weights.files} if not name.endswith(".safetensors"))
     others = {name: own for name in known if (own := kind(name)) not in (None, TRAINING)}
     if name := next(iter(others), ""):
         from hfcount.fetcher.foreign import unread
 
-        return f"{text}, only {others[name]} ({printable(name, 100)}), {unread(others[name], name)}. {_COUNTS}"
-    return f"{text}: nothing to compare its config with. {_COUNTS}"
+        return f", only {others[name]} ({printable(name, 100)}), {unread(others[name], name)}. {_COUNTS}"
+    return f": nothing to compare its config with. {_COUNTS}"
 
 
 _COUNTS = "--depth config counts what it describes."

@@ -87,18 +87,23 @@ def looked(entries: Sequence[Entry], folders: Folders, repo: bool) -> Looked:
     absent = {one.part for one in missing}
     weighty = [entry for entry in entries if not (entry.weightless or entry.name in absent or is_foreign(entry))]
     weights = {entry.name: weight_files(entry, folders[entry.name] or ()) for entry in weighty}
-    pickled = [name for name, one in weights.items() if one.only_pickled]
-    findings: list[Finding] = [*missing]
-    if len(pickled) < len(weights):
-        findings += [PartPickled(part=name, file=f"{name}/{weights[name].pickled_name}") for name in pickled]
-    variant, more = _variants({name: one for name, one in weights.items() if name not in pickled})
-    findings += more
+    pickled = _pickled(weights)
+    variant, more = _variants({name: one for name, one in weights.items() if not one.only_pickled})
+    findings: list[Finding] = [*missing, *pickled, *more]
     needed = any(isinstance(one, VariantNeeded) for one in more)
     variants = sorted({name for one in weights.values() for name in one.safe if name})
     if variants:
         some = [entry.name for entry in entries if entry.weightless or not repo]
         findings += _without_dot(some, folders, variants[0], needed)
     return Looked(weights, variant, absent, findings)
+
+
+def _pickled(weights: Mapping[str, WeightFiles]) -> list[PartPickled]:
+    """HF819: the parts that are pickled where others are not."""
+    found = {name: one.pickled_name for name, one in weights.items() if one.only_pickled}
+    if len(found) == len(weights):
+        return []
+    return [PartPickled(part=name, file=f"{name}/{file}") for name, file in found.items()]
 
 
 def _missing(entry: Entry, names: Sequence[str] | None) -> PartMissing | None:

@@ -24,7 +24,7 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
     if not c.match.renamed:
         return
     found, wanted = c.match.renamed[0]
-    if c.weights.layout.reader != "transformers":
+    if c.weights.layout.reader not in ("transformers", "diffusers"):
         _report_converted(c, found, wanted, outcome)
         return
     from hfcount.verifier.rules.hf209_name_differs import NameDiffers
