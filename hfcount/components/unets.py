@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import (
     attention,
@@ -62,11 +63,11 @@ def read_stages(c: Config, upward: bool = True) -> Stages:
         ConfigError: a list has not an entry for each stage, or a kind is unknown.
         UnknownArchitecture: a kind of stage or attention is not described.
     """
-    widths = keys.stage_widths(c)
-    keys.check_groups(c, widths)
+    widths = diffusion.stage_widths(c)
+    diffusion.check_groups(c, widths)
     count = len(widths)
-    down = keys.stage_kinds(c, "down_block_types", _DOWN, count)
-    up = keys.stage_kinds(c, "up_block_types", _UP, count) if upward else ()
+    down = diffusion.stage_kinds(c, "down_block_types", _DOWN, count)
+    up = diffusion.stage_kinds(c, "up_block_types", _UP, count) if upward else ()
     for key, kinds in (("down_block_types", down), *([("up_block_types", up)] if upward else [])):
         if len(kinds) != count:
             raise c.unequal(key, len(kinds), "the number of entries of block_out_channels", count)

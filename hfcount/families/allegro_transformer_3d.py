@@ -1,6 +1,6 @@
 """Allegro: a transformer that denoises videos by a text, all layers modulated alike (arXiv:2410.15458)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import attention, feed_forward, time_embedding
@@ -22,14 +22,14 @@ class Allegro(Sizes):
     num_layers: int = count("L")
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    gated: bool = derived(keys.gated_activation)
-    cross_attention_dim: int | None = derived(lambda c: keys.nullable(c, "cross_attention_dim", "d_c"))
+    gated: bool = derived(denoising.gated_activation)
+    cross_attention_dim: int | None = derived(lambda c: denoising.nullable(c, "cross_attention_dim", "d_c"))
 
 
 def spec(c: Config) -> Spec[Allegro]:
     own = Allegro.read(c)
-    keys.dropout(c)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    denoising.dropout(c)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[Allegro]) -> Block:

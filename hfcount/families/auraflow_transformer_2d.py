@@ -1,6 +1,6 @@
 """AuraFlow: a transformer that denoises images, in two streams and then in one, with tokens that it learns."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import time_embedding
 from hfcount.parts.diffusion_transformers import STEP_CHANNELS, joint_attention, modulated, normed_attention
@@ -29,9 +29,9 @@ class AuraFlow(Sizes):
 
 
 def spec(c: Config) -> Spec[AuraFlow]:
-    out = keys.nullable(c, "out_channels", "C_o")
+    out = denoising.nullable(c, "out_channels", "C_o")
     own = AuraFlow.read(c, out_channels=c.int("in_channels") if out is None else out)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[AuraFlow]) -> Block:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.convolution import batch_norm, conv, depthwise
@@ -45,16 +46,16 @@ class DeepVae(Sizes):
 def spec(c: Config) -> Spec[DeepVae]:
     down, up = _levels(c, "encoder", "d"), _levels(c, "decoder", "e")
     folded = c.str("downsample_block_type") == "pixel_unshuffle"
-    keys.activation(c, "decoder_conv_act_fn")
+    denoising.activation(c, "decoder_conv_act_fn")
     own = DeepVae.read(c, down=down, up=up, folded=folded, unfolded=c.str("upsample_block_type") != "interpolate")
     if folded:
         _check_folding(c, down)
-    return keys.diffusing(c, own, down[-1].width)
+    return diffusion.diffusing(c, own, down[-1].width)
 
 
 def _levels(c: Config, side: str, letter: str) -> tuple[Level, ...]:
     """The levels of a side; those of which the config gives no number of blocks have none."""
-    widths = keys.stage_widths(c, f"{side}_block_out_channels", letter)
+    widths = diffusion.stage_widths(c, f"{side}_block_out_channels", letter)
     depths = c.ints(f"{side}_layers_per_block", least=1, minimum=0)[: len(widths)]
     if len(widths) == 1 and not depths[0]:
         raise c.error("list-length", f"{side}_layers_per_block names no block.", f"{side}_layers_per_block")
@@ -80,7 +81,7 @@ def _each(c: Config, key: str, known: Sequence[str], depths: Sequence[int]) -> l
     """A word for each level, or one for all."""
     if isinstance(c.value(key), str) or not c.given(key):
         return [c.choice(key, known)] * len(depths)
-    words = keys.words(c, key, known)
+    words = denoising.words(c, key, known)
     if len(words) < _deepest(depths):
         raise c.unequal(key, len(words), "the number of levels", len(depths))
     return words

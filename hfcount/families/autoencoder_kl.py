@@ -1,6 +1,6 @@
 """The autoencoder of Stable Diffusion, Flux and many others, whose latents are drawn (arXiv:2112.10752)."""
 
-from hfcount import keys
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import OLD_ATTENTION, conv, decoder, encoder, ending, middle
 from hfcount.spec import Sizes, Spec, count, flag, size
@@ -28,15 +28,15 @@ class AutoencoderKL(Sizes):
 
 
 def spec(c: Config) -> Spec[AutoencoderKL]:
-    widths = keys.stage_widths(c)
-    keys.check_groups(c, widths)
+    widths = diffusion.stage_widths(c)
+    diffusion.check_groups(c, widths)
     own = AutoencoderKL.read(
         c,
         widths=widths,
-        down=keys.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
-        up=keys.stage_kinds(c, "up_block_types", _UP, len(widths)),
+        down=diffusion.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
+        up=diffusion.stage_kinds(c, "up_block_types", _UP, len(widths)),
     )
-    return keys.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, own, widths[-1])
 
 
 def blueprint(s: Spec[AutoencoderKL]) -> Block:

@@ -1,6 +1,6 @@
 """The autoencoder of CogVideoX, whose decoder scales and shifts its norms by the codes (arXiv:2408.06072)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.convolution import conv
@@ -27,15 +27,15 @@ class CogVideoXVae(Sizes):
 
 
 def spec(c: Config) -> Spec[CogVideoXVae]:
-    widths = keys.stage_widths(c)
-    keys.check_groups(c, widths)
-    keys.activation(c, "act_fn")
+    widths = diffusion.stage_widths(c)
+    diffusion.check_groups(c, widths)
+    denoising.activation(c, "act_fn")
     down, up = (
-        keys.stage_kinds(c, f"{way}_block_types", {f"CogVideoX{way.title()}Block3D": True}, len(widths))
+        diffusion.stage_kinds(c, f"{way}_block_types", {f"CogVideoX{way.title()}Block3D": True}, len(widths))
         for way in ("down", "up")
     )
     own = CogVideoXVae.read(c, widths=widths, down=len(down), up=len(up))
-    return keys.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, own, widths[-1])
 
 
 def blueprint(s: Spec[CogVideoXVae]) -> Block:

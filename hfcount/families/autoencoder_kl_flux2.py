@@ -2,7 +2,7 @@
 
 from math import prod
 
-from hfcount import keys
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import OLD_ATTENTION, conv, decoder, encoder, ending, middle
 from hfcount.spec import Sizes, Spec, count, flag, size
@@ -33,20 +33,20 @@ class Flux2Vae(Sizes):
 
 
 def spec(c: Config) -> Spec[Flux2Vae]:
-    widths = keys.stage_widths(c)
+    widths = diffusion.stage_widths(c)
     given = bool(c.value("decoder_block_out_channels"))
-    later = keys.stage_widths(c, "decoder_block_out_channels", "D") if given else widths
-    keys.check_groups(c, widths)
-    keys.check_groups(c, later, whole="decoder_block_out_channels")
+    later = diffusion.stage_widths(c, "decoder_block_out_channels", "D") if given else widths
+    diffusion.check_groups(c, widths)
+    diffusion.check_groups(c, later, whole="decoder_block_out_channels")
     own = Flux2Vae.read(
         c,
         widths=widths,
         later=later,
-        down=keys.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
-        up=keys.stage_kinds(c, "up_block_types", _UP, len(later)),
+        down=diffusion.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
+        up=diffusion.stage_kinds(c, "up_block_types", _UP, len(later)),
         patch=tuple(c.ints("patch_size", minimum=1)),
     )
-    return keys.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, own, widths[-1])
 
 
 def blueprint(s: Spec[Flux2Vae]) -> Block:

@@ -2,7 +2,7 @@
 
 from math import log2
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import OLD_ATTENTION, image_attention
@@ -29,15 +29,15 @@ class HunyuanVideoVae(Sizes):
 
 
 def spec(c: Config) -> Spec[HunyuanVideoVae]:
-    widths = keys.stage_widths(c)
-    keys.check_groups(c, widths)
-    keys.activation(c, "act_fn")
+    widths = diffusion.stage_widths(c)
+    diffusion.check_groups(c, widths)
+    denoising.activation(c, "act_fn")
     if c.int("temporal_compression_ratio") != _FRAMES:
         said = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, and must be {_FRAMES}."
         raise c.error("out-of-range", said, "temporal_compression_ratio", "Correct it.", expected=_FRAMES)
     sides = int(log2(c.int("spatial_compression_ratio", minimum=1)))
     down, up = (
-        keys.stage_kinds(c, f"{way}_block_types", {f"HunyuanVideo{way.title()}Block3D": True}, len(widths))
+        diffusion.stage_kinds(c, f"{way}_block_types", {f"HunyuanVideo{way.title()}Block3D": True}, len(widths))
         for way in ("down", "up")
     )
 
@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[HunyuanVideoVae]:
         return tuple(place < sides or last - 2 <= place != last for place in range(levels))
 
     own = HunyuanVideoVae.read(c, widths=widths, halved=resized(len(down)), doubled=resized(len(up)))
-    return keys.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, own, widths[-1])
 
 
 _FRAMES = 4

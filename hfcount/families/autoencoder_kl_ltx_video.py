@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import numbered, time_embedding
@@ -71,23 +72,23 @@ def spec(c: Config) -> Spec[LtxVae]:
     second = c.family == "AutoencoderKLLTX2Video"
     down, encoder_depths = _second_down(c) if second else _first_down(c)
     up, depths, noise = _up(c, second)
-    first = c.int("latent_channels") if second else keys.stage_widths(c)[0]
+    first = c.int("latent_channels") if second else diffusion.stage_widths(c)[0]
     own = LtxVae.read(
         c,
         first=first,
         down=down,
         up=up,
-        deepest=keys.stage_widths(c, "decoder_block_out_channels", "e")[-1],
+        deepest=diffusion.stage_widths(c, "decoder_block_out_channels", "e")[-1],
         middle=(encoder_depths[-1], depths[-1]),
         noisy=noise[-1],
         padded=not second,
     )
-    return keys.diffusing(c, own, down[-1].width if down else first)
+    return diffusion.diffusing(c, own, down[-1].width if down else first)
 
 
 def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
     """The levels of LTX-Video's encoder; where the last is of the later kind, the first width is before them all."""
-    widths, kinds = keys.stage_widths(c), keys.words(c, "down_block_types", (_FIRST, _LATER))
+    widths, kinds = diffusion.stage_widths(c), denoising.words(c, "down_block_types", (_FIRST, _LATER))
     depths, halved, samplings = (
         _depths(c, "layers_per_block"),
         c.entries("spatio_temporal_scaling"),
@@ -109,7 +110,7 @@ def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
 
 def _second_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
     """The levels of LTX-2's encoder, which take what is as wide as the codes."""
-    widths, kinds = keys.stage_widths(c), keys.words(c, "down_block_types", (_SECOND,))
+    widths, kinds = diffusion.stage_widths(c), denoising.words(c, "down_block_types", (_SECOND,))
     depths, samplings = _depths(c, "layers_per_block"), c.strs("downsample_type")
     halved = _switches(c, "spatio_temporal_scaling", len(depths) - 1)
     found, before = list[Down](), c.int("latent_channels")
@@ -125,7 +126,10 @@ def _second_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
 
 def _up(c: Config, second: bool) -> tuple[tuple[Up, ...], list[int], list[bool]]:
     """The levels of the decoder, which begins with the deepest: its lists count from their ends."""
-    widths, depths = keys.stage_widths(c, "decoder_block_out_channels", "e"), _depths(c, "decoder_layers_per_block")
+    widths, depths = (
+        diffusion.stage_widths(c, "decoder_block_out_channels", "e"),
+        _depths(c, "decoder_layers_per_block"),
+    )
     doubled = _switches(c, "decoder_spatio_temporal_scaling", len(depths) - 1)[::-1]
     noise, residual = (
         _switches(c, "decoder_inject_noise", len(depths)),

@@ -1,6 +1,7 @@
 """The autoencoders of Wan and Qwen-Image, which see videos frame after frame (arXiv:2503.20314)."""
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
 from hfcount.parts.diffusion_video import conv3d, level
@@ -43,11 +44,11 @@ def spec(c: Config) -> Spec[WanVae]:
     residual = c.bool("is_residual") if wan else False
     inputs = keys.dim("C", c.int("in_channels" if wan else "input_channels"))
     outputs = keys.dim("C_o", c.int("out_channels")) if wan else inputs
-    levels = _levels(c, residual, keys.nullable(c, "decoder_base_dim", "e_0") if wan else None)
+    levels = _levels(c, residual, denoising.nullable(c, "decoder_base_dim", "e_0") if wan else None)
     own = WanVae.read(c, in_channels=inputs, out_channels=outputs, residual=residual, levels=levels)
     if residual:
         _check_shortcuts(c, own)
-    return keys.diffusing(c, own, levels[-1].width)
+    return diffusion.diffusing(c, own, levels[-1].width)
 
 
 def _levels(c: Config, residual: bool, decoder_base: int | None) -> tuple[Level, ...]:

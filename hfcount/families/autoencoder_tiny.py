@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from hfcount import keys
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import conv
 from hfcount.spec import Sizes, Spec, size
@@ -24,7 +25,7 @@ class AutoencoderTiny(Sizes):
 
 
 def _stages(c: Config, side: str, letter: str) -> tuple[tuple[int, int], ...]:
-    widths = keys.stage_widths(c, f"{side}_block_out_channels", letter)
+    widths = diffusion.stage_widths(c, f"{side}_block_out_channels", letter)
     counts = c.ints(f"num_{side}_blocks", minimum=0)
     if len(widths) != len(counts):
         key = f"{side}_block_out_channels"
@@ -35,7 +36,7 @@ def _stages(c: Config, side: str, letter: str) -> tuple[tuple[int, int], ...]:
 
 def spec(c: Config) -> Spec[AutoencoderTiny]:
     own = AutoencoderTiny.read(c, encoder=_stages(c, "encoder", "E"), decoder=_stages(c, "decoder", "D"))
-    return keys.diffusing(c, own, own.encoder[-1][0])
+    return diffusion.diffusing(c, own, own.encoder[-1][0])
 
 
 def _resampling(d: int) -> Block:

@@ -1,6 +1,6 @@
 """Chroma: Flux with one small network in place of what modulates each of its blocks."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion import feed_forward, time_embedding
@@ -27,8 +27,8 @@ class Chroma(Sizes):
 
 
 def spec(c: Config) -> Spec[Chroma]:
-    own = Chroma.read(c, out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    own = Chroma.read(c, out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[Chroma]) -> Block:

@@ -1,6 +1,6 @@
 """CogVideoX: a transformer that denoises the tokens of a video and of a text as one sequence (arXiv:2408.06072)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.convolution import conv
@@ -27,9 +27,9 @@ class CogVideoX(Sizes):
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
     patch_bias: bool = flag()
-    gated: bool = derived(keys.gated_activation)
-    ofs_embed_dim: int | None = derived(lambda c: keys.nullable(c, "ofs_embed_dim", "d_o"))
-    patch_size_t: int | None = derived(lambda c: keys.nullable(c, "patch_size_t", "p_t"))
+    gated: bool = derived(denoising.gated_activation)
+    ofs_embed_dim: int | None = derived(lambda c: denoising.nullable(c, "ofs_embed_dim", "d_o"))
+    patch_size_t: int | None = derived(lambda c: denoising.nullable(c, "patch_size_t", "p_t"))
     positions: int | None
 
 
@@ -40,10 +40,10 @@ def spec(c: Config) -> Spec[CogVideoX]:
         said = "use_learned_positional_embeddings is true and use_rotary_positional_embeddings is false."
         raise c.error("contradiction", said, "use_learned_positional_embeddings", "Correct one of them.")
     if learned or not rotary:
-        keys.sinusoidal(c, d, 16)
+        denoising.sinusoidal(c, d, 16)
     own = CogVideoX.read(c, positions=_positions(c) if learned else None)
-    keys.dropout(c)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    denoising.dropout(c)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def _positions(c: Config) -> int:

@@ -1,6 +1,6 @@
 """CogView 3+ and 4: transformers that denoise an image and a text as one sequence (arXiv:2403.05121)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import attention, feed_forward, time_embedding
 from hfcount.parts.diffusion_transformers import modulated
@@ -31,9 +31,9 @@ def spec(c: Config) -> Spec[CogView]:
     own = CogView.read(c)
     d = own.num_attention_heads * own.attention_head_dim
     if c.family == "CogView3PlusTransformer2DModel":
-        keys.sinusoidal(c, d, 4)
+        denoising.sinusoidal(c, d, 4)
         c.int("pos_embed_max_size", minimum=1)
-    return keys.diffusing(c, own, d)
+    return diffusion.diffusing(c, own, d)
 
 
 def blueprint(s: Spec[CogView]) -> Block:

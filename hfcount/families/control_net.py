@@ -1,8 +1,8 @@
 """ControlNet: a copy of a U-Net's way down that reads an image and steers the U-Net (arXiv:2302.05543)."""
 
-from hfcount import keys
 from hfcount.components.conditions import Conditions
 from hfcount.components.unets import Halves, Stages, read_stages
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import conv
 from hfcount.parts.diffusion_control import hint, outlets
@@ -26,10 +26,10 @@ def spec(c: Config) -> Spec[ControlNet]:
     stages = read_stages(c, upward=False)
     first, memory = stages.down[0].width, stages.down[0].memory
     conditions = Conditions.of(c, first, memory, control=True)
-    hints = keys.stage_widths(c, "conditioning_embedding_out_channels", "H")
+    hints = diffusion.stage_widths(c, "conditioning_embedding_out_channels", "H")
     halves = Halves.of(c, conditions.time)
     own = ControlNet.read(c, stages=stages, conditions=conditions, halves=halves, hints=hints)
-    return keys.diffusing(c, own, stages.middle.width)
+    return diffusion.diffusing(c, own, stages.middle.width)
 
 
 def blueprint(s: Spec[ControlNet]) -> Block:

@@ -3,6 +3,7 @@
 from math import prod
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion import feed_forward
@@ -40,14 +41,14 @@ def spec(c: Config) -> Spec[Cosmos]:
     own = Cosmos.read(
         c,
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
-        places=_places(c) if keys.text_of(c, "extra_pos_embed_type") == "learnable" else None,
+        places=_places(c) if denoising.text_of(c, "extra_pos_embed_type") == "learnable" else None,
         projected=_projected(c),
         seen=_seen(c),
     )
     _check_axes(c, own.attention_head_dim)
     if len(c.entries("rope_scale")) < 3:
         raise c.unequal("rope_scale", len(c.entries("rope_scale")), "the number of axes", 3)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def _sides(c: Config) -> tuple[int, ...]:
@@ -69,7 +70,7 @@ def _projected(c: Config) -> tuple[int, int] | None:
 
 
 def _seen(c: Config) -> tuple[int, int] | None:
-    inputs = keys.nullable(c, "img_context_dim_in", "d_i")
+    inputs = denoising.nullable(c, "img_context_dim_in", "d_i")
     return (inputs, keys.dim("d_j", c.int("img_context_dim_out"))) if inputs else None
 
 

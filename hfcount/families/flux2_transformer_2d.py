@@ -1,6 +1,7 @@
 """FLUX.2: a transformer that denoises images, with blocks of two streams and then of one, modulated alike."""
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion_transformers import joint_attention, modulated
@@ -27,9 +28,9 @@ class Flux2(Sizes):
 
 def spec(c: Config) -> Spec[Flux2]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
-    out = keys.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     own = Flux2.read(c, out_channels=out, width=keys.dim("d_ff", c.times("mlp_ratio", d)))
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[Flux2]) -> Block:

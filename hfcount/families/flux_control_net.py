@@ -1,7 +1,7 @@
 """ControlNet of Flux: a few of its blocks, which steer those of the model (arXiv:2302.05543)."""
 
-from hfcount import keys
 from hfcount.components.flux import Flux
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion_control import hint
 from hfcount.spec import Sizes, Spec, optional, part
@@ -22,7 +22,7 @@ class FluxControlNet(Sizes):
 
 def spec(c: Config) -> Spec[FluxControlNet]:
     own = FluxControlNet.read(c)
-    return keys.diffusing(c, own, own.flux.width)
+    return diffusion.diffusing(c, own, own.flux.width)
 
 
 def blueprint(s: Spec[FluxControlNet]) -> Block:

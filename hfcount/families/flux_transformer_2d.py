@@ -1,7 +1,7 @@
 """The transformer of Flux, over patches of latents and text side by side (Black Forest Labs, 2024)."""
 
-from hfcount import keys
 from hfcount.components.flux import Flux, modulation
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.spec import Sizes, Spec, optional, part, size
 from hfcount.tree.nodes import Block, Linear, block
@@ -18,7 +18,7 @@ class FluxTransformer2D(Sizes):
 
 def spec(c: Config) -> Spec[FluxTransformer2D]:
     own = FluxTransformer2D.read(c)
-    return keys.diffusing(c, own, own.flux.width)
+    return diffusion.diffusing(c, own, own.flux.width)
 
 
 def blueprint(s: Spec[FluxTransformer2D]) -> Block:

@@ -1,6 +1,7 @@
 """HiDream: a transformer with experts that denoises images, in two streams and then in one (arXiv:2505.22705)."""
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import numbered_swiglu, rms_norm
 from hfcount.parts.diffusion import time_embedding
@@ -38,9 +39,9 @@ def spec(c: Config) -> Spec[HiDream]:
     own = HiDream.read(
         c,
         captions=(keys.dim("d_t1", captions[0]), keys.dim("d_t2", captions[1])),
-        out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
     )
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[HiDream]) -> Block:

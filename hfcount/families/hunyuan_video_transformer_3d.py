@@ -1,6 +1,7 @@
 """HunyuanVideo: a transformer that denoises videos, in two streams and then in one (arXiv:2412.03603)."""
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import feed_forward, time_embedding
@@ -36,17 +37,17 @@ class HunyuanVideo(Sizes):
     num_single_layers: int = count("N_s")
     num_refiner_layers: int = count("N_r")
     guidance_embeds: bool = flag()
-    qk_norm: str | None = derived(lambda c: keys.word(c, "qk_norm", _NORMS))
-    image_condition_type: str | None = derived(lambda c: keys.word(c, "image_condition_type", _IMAGES))
+    qk_norm: str | None = derived(lambda c: denoising.word(c, "qk_norm", _NORMS))
+    image_condition_type: str | None = derived(lambda c: denoising.word(c, "image_condition_type", _IMAGES))
     out_channels: int
     width: int
 
 
 def spec(c: Config) -> Spec[HunyuanVideo]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
-    out = keys.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     own = HunyuanVideo.read(c, out_channels=out, width=keys.dim("d_ff", c.times("mlp_ratio", d)))
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[HunyuanVideo]) -> Block:

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm
 from hfcount.spec import Sizes, Spec, count, derived, flag, size
@@ -25,7 +25,7 @@ class Kandinsky5(Sizes):
     num_text_blocks: int = count("L_t")
     num_visual_blocks: int = count("L_v")
     visual_cond: bool = flag()
-    patch_size: tuple[int, ...] = derived(lambda c: keys.patch_sides(c, "patch_size", 3))
+    patch_size: tuple[int, ...] = derived(lambda c: denoising.patch_sides(c, "patch_size", 3))
     head_dim: int
 
 
@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[Kandinsky5]:
     if d % 2 or (blocks and d % own.head_dim):
         said = f"model_dim is {int(d):,}, and must be even and a multiple of the sum of axes_dims."
         raise c.error("not-divisible", said, "model_dim", "Correct one of them.", observed=int(d))
-    return keys.diffusing(c, own, d)
+    return diffusion.diffusing(c, own, d)
 
 
 def blueprint(s: Spec[Kandinsky5]) -> Block:

@@ -1,6 +1,7 @@
 """LTX-2: a transformer that denoises a video and its sound, which attend to each other (arXiv:2601.03233)."""
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion import feed_forward, time_embedding
@@ -36,7 +37,7 @@ class Ltx2(Sizes):
     use_prompt_embeddings: bool = flag()
     use_prompt_adaln_single: bool = flag()
     use_keyframes_abs_pos_embedding: bool = flag()
-    gated_network: bool = derived(keys.gated_activation)
+    gated_network: bool = derived(denoising.gated_activation)
     video: Stream
     audio: Stream
 
@@ -45,20 +46,20 @@ def spec(c: Config) -> Spec[Ltx2]:
     c.choice("qk_norm", ("rms_norm_across_heads",))
     c.choice("rope_type", ("interleaved", "split"))
     own = Ltx2.read(c, video=_stream(c, "", ""), audio=_stream(c, "audio_", "a_"))
-    return keys.diffusing(c, own, own.video.d)
+    return diffusion.diffusing(c, own, own.video.d)
 
 
 def _stream(c: Config, prefix: str, letter: str) -> Stream:
     heads, head_dim = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}attention_head_dim")
     heads, head_dim = keys.dim(f"{letter}h", heads), keys.dim(f"{letter}h_d", head_dim)
     d = heads * head_dim
-    source = keys.nullable(c, f"{prefix}cross_attention_dim", f"{letter}d_c")
+    source = denoising.nullable(c, f"{prefix}cross_attention_dim", f"{letter}d_c")
     inputs = c.int(f"{prefix}in_channels")
     return Stream(
         d=d,
         heads=heads,
         inputs=keys.dim(f"{letter}C", inputs),
-        outputs=keys.or_else(c, f"{prefix}out_channels", inputs, f"{letter}C_o"),
+        outputs=denoising.or_else(c, f"{prefix}out_channels", inputs, f"{letter}C_o"),
         source=d if source is None else source,
         gated=c.bool(f"{prefix}gated_attn"),
         modulated=c.bool(f"{prefix}cross_attn_mod"),

@@ -1,6 +1,6 @@
 """LTX-Video: a transformer that denoises videos by a text (arXiv:2501.00103)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion import feed_forward, time_embedding
@@ -21,7 +21,7 @@ class Ltx(Sizes):
     norm_elementwise_affine: bool = flag()
     attention_bias: bool = flag()
     attention_out_bias: bool = flag()
-    gated: bool = derived(keys.gated_activation)
+    gated: bool = derived(denoising.gated_activation)
     out_channels: int
     cross_attention_dim: int
 
@@ -29,10 +29,10 @@ class Ltx(Sizes):
 def spec(c: Config) -> Spec[Ltx]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     c.choice("qk_norm", ("rms_norm_across_heads",))
-    source = keys.nullable(c, "cross_attention_dim", "d_c")
-    out = keys.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    source = denoising.nullable(c, "cross_attention_dim", "d_c")
+    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     own = Ltx.read(c, out_channels=out, cross_attention_dim=d if source is None else source)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[Ltx]) -> Block:

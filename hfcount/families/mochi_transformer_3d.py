@@ -1,6 +1,6 @@
 """Mochi: a transformer that denoises videos in two streams, that of the text a narrower one."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion import feed_forward, time_embedding
@@ -21,13 +21,13 @@ class Mochi(Sizes):
     time_embed_dim: int = size("d_s")
     patch_size: int = size("p", minimum=1)
     num_layers: int = count("L")
-    gated: bool = derived(keys.gated_activation)
+    gated: bool = derived(denoising.gated_activation)
     out_channels: int
 
 
 def spec(c: Config) -> Spec[Mochi]:
-    own = Mochi.read(c, out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    own = Mochi.read(c, out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[Mochi]) -> Block:

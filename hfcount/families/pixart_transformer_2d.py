@@ -1,6 +1,6 @@
 """PixArt: a transformer that denoises images by a text, all layers modulated alike (arXiv:2310.00426)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import attention, feed_forward, time_embedding
@@ -25,10 +25,10 @@ class PixArt(Sizes):
     patch_size: int = size("p", minimum=1)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    gated: bool = derived(keys.gated_activation)
-    cross_attention_dim: int | None = derived(lambda c: keys.nullable(c, "cross_attention_dim", "d_c"))
-    caption_channels: int | None = derived(lambda c: keys.nullable(c, "caption_channels", "d_t"))
-    fused: bool = derived(lambda c: keys.text_of(c, "attention_type") in ("gated", "gated-text-image"))
+    gated: bool = derived(denoising.gated_activation)
+    cross_attention_dim: int | None = derived(lambda c: denoising.nullable(c, "cross_attention_dim", "d_c"))
+    caption_channels: int | None = derived(lambda c: denoising.nullable(c, "caption_channels", "d_t"))
+    fused: bool = derived(lambda c: denoising.text_of(c, "attention_type") in ("gated", "gated-text-image"))
     out_channels: int
     sized: bool
 
@@ -36,17 +36,17 @@ class PixArt(Sizes):
 def spec(c: Config) -> Spec[PixArt]:
     c.choice("norm_type", ("ada_norm_single",))
     c.int("num_embeds_ada_norm")
-    out, sample = keys.nullable(c, "out_channels", "C_o"), c.int("sample_size")
+    out, sample = denoising.nullable(c, "out_channels", "C_o"), c.int("sample_size")
     named = c.given("use_additional_conditions")
     sized = c.bool("use_additional_conditions") if named else sample == _ALPHA_SIZE
     own = PixArt.read(c, out_channels=c.int("in_channels") if out is None else out, sized=sized)
     d = own.num_attention_heads * own.attention_head_dim
-    keys.check_places(c, d)
+    diffusion.check_places(c, d)
     if own.fused and own.cross_attention_dim is None:
         said = "attention_type asks for a gate to the text, and cross_attention_dim is null."
         raise c.error("contradiction", said, "attention_type", "Correct one of them.")
-    keys.dropout(c)
-    return keys.diffusing(c, own, d)
+    denoising.dropout(c)
+    return diffusion.diffusing(c, own, d)
 
 
 def blueprint(s: Spec[PixArt]) -> Block:

@@ -1,6 +1,6 @@
 """The prior of Kandinsky and of unCLIP: from an embedding of a text to that of an image (arXiv:2204.06125)."""
 
-from hfcount import keys
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import attention, feed_forward, time_embedding
@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec[PriorTransformer]:
         projects_text=_has(c, "encoder_hid_proj_type", "linear"),
         predicts=_has(c, "added_emb_type", "prd"),
     )
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[PriorTransformer]) -> Block:

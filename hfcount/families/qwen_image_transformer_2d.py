@@ -1,6 +1,6 @@
 """Qwen-Image: a transformer that denoises images and the tokens of a text side by side (arXiv:2508.02324)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion import feed_forward, time_embedding
@@ -24,9 +24,9 @@ class QwenImage(Sizes):
 
 
 def spec(c: Config) -> Spec[QwenImage]:
-    own = QwenImage.read(c, out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
-    keys.rotary_axes(c, "axes_dims_rope", 3)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    own = QwenImage.read(c, out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    denoising.rotary_axes(c, "axes_dims_rope", 3)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[QwenImage]) -> Block:

@@ -1,6 +1,7 @@
 """Sana: a transformer that denoises images with linear attention (arXiv:2410.10629)."""
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm
 from hfcount.parts.diffusion import time_embedding
@@ -54,19 +55,19 @@ def spec(c: Config) -> Spec[Sana]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     own = Sana.read(
         c,
-        qk_norm=keys.word(c, "qk_norm", _NORMS),
-        out_channels=keys.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        qk_norm=denoising.word(c, "qk_norm", _NORMS),
+        out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         crossed=_crossed(c),
     )
     if not c.is_null("interpolation_scale"):
-        keys.check_places(c, d)
-    keys.dropout(c)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+        diffusion.check_places(c, d)
+    denoising.dropout(c)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def _crossed(c: Config) -> Crossed | None:
-    source = keys.nullable(c, "cross_attention_dim", "d_c")
+    source = denoising.nullable(c, "cross_attention_dim", "d_c")
     if source is None:
         return None
     heads = keys.dim("h_c", c.int("num_cross_attention_heads"))

@@ -1,7 +1,7 @@
 """ControlNet of Stable Diffusion 3: a few of its blocks, which steer those of the model (arXiv:2302.05543)."""
 
-from hfcount import keys
 from hfcount.components.sd3 import SD3
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.spec import Sizes, Spec, flag, optional, part, size
 from hfcount.tree.indices import Indices
@@ -24,8 +24,8 @@ def spec(c: Config) -> Spec[SD3ControlNet]:
     table = used and not c.is_null("pos_embed_type") and bool(c.choice("pos_embed_type", ("sincos",)))
     own = SD3ControlNet.read(c, table=table)
     if table:
-        keys.check_places(c, own.sd3.width)
-    return keys.diffusing(c, own, own.sd3.width)
+        diffusion.check_places(c, own.sd3.width)
+    return diffusion.diffusing(c, own, own.sd3.width)
 
 
 def blueprint(s: Spec[SD3ControlNet]) -> Block:

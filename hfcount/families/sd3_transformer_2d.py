@@ -1,8 +1,8 @@
 """The transformer of Stable Diffusion 3, over patches of latents and text side by side (arXiv:2403.03206)."""
 
-from hfcount import keys
 from hfcount.components.flux import modulation
 from hfcount.components.sd3 import SD3
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.spec import Sizes, Spec, optional, part, size
 from hfcount.tree.nodes import Block, Linear, block
@@ -19,8 +19,8 @@ class SD3Transformer2D(Sizes):
 
 def spec(c: Config) -> Spec[SD3Transformer2D]:
     own = SD3Transformer2D.read(c)
-    keys.check_places(c, own.sd3.width)
-    return keys.diffusing(c, own, own.sd3.width)
+    diffusion.check_places(c, own.sd3.width)
+    return diffusion.diffusing(c, own, own.sd3.width)
 
 
 def blueprint(s: Spec[SD3Transformer2D]) -> Block:

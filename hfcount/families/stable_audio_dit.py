@@ -1,6 +1,6 @@
 """Stable Audio: a transformer that denoises sound by a text and its length (arXiv:2407.14358)."""
 
-from hfcount import keys
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import feed_forward
@@ -27,7 +27,7 @@ class StableAudio(Sizes):
 
 def spec(c: Config) -> Spec[StableAudio]:
     own = StableAudio.read(c)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[StableAudio]) -> Block:

@@ -1,8 +1,8 @@
 """The U-Net of Stable Diffusion 1, 2 and XL, and of many others: it attends to text (arXiv:2112.10752)."""
 
-from hfcount import keys
 from hfcount.components.conditions import Conditions, check_described
 from hfcount.components.unets import Halves, Stages, read_stages
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import conv
 from hfcount.parts.norms import layer_norm
@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[UNet2DCondition]:
     first, memory = stages.down[0].width, stages.down[0].memory
     conditions = Conditions.of(c, first, memory)
     own = UNet2DCondition.read(c, stages=stages, conditions=conditions, halves=Halves.of(c, conditions.time))
-    return keys.diffusing(c, own, stages.middle.width)
+    return diffusion.diffusing(c, own, stages.middle.width)
 
 
 def blueprint(s: Spec[UNet2DCondition]) -> Block:

@@ -1,7 +1,7 @@
 """VQModel of diffusers: an autoencoder whose latents are rows of a table of codes (arXiv:2012.09841)."""
 
-from hfcount import keys
 from hfcount.errors import UnknownArchitecture
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import OLD_ATTENTION, conv, decoder, encoder, ending, middle
 from hfcount.spec import Sizes, Spec, count, flag, optional, size
@@ -31,15 +31,15 @@ class VQModel(Sizes):
 def spec(c: Config) -> Spec[VQModel]:
     if c.str("norm_type") != "group":
         raise UnknownArchitecture(f"{c.where}: norms of another type than group are not described in VQModel.")
-    widths = keys.stage_widths(c)
-    keys.check_groups(c, widths)
+    widths = diffusion.stage_widths(c)
+    diffusion.check_groups(c, widths)
     own = VQModel.read(
         c,
         widths=widths,
-        down=keys.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
-        up=keys.stage_kinds(c, "up_block_types", _UP, len(widths)),
+        down=diffusion.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
+        up=diffusion.stage_kinds(c, "up_block_types", _UP, len(widths)),
     )
-    return keys.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, own, widths[-1])
 
 
 def blueprint(s: Spec[VQModel]) -> Block:

@@ -7,6 +7,7 @@ has further blocks that see what is to be kept or changed, and add to some of th
 from math import prod
 
 from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, rms_norm
 from hfcount.parts.convolution import led
@@ -46,22 +47,22 @@ class Wan(Sizes):
     ffn_dim: int = size("d_ff")
     num_layers: int = count("L")
     cross_attn_norm: bool = flag()
-    image_dim: int | None = derived(lambda c: keys.nullable(c, "image_dim", "d_i"))
-    added_kv_proj_dim: int | None = derived(lambda c: keys.nullable(c, "added_kv_proj_dim", "d_a"))
-    pos_embed_seq_len: int | None = derived(lambda c: keys.nullable(c, "pos_embed_seq_len", "n_p"))
-    patch_size: tuple[int, ...] = derived(lambda c: keys.patch_sides(c, "patch_size", 3))
+    image_dim: int | None = derived(lambda c: denoising.nullable(c, "image_dim", "d_i"))
+    added_kv_proj_dim: int | None = derived(lambda c: denoising.nullable(c, "added_kv_proj_dim", "d_a"))
+    pos_embed_seq_len: int | None = derived(lambda c: denoising.nullable(c, "pos_embed_seq_len", "n_p"))
+    patch_size: tuple[int, ...] = derived(lambda c: denoising.patch_sides(c, "patch_size", 3))
     out_channels: int
     vace: Vace | None
     sampled: bool
 
 
 def spec(c: Config) -> Spec[Wan]:
-    out = keys.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     vace = _vace(c) if c.family == "WanVACETransformer3DModel" else None
     sampled = c.family == "SkyReelsV2Transformer3DModel" and c.bool("inject_sample_info")
     own = Wan.read(c, out_channels=out, vace=vace, sampled=sampled)
-    keys.rotary_pairs(c, own.attention_head_dim)
-    return keys.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    denoising.rotary_pairs(c, own.attention_head_dim)
+    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def _vace(c: Config) -> Vace:

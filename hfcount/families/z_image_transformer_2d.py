@@ -1,6 +1,6 @@
 """Z-Image: a transformer that denoises images and a text as one sequence, each refined before (arXiv:2511.22699)."""
 
-from hfcount import keys
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import numbered_swiglu, rms_norm
 from hfcount.parts.diffusion_transformers import STEP_CHANNELS, normed_attention
@@ -32,7 +32,7 @@ class ZImage(Sizes):
     n_refiner_layers: int = count("N_r")
     cap_feat_dim: int = size("d_t")
     qk_norm: bool = flag()
-    siglip_feat_dim: int | None = derived(lambda c: keys.nullable(c, "siglip_feat_dim", "d_v"))
+    siglip_feat_dim: int | None = derived(lambda c: denoising.nullable(c, "siglip_feat_dim", "d_v"))
     head_dim: int
     width: int
     patches: tuple[Patch, ...]
@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[ZImage]:
     if len(c.ints("axes_lens")) != len(axes):
         raise c.unequal("axes_lens", len(c.ints("axes_lens")), "the number of axes_dims", len(axes))
     own = ZImage.read(c, head_dim=head_dim, width=8 * d // 3, patches=_patches(c))
-    return keys.diffusing(c, own, own.dim)
+    return diffusion.diffusing(c, own, own.dim)
 
 
 def _patches(c: Config) -> tuple[Patch, ...]:

@@ -5,11 +5,6 @@ from hfcount.keys.attention import (
     Indivisible, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
 from hfcount.keys.backbones import features
-from hfcount.keys.denoising import (
-    activation, dropout, gated_activation, nullable, or_else, patch_sides, rotary_axes, rotary_pairs, sinusoidal,
-    text_of, word, words,
-)
-from hfcount.keys.diffusion import STEPS, check_groups, check_places, diffusing, stage_kinds, stage_widths
 from hfcount.keys.ffn import MOST_EXPERTS, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
