@@ -40,7 +40,7 @@ FILES = {
     "bad/config.json": b"no JSON",
     "own/config.json": b'{"model_type": "mycool", "auto_map": {"AutoModelForCausalLM": "cool.CoolForCausalLM"}}',
     "class/config.json": b'{"model_type": "LlamaForCausalLM"}',
-    "unet/config.json": b'{"_class_name": "UNet2DConditionModel"}',
+    "unet/config.json": b'{"_class_name": "UNet3DConditionModel"}',
     "typo/config.json": b'{"model_type": "qwenn3"}',
     "list.txt": b"good  # the first\n\nmany/m0\n",
 }
@@ -83,7 +83,7 @@ LINES: dict[str, tuple[int, str]] = {
     "rules rank-file": (2, "`hfcount rules` lists them"),
     "architectures llama": (0, "GQA + MLP"),
     "architectures LlamaForCausalLM": (0, "llama: "),
-    "architectures UNet2DConditionModel": (2, "`hfcount architectures` lists the known"),
+    "architectures UNet3DConditionModel": (2, "`hfcount architectures` lists the known"),
     "schema": (0, '"title": "Report"'),
     "cache": (0, "`hfcount cache clear`"),
     "--install-completion": (0, ".bash_completions/hfcount.sh"),
