@@ -83,7 +83,7 @@ LINES: dict[str, tuple[int, str]] = {
     "rules rank-file": (2, "`hfcount rules` lists them"),
     "architectures llama": (0, "GQA + MLP"),
     "architectures LlamaForCausalLM": (0, "llama: "),
-    "architectures UNet3DConditionModel": (2, "`hfcount architectures` lists the known"),
+    "architectures UNet3DConditionModel": (2, "--derive-with diffusers takes names and shapes"),
     "schema": (0, '"title": "Report"'),
     "cache": (0, "`hfcount cache clear`"),
     "--install-completion": (0, ".bash_completions/hfcount.sh"),
