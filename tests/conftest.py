@@ -50,6 +50,7 @@ SHORT = "not long"
 LONG = {
     "test_adapters_oracle.py",
     "test_derived.py",
+    "test_diffusers_oracle.py",
     "test_fix_oracle.py",
     "test_linear_oracle.py",
     "test_names_oracle.py",

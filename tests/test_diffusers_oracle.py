@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-diffusers = pytest.importorskip("diffusers", reason="`pip install -e '.[oracle]'` brings torch and diffusers")
+_EXTRA = "`pip install -e '.[oracle]'` brings torch and diffusers"
+pytest.importorskip("torch", reason=_EXTRA)
+diffusers = pytest.importorskip("diffusers", reason=_EXTRA)
 from diffusers_oracle import RECORDED, described, judged, variants  # noqa: E402 - needs diffusers
 
 import hfcount  # noqa: E402
