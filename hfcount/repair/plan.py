@@ -10,17 +10,20 @@ from hfcount.containers import container_of
 from hfcount.errors import HfcountError
 from hfcount.fetcher.folder import read_folder
 from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.mapper.whatif import Changes
 from hfcount.repair.adapters import AdapterState, adapter_state, put_right
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
+from hfcount.repair.files import Unrepaired
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import respelled, unwrapped
 from hfcount.repair.pickled_index import reindexed
 from hfcount.repair.proof import objections, remaining, unfinished
 from hfcount.repair.readers import agreed
 from hfcount.repair.state import TOTALS, Proposal, State
+from hfcount.text import printable
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     dispensed,
@@ -75,6 +78,9 @@ def found(folder: Path, base: str | None = None) -> State:
         return adapter_state(folder, place, base)
     if not isinstance(documents, Documents):
         raise documents.refusal()
+    if documents.layout is PIPELINE_LAYOUT:
+        where = printable(str(folder))
+        raise Unrepaired(f"{where} is a pipeline of several models: fix one, by the name of its folder in {where}.")
     return State(Draft(folder, documents))
 
 
@@ -91,6 +97,7 @@ def planned(
     Raises:
         FetchError: the folder could not be read.
         UnknownArchitecture: no family describes the config.
+        Unrepaired: it holds a pipeline of several models.
     """
     first, wish = found(folder, base), Wish(frozenset(only), chosen)
     steps, last = _search(first, wish, _MOST)
