@@ -101,6 +101,11 @@ class Run(Protocol):
 Command = Callable[..., Result]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    said = "of a test with over 100 cases each N-th alone, as where every type of transformers is built"
+    parser.addoption("--every", type=int, default=1, metavar="N", help=said)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """A file that is named on the command line is run whole, be its tests long or not, unless -m is there as well."""
     config.addinivalue_line("markers", "slow: takes seconds, for it waits as huggingface_hub waits")
@@ -128,6 +133,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name in LONG or "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("long")
+    every: int = items[0].config.option.every if items else 1
+    if every > 1:
+        cases: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        items[:] = [item for some in cases.values() for item in some[:: every if len(some) > 100 else 1]]
     items.sort(key=lambda item: item.path.name != "test_gates.py")  # which take longest of all: they begin
 
 
