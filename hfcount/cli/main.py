@@ -80,7 +80,8 @@ def main(
     read, every tensor is derived from the config, and the two are compared to the byte; where the index does not settle
     it, the headers of the safetensors files are read, too. Pickled weights (.bin) are compared likewise, and nothing in
     them is run; GGUF files are held against their own metadata and, as adapters of PEFT are, against the base that they
-    name, or that --base names. No weights are downloaded.
+    name, or that --base names. Of a pipeline of diffusers every part is compared, and whether the parts fit each other.
+    No weights are downloaded.
     """
     del debug  # whoever reports a crash looks for it
     format = _format("json" if as_json and style == "table" else style, as_json, quiet, details)

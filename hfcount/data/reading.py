@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class _Task:
                 self._rest(file, worker, os.fstat(file.fileno()).st_size, digest)
         return found, digest.hexdigest() if digest else None
 
-    def _piece(self, file: BinaryIO, worker: Worker, piece: Piece, digest: Any) -> Tally:
+    def _piece(self, file: BufferedReader, worker: Worker, piece: Piece, digest: Any) -> Tally:
         found = Tally()
         if digest:
             self._rest(file, worker, piece.first, digest)
@@ -91,12 +92,12 @@ class _Task:
             found.add(worker.count(piece.dtype, raw), elements(piece.dtype, begin))
         return found
 
-    def _rest(self, file: BinaryIO, worker: Worker, end: int, digest: Any) -> None:
+    def _rest(self, file: BufferedReader, worker: Worker, end: int, digest: Any) -> None:
         """Adds the bytes up to a place in the file to its sum: its header, and what may lie behind the tensors."""
         while (left := end - file.tell()) > 0:
             digest.update(self._next(file, worker, min(CHUNK, left)))
 
-    def _next(self, file: BinaryIO, worker: Worker, size: int) -> Bytes:
+    def _next(self, file: BufferedReader, worker: Worker, size: int) -> Bytes:
         return _filled(file, worker.chunks.bytes[:size], self.path)
 
 
@@ -131,15 +132,15 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path) -> Iterator[BufferedReader]:
     with files.opened(path, printable(path.name)) as file:
         if file is None:
             raise FetchError("UnreadableFile", f"{printable(path.name)} vanished while it was read.")
         yield file
 
 
-def _filled(file: BinaryIO, raw: Bytes, path: Path) -> Bytes:
-    if file.readinto(raw.data) != raw.size:  # type: ignore[attr-defined]
+def _filled(file: BufferedReader, raw: Bytes, path: Path) -> Bytes:
+    if file.readinto(raw.data) != raw.size:
         raise _changed(path)
     return raw
 

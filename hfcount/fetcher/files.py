@@ -4,10 +4,10 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from threading import get_ident
 from time import monotonic, sleep
-from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.interface import CAPS
@@ -42,7 +42,7 @@ def read(path: Path, where: str | None = None) -> Document | None:
 
 
 @contextmanager
-def opened(path: Path, where: str) -> Iterator[BinaryIO | None]:
+def opened(path: Path, where: str) -> Iterator[BufferedReader | None]:
     """A regular file to read from, None where there is none; what cannot be read at once gives None for its bytes.
 
     Raises:
