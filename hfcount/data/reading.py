@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedReader
@@ -12,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hfcount.data.chunks import CHUNK, Bytes
+from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.places import Place
 from hfcount.data.pool import Done, Worker, run
 from hfcount.data.source import Values, elements
 from hfcount.data.tally import Tally
-from hfcount.errors import FetchError
-from hfcount.fetcher import files
-from hfcount.text import printable
 
 _TASK = 128 * CHUNK  # bytes that a thread takes at once
 
@@ -42,25 +39,25 @@ class Files:
     def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
         """As Source has it; each file of `summed` is read by one thread, from its first byte on."""
         tasks = list(_tasks(self._folder, places, summed))
-        before = {path: _state(path) for path in {task.path for task in tasks}}
+        before = {path: state(path) for path in {task.path for task in tasks}}
         tallies, sums = {name: Tally() for name in places}, {}
         for task, (found, digest) in zip(tasks, run([task.run for task in tasks], done), strict=True):
             for piece, tally in zip(task.pieces, found, strict=True):
                 tallies[piece.tensor].add(tally, elements(piece.dtype, piece.begin))
             if digest is not None:
                 sums[task.path.relative_to(self._folder).as_posix()] = digest
-        for path, state in before.items():
-            if _state(path) != state:
-                raise _changed(path)
+        for path, earlier in before.items():
+            if state(path) != earlier:
+                raise changed(path)
         return Values(tallies, sums)
 
     def chunks(self, place: Place) -> Iterator[Bytes]:
         """As Source has it."""
         raw = np.empty(CHUNK, np.uint8)
-        with _opened(self._folder / place.file) as file:
+        with opened(self._folder / place.file) as file:
             file.seek(place.begin)
             for begin in range(0, place.size, CHUNK):
-                yield _filled(file, raw[: min(CHUNK, place.size - begin)], self._folder / place.file)
+                yield filled(file, raw[: min(CHUNK, place.size - begin)], self._folder / place.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class _Task:
     def run(self, worker: Worker) -> tuple[list[Tally], str | None]:
         """The figures of each piece, and the file's sum."""
         digest = sha256() if self.summed else None
-        with _opened(self.path) as file:
+        with opened(self.path) as file:
             found = [self._piece(file, worker, piece, digest) for piece in self.pieces]
             if digest:
                 self._rest(file, worker, os.fstat(file.fileno()).st_size, digest)
@@ -98,7 +95,7 @@ class _Task:
             digest.update(self._next(file, worker, min(CHUNK, left)))
 
     def _next(self, file: BufferedReader, worker: Worker, size: int) -> Bytes:
-        return _filled(file, worker.chunks.bytes[:size], self.path)
+        return filled(file, worker.chunks.bytes[:size], self.path)
 
 
 def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) -> Iterator[_Task]:
@@ -122,28 +119,3 @@ def _batches(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
         batch.append(piece)
     if batch:
         yield batch
-
-
-def _state(path: Path) -> tuple[int, ...]:
-    """What changes where a file is written or replaced."""
-    with _opened(path) as file:
-        facts = os.fstat(file.fileno())
-        return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    with files.opened(path, printable(path.name)) as file:
-        if file is None:
-            raise FetchError("UnreadableFile", f"{printable(path.name)} vanished while it was read.")
-        yield file
-
-
-def _filled(file: BufferedReader, raw: Bytes, path: Path) -> Bytes:
-    if file.readinto(raw.data) != raw.size:
-        raise _changed(path)
-    return raw
-
-
-def _changed(path: Path) -> FetchError:
-    return FetchError("UnreadableFile", f"{printable(path.name)} was changed while it was read. Run again.")
