@@ -12,28 +12,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.data.bits import FLOATS, WHOLE, Float, Lanes
+from hfcount.data.runs import ONES, ROW, Bytes, Run
 from hfcount.data.tally import Spot, Tally
 
 CHUNK = 3 << 17
 """Bytes that are read at once: with as many for what they become, they fit the cache of a core; whole 6-bit codes."""
 
-_ROW = 8192  # values of which the squares are summed at once: of more, some libraries would start threads
-_ONES: dict[int, NDArray[np.floating]] = {4: np.ones(_ROW, np.float32), 8: np.ones(_ROW, np.float64)}
-"""By bytes of a value."""
+_PAGES = 4 << 20
+"""Bytes that are reserved for the buffers of a thread: of so many, numpy asks for large pages."""
+
+_PAGE = 2 << 20  # bytes of a large one
 
 _POWERS = range(-40, 50)  # of two: outside of these, squares of 32-bit floats are too large or too small
 
 _LARGEST = {4: 126, 8: 1000}  # powers of two that a float of so many bytes holds, on either side
-
-Bytes = NDArray[np.uint8]
 
 
 class Chunks:
     """Counts chunks, in buffers of its own: each thread has one of these."""
 
     def __init__(self) -> None:
-        self.bytes: Bytes = np.empty(CHUNK, np.uint8)
-        self._words = np.empty(CHUNK // 4, np.uint32)
+        pages: Bytes = np.empty(_PAGES, np.uint8)
+        pages = pages[-pages.ctypes.data % _PAGE :]
+        self.bytes = pages[:CHUNK]
+        self._words = pages[CHUNK : 2 * CHUNK].view(np.uint32)
+
+    def run(self, dtype: str) -> Run | None:
+        """What counts chunks that fill `bytes`; None if each has to be counted by itself."""
+        kind = FLOATS.get(dtype)
+        return (
+            Run(dtype, self.bytes, self._words) if kind and kind.bits >= 8 and kind.signed and dtype != "C64" else None
+        )
 
     def count(self, dtype: str, raw: Bytes) -> Tally:
         """What is known of the values of some bytes, which begin in `bytes` or are as well aligned."""
@@ -147,9 +156,9 @@ def _lane(words: NDArray[np.uint32], by: int, lanes: Lanes, out: NDArray[np.uint
 
 def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
     """The sum of some values, and that of their squares: as products of vectors, which is fastest."""
-    rows, ones = values.size // _ROW, _ONES[values.itemsize]
+    rows, ones = values.size // ROW, ONES[values.itemsize]
     total = squares = 0.0
-    parts: list[NDArray[np.floating]] = [values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]]
+    parts: list[NDArray[np.floating]] = [values[: rows * ROW].reshape(rows, ROW), values[rows * ROW :]]
     for part in parts:
         if part.size:
             total += _added(np.vecdot(part, ones[: part.shape[-1]]))

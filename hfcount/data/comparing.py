@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.data.chunks import CHUNK, Bytes
+from hfcount.data.chunks import CHUNK
 from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.decoded import WIDE, Numbers, decoded
-from hfcount.data.pool import Done, Stopped, Worker, run
+from hfcount.data.pool import Done, Worker, run
+from hfcount.data.runs import Bytes
 from hfcount.storage.dtypes import BITS
 
 Flags = NDArray[np.bool]
@@ -175,15 +176,14 @@ def _compared(a: Span, b: Span, worker: Worker) -> Difference:
         first.seek(a.offset)
         second.seek(b.offset)
         for begin in range(0, units, step):
-            if worker.stop.is_set():
-                raise Stopped
             count = min(step, units - begin)
             sizes = [-(-count * bits // 8) for bits in (_bits(a, b), _bits(b, a))]
             one, other = filled(first, buffers[0][: sizes[0]], a.path), filled(second, buffers[1][: sizes[1]], b.path)
             difference.elements += count
             if a.dtype != b.dtype or not _same(one, other):
                 _differ(difference, a, b, one, other)
-            worker.done(sum(sizes))
+            worker.went(sum(sizes))
+    worker.went(0)
     return difference
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
-from hfcount.data.chunks import Bytes
+from hfcount.data.runs import Bytes
 from hfcount.errors import FetchError
 from hfcount.fetcher import files
 from hfcount.text import printable

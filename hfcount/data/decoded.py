@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.data.bits import FLOATS, WHOLE
-from hfcount.data.chunks import Bytes
+from hfcount.data.runs import Bytes
 
 Numbers = NDArray[np.floating]
 

@@ -1,7 +1,7 @@
 """Reads tensors from files, and counts their values as they come in."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedReader
@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hfcount.data.chunks import CHUNK, Bytes
+from hfcount.data.chunks import CHUNK
 from hfcount.data.contents import changed, filled, opened, state
-from hfcount.data.places import Place
+from hfcount.data.places import Place, elements
 from hfcount.data.pool import Done, Worker, run
-from hfcount.data.source import Values, elements
+from hfcount.data.runs import Bytes
+from hfcount.data.source import Values
 from hfcount.data.tally import Tally
 
 _TASK = 128 * CHUNK  # bytes that a thread takes at once
@@ -78,24 +79,24 @@ class _Task:
         return found, digest.hexdigest() if digest else None
 
     def _piece(self, file: BufferedReader, worker: Worker, piece: Piece, digest: Any) -> Tally:
-        found = Tally()
         if digest:
             self._rest(file, worker, piece.first, digest)
         file.seek(piece.first)
-        for begin in range(0, piece.size, CHUNK):
-            raw = self._next(file, worker, min(CHUNK, piece.size - begin))
-            if digest:
-                digest.update(raw)
-            found.add(worker.count(piece.dtype, raw), elements(piece.dtype, begin))
-        return found
+        return worker.count(piece.dtype, piece.size, self._filling(file, digest))
 
     def _rest(self, file: BufferedReader, worker: Worker, end: int, digest: Any) -> None:
         """Adds the bytes up to a place in the file to its sum: its header, and what may lie behind the tensors."""
-        while (left := end - file.tell()) > 0:
-            digest.update(self._next(file, worker, min(CHUNK, left)))
+        worker.pass_by(end - file.tell(), self._filling(file, digest))
 
-    def _next(self, file: BufferedReader, worker: Worker, size: int) -> Bytes:
-        return filled(file, worker.chunks.bytes[:size], self.path)
+    def _filling(self, file: BufferedReader, digest: Any) -> Callable[[Bytes], None]:
+        """What reads the next bytes of the file."""
+
+        def fill(raw: Bytes) -> None:
+            filled(file, raw, self.path)
+            if digest:
+                digest.update(raw)
+
+        return fill
 
 
 def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) -> Iterator[_Task]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hfcount.containers.adapter_look import SAFETENSORS as ADAPTER
 from hfcount.data.places import Place, places
 from hfcount.errors import FetchError
 from hfcount.fetcher.data_files import Listed, data_folder, listed
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from hfcount.data.source import Source, Values
 
 MISSING = "--depth data needs numpy. Install it with `pip install 'hfcount[data]'`."
+
+_ADAPTER = "adapter_model.safetensors"
 
 _CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF files"}
 
@@ -40,7 +41,7 @@ def _looked(request: Request, inspection: Inspection) -> Inspection:
         what = _CONTAINERS[evidence.container]
         return _unseen(inspection, "NoData", f"--depth data reads files of safetensors, and no {what}")
     shards = evidence.shards or {}
-    names = [ADAPTER] if evidence.container == "adapter" else [*shards]
+    names = [_ADAPTER] if evidence.container == "adapter" else [*shards]
     if not names:
         return _unseen(inspection, "NoData", "there are no headers of safetensors files by which to read their data")
     folder = data_folder(request, inspection.documents, names)
