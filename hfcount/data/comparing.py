@@ -21,7 +21,9 @@ from hfcount.storage.dtypes import BITS
 Flags = NDArray[np.bool]
 
 _TASK = 32  # steps of a chunk that a thread takes at once
+_PART = 1 << 14  # elements of which the difference is computed at once
 _NARROW = 1e-15, 1e15  # between these, squares of 32-bit floats neither vanish nor overflow
+_SQUARED = 1e150  # below it, sums of squares of 64-bit floats do not overflow
 
 
 class Span(NamedTuple):
@@ -194,23 +196,29 @@ def _same(one: Bytes, other: Bytes) -> bool:
 
 
 def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
-    """Adds the difference of chunks that are not the same."""
+    """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache."""
     if not _known(a, b):
         difference.differing += int(np.count_nonzero(one != other))
         return
+    steps = _PART * BITS[a.dtype] // 8, _PART * BITS[b.dtype] // 8
+    with np.errstate(invalid="ignore", over="ignore"):
+        for begin, beside in zip(range(0, one.size, steps[0]), range(0, other.size, steps[1]), strict=True):
+            _part_differs(difference, a, b, one[begin : begin + steps[0]], other[beside : beside + steps[1]])
+
+
+def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
     wide = a.dtype in WIDE or b.dtype in WIDE
     x, y = decoded(a.dtype, one, wide), decoded(b.dtype, other, wide)
     apart = _apart(a, b, one, other, x, y)
     difference.differing += int(np.count_nonzero(apart))
-    with np.errstate(invalid="ignore", over="ignore"):
-        gap = np.subtract(y, x)
-    finite = np.isfinite(gap)
-    if not finite.all():
+    gap = y - x
+    largest, squares = _squares(gap)
+    if not isfinite(largest):
+        finite = np.isfinite(gap)
         beyond = apart & ~finite.reshape(len(apart), -1).all(axis=1)
         difference.beyond += int(np.count_nonzero(beyond))
-        gap = gap[finite]
+        largest, squares = _squares(gap[finite])
         x = x[np.isfinite(x)]
-    largest, squares = _squares(gap)
     difference.largest, difference.squares = max(difference.largest, largest), difference.squares + squares
     difference.base += _squares(x)[1]
     difference.based += x.size
@@ -230,11 +238,12 @@ def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -
 
 
 def _squares(values: Numbers) -> tuple[float, float]:
-    """The largest magnitude of some values, and the sum of their squares."""
+    """The largest magnitude of some values, NaN or infinity if that is among them, and the sum of their squares."""
     if not values.size:
         return 0.0, 0.0
     largest = float(max(values.max(), -values.min()))
-    if not _NARROW[0] < largest < _NARROW[1] and values.dtype != np.float64:
+    if not isfinite(largest):
+        return largest, 0.0
+    if not _NARROW[0] < largest < _NARROW[1]:
         values = values.astype(np.float64)
-    squares = float(np.add.reduce(np.square(values))) if largest < 1e150 else inf
-    return largest, squares
+    return largest, float(np.vecdot(values, values)) if largest < _SQUARED else inf

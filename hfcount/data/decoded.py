@@ -25,8 +25,9 @@ def decoded(dtype: str, raw: Bytes, wide: bool) -> Numbers:
         wide: whether they are wanted as 64-bit floats, else as 32-bit ones.
     """
     if dtype == "BF16":
-        words = raw.view(np.uint16).astype(np.uint32)
-        values: Numbers = np.left_shift(words, np.uint32(16), out=words).view(np.float32)
+        halves = np.zeros(raw.size, np.uint16)
+        halves[1::2] = raw.view(np.uint16)
+        values: Numbers = halves.view(np.float32)
     elif dtype in _PLAIN:
         values = raw.view(_PLAIN[dtype])
     else:
