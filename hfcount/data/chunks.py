@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.data.bits import FLOATS, WHOLE, Float, Lanes
+from hfcount.data.blocks import SCALES, scales
 from hfcount.data.runs import ONES, ROW, Bytes, Run
 from hfcount.data.tally import Spot, Tally
+from hfcount.formats.gguf_types import BLOCKS
 
 CHUNK = 3 << 17
 """Bytes that are read at once: with as many for what they become, they fit the cache of a core; whole 6-bit codes."""
@@ -46,6 +48,8 @@ class Chunks:
 
     def count(self, dtype: str, raw: Bytes) -> Tally:
         """What is known of the values of some bytes, which begin in `bytes` or are as well aligned."""
+        if dtype in BLOCKS:
+            return self._blocks(dtype, raw)
         if dtype in WHOLE:
             return _whole(raw.view(WHOLE[dtype]))
         kind = FLOATS[dtype]
@@ -53,6 +57,15 @@ class Chunks:
             return _by_code(kind, np.bincount(_codes(raw, kind.bits), minlength=1 << kind.bits))
         found = self._floats(kind, raw)
         return found if dtype != "C64" else _pairs(found, raw)
+
+    def _blocks(self, dtype: str, raw: Bytes) -> Tally:
+        """What is known of the scales of quantised blocks; a place is that of the block's first element."""
+        found, block = self.count(*scales(dtype, raw)), BLOCKS[dtype].block
+
+        def placed(spot: Spot | None) -> Spot | None:
+            return spot and spot._replace(number=spot.number // SCALES[dtype].each * block)
+
+        return replace(found, first_nan=placed(found.first_nan), first_infinite=placed(found.first_infinite))
 
     def _floats(self, kind: Float, raw: Bytes) -> Tally:
         codes = raw.view(f"u{kind.bits // 8}")
@@ -124,6 +137,11 @@ class Chunks:
             values, power = out, power - power // 2
         np.multiply(values, values.dtype.type(ldexp(1.0, power)), out=out)
         return out
+
+
+def step(dtype: str) -> int:
+    """Bytes that are read at once: at most a chunk, and whole blocks."""
+    return CHUNK // BLOCKS[dtype].bytes * BLOCKS[dtype].bytes if dtype in BLOCKS else CHUNK
 
 
 def _special(kind: Float, top: int, far: int, lowest: int) -> bool:

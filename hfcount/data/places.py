@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Shard
 from hfcount.storage.dtypes import BITS
 
@@ -33,4 +34,5 @@ def places(shards: Mapping[str, Shard]) -> dict[str, Place]:
 
 def elements(dtype: str, size: int) -> int:
     """The elements in so many bytes."""
-    return size * 8 // BITS[dtype]
+    block = BLOCKS.get(dtype)
+    return size // block.bytes * block.block if block else size * 8 // BITS[dtype]

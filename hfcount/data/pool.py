@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from threading import Event, local
 from typing import TypeVar
 
-from hfcount.data.chunks import CHUNK, Chunks
+from hfcount.data.chunks import CHUNK, Chunks, step
 from hfcount.data.places import elements
 from hfcount.data.runs import Bytes
 from hfcount.data.tally import Tally
@@ -48,10 +48,11 @@ class Worker:
             Stopped: the run has ended.
         """
         chunks, found = self._chunks, Tally()
+        once = step(dtype)
         run = chunks.run(dtype) if size >= CHUNK else None
-        for begin in range(0, size, CHUNK):
+        for begin in range(0, size, once):
             left = size - begin
-            raw = chunks.bytes if left >= CHUNK else chunks.bytes[:left]
+            raw = chunks.bytes if left >= CHUNK == once else chunks.bytes[: min(left, once)]
             fill(raw)
             if run is None or left < CHUNK or not run.count():
                 found.add(chunks.count(dtype, raw), elements(dtype, begin))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hfcount.data.chunks import CHUNK
+from hfcount.data.chunks import CHUNK, step
 from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.places import Place, elements
 from hfcount.data.pool import Done, Worker, run
@@ -18,7 +18,8 @@ from hfcount.data.runs import Bytes
 from hfcount.data.source import Values
 from hfcount.data.tally import Tally
 
-_TASK = 128 * CHUNK  # bytes that a thread takes at once
+_CHUNKS = 128  # that a thread takes at once
+_TASK = _CHUNKS * CHUNK  # bytes of these
 
 
 class Piece(NamedTuple):
@@ -104,8 +105,9 @@ def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) ->
     by_file: dict[str, list[Piece]] = {}
     for name, place in sorted(where.items(), key=lambda one: (one[1].file, one[1].begin)):
         dtype, pieces = place.entry.dtype, by_file.setdefault(place.file, [])
-        for begin in range(0, place.size, _TASK):
-            pieces.append(Piece(name, dtype, begin, place.begin + begin, min(_TASK, place.size - begin)))
+        task = _CHUNKS * step(dtype)
+        for begin in range(0, place.size, task):
+            pieces.append(Piece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
     yield from (_Task(folder / file, by_file.pop(file, []), True) for file in sorted(summed))
     for file, pieces in by_file.items():
         yield from (_Task(folder / file, some) for some in _batches(pieces))
