@@ -66,7 +66,7 @@ def stored(request: Request, inspection: Inspection) -> Stored | None:
         headers |= FolderShards(folder, lacking, entries=lacking).read(lacking, unwatched(1))
     found, unread = _of_shards(headers, evidence.shards or headers), list[str]()
     for name in pickled:
-        found |= _of_pickle(folder, name, unread)
+        found |= of_pickle(folder, name, unread)
     return Stored(folder, found, tuple(names), _why(unread))
 
 
@@ -85,7 +85,7 @@ def _prefix(name: str) -> str:
     return f"{PurePosixPath(name).name}:" if folder == "." else f"{folder}/"
 
 
-def _of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, Place]:
+def of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, Place]:
     """The tensors of a pickled file; what cannot be read is added to `unread`."""
     from hfcount.formats.pickles import Broken, look
 
