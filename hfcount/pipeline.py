@@ -74,8 +74,8 @@ def _pipeline(documents: Documents, request: Request, options: Options, until: f
     """A repo of several models, each inspected as one by itself."""
     from hfcount.pipelines.run import inspect as inspected  # few repos hold several
 
-    def judged(part: Documents, settings: Options) -> Report:
-        inspection = examine(part, settings, until=until)
+    def judged(part: Documents, settings: Options, asked: Request) -> Report:
+        inspection = _with_values(examine(part, settings.of_headers, until=until), asked, settings)
         outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
         outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
         return report_of(inspection)

@@ -32,6 +32,7 @@ BY_OTHERS = {
     "before-saving.md": "test_recipes.py",
     "data.md": "test_data.py",
     "fix.md": "test_fix_page.py",
+    "saving.md": "test_saving.py",
     "sweep.md": "test_sweep_docs.py",
 }
 """Pages whose examples need more than this, and the tests that run them."""
