@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from hfcount.api import verify, verify_model, verify_tensors, what_ifs
+    from hfcount.api import diff, verify, verify_model, verify_tensors, what_ifs
     from hfcount.building import blueprint
+    from hfcount.diffing.model import Diff
     from hfcount.errors import (
         BadSetting,
         ConfigError,
@@ -40,6 +41,7 @@ _HOMES = {
     "Blueprint": "plan",
     "Collection": "sweeping.asked",
     "ConfigError": "errors",
+    "Diff": "diffing.model",
     "DocumentError": "errors",
     "FetchError": "errors",
     "Finding": "report.model",
@@ -51,6 +53,7 @@ _HOMES = {
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
     "blueprint": "building",
+    "diff": "api",
     "sweep": "sweeping.run",
     "verify": "api",
     "verify_model": "api",
@@ -63,6 +66,7 @@ __all__ = [
     "Blueprint",
     "Collection",
     "ConfigError",
+    "Diff",
     "DocumentError",
     "FetchError",
     "Finding",
@@ -75,6 +79,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "blueprint",
+    "diff",
     "sweep",
     "verify",
     "verify_model",

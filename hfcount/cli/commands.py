@@ -26,6 +26,7 @@ class Command(NamedTuple):
 COMMANDS: Mapping[str, Command] = {
     "verify": Command("[verify] MODEL...", "verify checkpoints; the word may be left out", "main:main"),
     "fix": Command("fix PATH", "repair a local folder if the fix is proven", "fix:command"),
+    "diff": Command("diff A B", "say what one checkpoint is to another, and what differs", "diff:command"),
     "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),
     "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
     "rules": Command("rules [CODE]", "explain all findings, or one by its code", "printed:rules"),

@@ -1,0 +1,135 @@
+"""Two checkpoints, from their names to what differs."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import NamedTuple
+
+from hfcount.choices import Expected
+from hfcount.diffing import configs
+from hfcount.diffing.expecting import expectation
+from hfcount.diffing.matching import folded, match
+from hfcount.diffing.model import Diff, DiffDepth, Relation, Side
+from hfcount.diffing.relations import Compared, relations
+from hfcount.diffing.sides import Looked, looked, report
+from hfcount.diffing.tensors import Inventory
+from hfcount.errors import HfcountError
+from hfcount.fetcher import Request
+from hfcount.figures import Failure
+from hfcount.inspection import Options
+from hfcount.text import printable
+
+_APART = ("spelling", "tie", "reading")
+"""Relations that leave the structure as it is, besides those of contents."""
+
+
+class Asked(NamedTuple):
+    """What is asked besides how far to look.
+
+    Args:
+        sample: whether the ends of tensors are compared.
+        expected: what B has to be to A.
+        adapter: what was merged into A, where that is expected.
+    """
+
+    sample: bool = False
+    expected: Expected | None = None
+    adapter: str | None = None
+
+
+def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: Asked) -> Diff:
+    """What differs between two checkpoints; a side that cannot be looked at is said to be.
+
+    Args:
+        a, b: which they are, or why one of them is none.
+    """
+    with ExitStack() as both:
+        one, other = (both.enter_context(looked(request, options.of_headers)) for request in (a, b))
+        return _differing(one, other, wanted.expected)
+
+
+def _differing(a: Looked, b: Looked, expected: Expected | None) -> Diff:
+    c = compared(a, b)
+    found = relations(c)
+    result = Diff(
+        a=side(a, c.inventories[0]),
+        b=side(b, c.inventories[1]),
+        summary=_summary(a, b, found),
+        relations=tuple(found),
+        same_structure=_same_structure(c),
+        depth=_depth(a, b),
+        config=tuple(c.config),
+        tensors=folded(c.matched) if c.matched else None,
+        notes=tuple(_notes(a, b, c)),
+    )
+    return result if expected is None else replace(result, expectation=expectation(expected, c, result))
+
+
+def compared(a: Looked, b: Looked) -> Compared:
+    """All that was looked at, one side against the other."""
+    one, other = a.inventory(), b.inventory()
+    packing = one.packing if one else "", other.packing if other else ""
+    if packing[0] and packing[0] == packing[1]:  # then what is packed is compared as it is stored
+        one, other = a.inventory(raw=True), b.inventory(raw=True)
+    matched = match(one, other) if one and other else None
+    keys = configs.compare(a.values, b.values, (a.blueprint, b.blueprint)) if a.values and b.values else ()
+    return Compared(a, b, matched, (one, other), keys, packing=packing)
+
+
+def side(one: Looked, own: Inventory | None) -> Side:
+    """One side as the report shows it."""
+    found = report(one)
+    view = one.view
+    stored = found.evidence.tensors if found.evidence else len(own.tensors) if own and own.measured else None
+    return Side(
+        model=found.model,
+        revision=found.revision,
+        source=found.source,
+        container=found.container,
+        family=found.family,
+        architecture=found.architecture,
+        verdict=found.verdict,
+        findings=tuple(finding.code for finding in found.findings),
+        parameters=found.parameters.total if found.parameters else None,
+        tensors=stored,
+        bytes=view.data_bytes if view else None,
+        dtypes=view.elements if view else found.evidence.dtypes if found.evidence else None,
+        packing=own.packing or None if own else None,
+        error=_failure(one.unseen),
+    )
+
+
+def _failure(error: HfcountError | None) -> Failure | None:
+    return Failure(kind=error.kind, message=str(error)) if error else None
+
+
+def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
+    if found:
+        return "B " + "; ".join(one.text for one in found)
+    sides = [name for name, one in (("A", a), ("B", b)) if one.unseen or one.inventory() is None]
+    return f"{' and '.join(sides)} could not be looked at" if sides else "nothing is known of how they compare"
+
+
+def _same_structure(c: Compared) -> bool | None:
+    if c.matched is None:
+        return None
+    return not (c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
+
+
+def _depth(a: Looked, b: Looked) -> DiffDepth | None:
+    order: tuple[DiffDepth, ...] = ("config", "index", "headers")
+    found = [one.inspection.evidence.depth if one.inspection else "headers" for one in (a, b) if not one.unseen]
+    known = [order.index(one) for one in found if one in order]
+    return order[min(known)] if known and len(found) == 2 else None
+
+
+def _notes(a: Looked, b: Looked, c: Compared) -> list[str]:
+    notes = []
+    for name, one, own in (("A", a, c.inventories[0]), ("B", b, c.inventories[1])):
+        if one.error is not None and one.shards is not None:
+            notes.append(f"{name} is compared by the names that it stores: {one.error}")
+        elif own is not None and not own.measured:
+            notes.append(f"{name}: shapes and dtypes are those of its config, since no headers were read.")
+        if one.inspection and one.inspection.evidence.unseen:
+            notes.append(f"{name}: {one.inspection.evidence.unseen.message}")
+    return [printable(note, None) for note in notes]
