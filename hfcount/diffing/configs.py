@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from hfcount.building import draft
+from hfcount.diffing.defaults import defaults
+from hfcount.diffing.effects import ABSENT, STORAGE, effect, is_named, same, settled
 from hfcount.diffing.model import ConfigKey, Effect
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
-from hfcount.mapper.readers import OLDER, Rotary, Tied, usual_rotary
-from hfcount.mapper.reference import Declared, declared, declares
+from hfcount.mapper.readers import OLDER, Rotary, Tied
+from hfcount.mapper.reference import declared, declares
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.mapper.whatif import changed
 from hfcount.plan import Blueprint, Row
@@ -18,111 +20,88 @@ from hfcount.text import printable, shown
 
 Values = Mapping[str, Any]
 
-_ABSENT: Any = object()
-
-_NOTHING = frozenset(
-    """
-    _name_or_path transformers_version _commit_hash _attn_implementation _attn_implementation_autoset
-    _attn_implementation_internal _diffusers_version use_cache output_attentions output_hidden_states return_dict
-    torchscript _experts_implementation unsloth_version unsloth_fixed mlx_version
-    """.split()
-)
-_STORAGE = frozenset(("dtype", "torch_dtype", "quantization_config", "quantization", "compression_config"))
-_DTYPES = ("dtype", "torch_dtype")
-_TRAINING = tuple(
-    """
-    dropout _drop dropout_p drop_rate drop_path_rate layerdrop pdrop initializer_range initializer_factor init_std
-    _loss_coef _loss_coefficient _cost jitter_noise gradient_checkpointing label_smoothing mask_time_prob
-    mask_feature_prob
-    """.split()
-)
-_ROPE = ("rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rotary_pct", "rotary_emb_base")
 _LONG = 100  # entries of an object below which keys are told apart
+_ORDER: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
 
 
 class _Key(NamedTuple):
-    """A key on both sides: its effective values, and whether they are written there."""
+    """A key on both sides.
+
+    Args:
+        key: its path, under the name that the class has for it.
+        a, b: its effective values.
+        written: whether they are written there.
+        known: whether a reader is known to take it.
+        names: its path as A and as B write it.
+    """
 
     key: str
     a: Any
     b: Any
     written: tuple[bool, bool]
-    declared: bool
+    known: bool
+    names: tuple[str, str]
 
 
 def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint | None]) -> tuple[ConfigKey, ...]:
-    """The keys whose effective values differ, those that change tensors first."""
-    keys = list(_differing(a, b, str(a.get("model_type") or ""), ""))
-    whole = _Model(a, blueprints[0]), _Model(b, blueprints[1])
-    rows = _with_readers([_row(one, whole) for one in keys], blueprints)
-    order: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
-    return tuple(sorted(rows, key=lambda row: order.index(row.effect)))
+    """The keys whose effective values differ, those that change tensors first.
+
+    Of two types, one of which has the other as a part, that part and the other are compared.
+    """
+    a, b, path = _alike(a, b)
+    if path:  # only the whole names a class
+        a, b = ({name: value for name, value in one.items() if name != "architectures"} for one in (a, b))
+    whole = _Model(a), _Model(b)
+    rows = [_row(one, whole) for one in _differing(a, b, str(a.get("model_type") or ""), ("", ""))]
+    if not path:
+        rows = _with_readers(rows, blueprints)
+    rows = [replace(row, key=f"{printable(path)}{row.key}") for row in rows] if path else rows
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 
-def _differing(a: Values, b: Values, kind: str, path: str) -> Iterator[_Key]:
-    """Keys of two objects, and of those in them, whose effective values differ."""
-    own = declared(kind) if a.get("model_type") == b.get("model_type") else declared("")
-    if not path or kind:
-        a, b = _settled(a, own, kind), _settled(b, own, kind)
-    for name in dict.fromkeys((*a, *b)):
-        one, other = a.get(name, _ABSENT), b.get(name, _ABSENT)
-        if _same(one, other):
+def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:
+    """Two objects of one type, if there are such, and the path of that in the larger."""
+    kinds = [one.get("model_type") for one in (a, b)]
+    if kinds[0] != kinds[1]:
+        for name, one in a.items():
+            if isinstance(one, dict) and one.get("model_type") == kinds[1] and kinds[1]:
+                return one, b, f"{name}."
+        for name, one in b.items():
+            if isinstance(one, dict) and one.get("model_type") == kinds[0] and kinds[0]:
+                return a, one, f"{name}."
+    return a, b, ""
+
+
+def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: bool = False) -> Iterator[_Key]:
+    """Keys of two objects, and of those in them, whose effective values differ; `inner` ones are of no class."""
+    one_type = a.get("model_type") == b.get("model_type") or not (a and b)
+    kind = kind if one_type else ""
+    own, path = declared(kind), paths[0]
+    first, second = ((dict(one), {}) if inner else settled(one, kind) for one in (a, b))
+    for name in dict.fromkeys((*first[0], *second[0])):
+        one, other = first[0].get(name, ABSENT), second[0].get(name, ABSENT)
+        if same(one, other):
             continue
-        part = own.part(name, one if isinstance(one, dict) else None).kind
-        if (isinstance(one, dict) or isinstance(other, dict)) and name not in _STORAGE and _is_few(one, other):
+        names = tuple(f"{path}{side[1].get(name, name)}" for path, side in zip(paths, (first, second), strict=True))
+        if _is_nested(name, one, other):
             one, other = (value if isinstance(value, dict) else {} for value in (one, other))
-            yield from _differing(one, other, part or str(one.get("model_type") or ""), f"{path}{name}.")
+            part = own.part(name, one or other).kind or str(one.get("model_type") or "")
+            below = f"{names[0]}.", f"{names[1]}."
+            yield from _differing(one, other, part, below, inner=not part)
             continue
-        usual = own.default((name,))
-        written = one is not _ABSENT, other is not _ABSENT
-        one, other = (usual[1] if value is _ABSENT and usual else value for value in (one, other))
-        if not _same(one, other):
-            known = bool(path) or name in own.keys or name in own.parts or declares(kind, name)
-            yield _Key(f"{path}{name}", one, other, written, known)
+        written = one is not ABSENT, other is not ABSENT
+        usual = defaults(kind).get(name, ABSENT)
+        one, other = (usual if value is ABSENT else value for value in (one, other))
+        if not same(one, other):
+            known = inner or is_named(kind, name) or declares(kind, name)
+            yield _Key(f"{path}{name}", one, other, written, known, (names[0], names[1]))
 
 
-def _settled(values: Values, own: Declared, kind: str) -> dict[str, Any]:
-    """The values under the names that the class has for them; of the dtype and the rotary settings under one name."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        found[own.names.get(name, name)] = value
-    if "torch_dtype" in found:
-        found.setdefault("dtype", found.pop("torch_dtype"))
-        found.pop("torch_dtype", None)
-    if isinstance(found.get("dtype"), str):
-        found["dtype"] = found["dtype"].removeprefix("torch.")
-    return _with_rope(found, usual_rotary(kind))
-
-
-def _with_rope(values: dict[str, Any], usual: Values) -> dict[str, Any]:
-    """The same with all that is said of rotary positions in one object, as version 5 of transformers writes it."""
-    scaling = values.get("rope_scaling") or values.get("rope_parameters")
-    said = usual or any(name in values for name in _ROPE)
-    inner: dict[str, Any] = dict(scaling or {}) if isinstance(scaling, dict | None) else {"": {}}
-    if not said or any(isinstance(one, dict) for one in (*inner.values(), *usual.values())):
-        return values
-    if "type" in inner:
-        inner.setdefault("rope_type", inner.pop("type"))
-        inner.pop("type", None)
-    for name in ("rope_theta", "partial_rotary_factor"):
-        if values.get(name) is not None:
-            inner.setdefault(name, values[name])
-    inner = {"rope_type": "default", **usual, **inner}
-    rest = {name: one for name, one in values.items() if name not in _ROPE[:4]}
-    return {**rest, "rope_parameters": inner}
-
-
-def _is_few(*values: Any) -> bool:
+def _is_nested(name: str, *values: Any) -> bool:
+    """Whether a key holds an object whose keys are told apart."""
+    if name in STORAGE or not any(isinstance(one, dict) for one in values):
+        return False
     return all(not isinstance(one, dict) or len(one) < _LONG for one in values)
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same to a reader: an absent one and null are, and so are 1 and 1.0."""
-    if one is _ABSENT or other is _ABSENT:
-        return one is other or (one is None or other is None)
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other) or (one != one and other != other)
 
 
 def _with_readers(rows: list[ConfigKey], blueprints: tuple[Blueprint | None, Blueprint | None]) -> list[ConfigKey]:
@@ -142,7 +121,8 @@ def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
     rotary: dict[str, Rotary] = {printable(one.key): one for one in blueprint.rotary_otherwise}
     ties: dict[str, Tied] = {printable(one.place): one for one in blueprint.ties_otherwise}
     said = {
-        key: (_shown(one.newer), f"{OLDER} takes {shown(one.taken)}, from {one.older},") for key, one in rotary.items()
+        key: (json_value(one.newer), f"{OLDER} takes {shown(one.taken)}, from {printable(one.older)},")
+        for key, one in rotary.items()
     }
     return said | {
         key: (not one.tied, f"{one.reader} {'ties' if one.tied else 'does not tie'} the head")
@@ -153,31 +133,27 @@ def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
 class _Model:
     """What a config describes, and with changes."""
 
-    def __init__(self, values: Values, blueprint: Blueprint | None) -> None:
-        self.values, self.blueprint = values, blueprint
+    def __init__(self, values: Values) -> None:
+        self.values = values
         self.read: frozenset[str] = frozenset()
-        if blueprint is not None and not blueprint.derived_with:
-            config = Config(dict(values))
-            try:
-                draft(config)
-                self.read = frozenset(config.read_keys())
-            except HfcountError:
-                self.blueprint = None
-        self.rows = _rows(self.blueprint) if self.blueprint else {}
+        self.rows: _Rows | None = None
+        config = Config(dict(values))
+        try:
+            self.rows = _rows(draft(config))
+            self.read = frozenset(config.read_keys())
+        except HfcountError:  # then no key is tried
+            pass
 
     def changed_by(self, key: str, value: Any) -> tuple[str, ...] | None:
         """The tensors that another value changes, folded; None where no model is built with it."""
         try:
-            values = changed(self.values, {key: value})
-            if value is _ABSENT:
-                values = _without(self.values, key.split("."))
-            built = draft(Config(values))
-            rows = _rows(built)
+            values = _without(self.values, key.split(".")) if value is ABSENT else changed(self.values, {key: value})
+            rows = _rows(draft(Config(values)))
         except HfcountError:
             return None
-        names = dict.fromkeys((*self.rows, *rows))
-        differing = [name for name in names if self.rows.get(name) != rows.get(name)]
-        return tuple(printable((self.rows.get(name) or rows[name])[0].name) for name in differing)
+        own = self.rows or {}
+        differing = [name for name in dict.fromkeys((*own, *rows)) if own.get(name) != rows.get(name)]
+        return tuple(printable((own.get(name) or rows[name])[0].name) for name in differing)
 
 
 def _without(values: Values, path: list[str]) -> dict[str, Any]:
@@ -203,35 +179,49 @@ def _rows(blueprint: Blueprint) -> _Rows:
 def _row(one: _Key, models: tuple[_Model, _Model]) -> ConfigKey:
     effect, tensors = _effect(one, models)
     absent: Literal["a", "b"] | None = None if all(one.written) else "b" if one.written[0] else "a"
-    return ConfigKey(
-        key=printable(one.key), a=_shown(one.a), b=_shown(one.b), effect=effect, absent=absent, tensors=tensors
-    )
+    a, b = json_value(one.a), json_value(one.b)
+    return ConfigKey(key=printable(one.key), a=a, b=b, effect=effect, absent=absent, tensors=tensors)
 
 
 def _effect(one: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str, ...]]:
-    first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
-    if last in _NOTHING or last.startswith("_"):
-        return "none", ()
-    if first in _STORAGE or last in _DTYPES:
-        return "storage", ()
-    model, other = models
-    if model.blueprint is not None and other.blueprint is not None:
-        changed_tensors = model.changed_by(one.key, one.b)
-        if changed_tensors is None and other.changed_by(one.key, one.a) != ():
-            is_read = any(key in model.read for key in (one.key, first)) or first == "architectures"
-            if is_read and not is_shapeless(last):
-                return "tensors", ()
-        elif changed_tensors:
-            return "tensors", changed_tensors
-    if any(last.endswith(end) for end in _TRAINING):
-        return "training", ()
-    known = one.declared or one.key in (*model.read, *other.read)
+    told = effect(one.key)
+    if told in ("none", "storage"):
+        return told, ()
+    tensors = _sized(one, models)
+    if tensors is not None:
+        return "tensors", tensors
+    if told is not None:
+        return told, ()
+    known = one.known or {one.key, *one.names} & (models[0].read | models[1].read)
     return ("reading" if known else "unknown"), ()
 
 
-def _shown(value: Any) -> Any:
+def _sized(one: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
+    """The tensors that a key changes; empty where it does so with others alone, None if it changes none."""
+    model, other = models
+    if model.rows is None or other.rows is None:
+        return None
+    tensors = model.changed_by(one.names[0], one.b)
+    if tensors:
+        return tensors
+    if tensors is None and other.changed_by(one.names[1], one.a) != ():
+        first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
+        read = {one.key, *one.names, first} & model.read
+        if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(one.a, one.b):
+            return ()
+    return None
+
+
+def _is_cut(a: Any, b: Any) -> bool:
+    """Whether one list is the beginning of the other: it has an entry for each layer."""
+    if not (isinstance(a, list) and isinstance(b, list)) or len(a) == len(b):
+        return False
+    return all(same(one, other) for one, other in zip(a, b, strict=False))
+
+
+def json_value(value: Any) -> Any:
     """A value as JSON holds it; None for one that is absent and has no default that is known."""
-    if value is _ABSENT:
+    if value is ABSENT:
         return None
     try:
         json.dumps(value, allow_nan=False)

@@ -48,12 +48,15 @@ class Matched:
         return {
             key: (one, other)
             for key, (one, other) in self.both.items()
-            if _stored(one) != _stored(other) and one.shape == other.shape
+            if (own := _otherwise(one)) != (theirs := _otherwise(other))
+            and (own or theirs)
+            and one.shape == other.shape
         }
 
 
-def _stored(one: Logical) -> tuple[str, int]:
-    return one.stored, len(one.bytes or ()) if _is_part(one) else 0
+def _otherwise(one: Logical) -> str:
+    """What a tensor is stored as, where that is not what its config calls it."""
+    return f"{one.stored} in part" if _is_part(one) else one.stored if one.stored != one.name else ""
 
 
 def _is_part(one: Logical) -> bool:

@@ -38,6 +38,7 @@ Kind = Literal[
     "tie",
     "head",
     "adapter",
+    "container",
     "spelling",
     "reading",
     "tensors",

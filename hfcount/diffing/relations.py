@@ -14,16 +14,14 @@ from hfcount.verifier.folding import fold
 
 _TOWERS = {"vision": "vision tower", "audio": "audio tower"}
 _PARTS = (*_TOWERS, "projector")
+_CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF", "adapter": "an adapter"}
 _FEW = 3  # names in a line
+_MOST = 1_000  # tensors of a head
 
 
 @dataclass
 class Compared:
-    """Everything that was compared.
-
-    Args:
-        packing: the schemes of packed weights of A and B, empty where they are not packed.
-    """
+    """Everything that was compared."""
 
     a: Looked
     b: Looked
@@ -32,7 +30,12 @@ class Compared:
     config: Sequence[ConfigKey] = ()
     files: FileSums | None = None
     values: Values | None = None
-    packing: tuple[str, str] = ("", "")
+
+    @property
+    def packing(self) -> tuple[str, str]:
+        """How weights of A and B are packed; empty where they are not."""
+        a, b = (", ".join(one.layouts) if one else "" for one in self.inventories)
+        return a, b
 
 
 @dataclass
@@ -82,13 +85,21 @@ def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
     if left.count:
         left.say("tensors", _rest(left))
     types = list(_dtypes(c, matched))
-    return [*types, *left.relations, *_spelling(c, matched)]
+    return [*types, *left.relations, *_spelling(c, matched), *_containers(c)]
+
+
+def _containers(c: Compared) -> Iterator[Relation]:
+    """Files of another form."""
+    kinds = [one.inspection.evidence.container if one.inspection else None for one in (c.a, c.b)]
+    if kinds[0] != kinds[1]:
+        names = [_CONTAINERS.get(kind or "", kind or "safetensors") for kind in kinds]
+        yield Relation(kind="container", text=f"is stored as {names[1]}, and A as {names[0]}")
 
 
 def _of_values(c: Compared, structure: Sequence[Relation]) -> Iterator[Relation]:
     """What is known of contents, and else that the structure is the same."""
     files, values = c.files, c.values
-    apart = {one.kind for one in structure} - {"spelling"}
+    apart = {one.kind for one in structure} - {"spelling", "container"}
     if files is not None and files.of and files.weights == files.of and not files.differing:
         yield Relation(kind="same-files", text=f"is A: all {plural(files.identical, 'file')} are the same by checksum")
     elif files is not None and files.of and files.weights == files.of:
@@ -229,7 +240,9 @@ def _resized(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, int] | 
 
 
 def _head(c: Compared, left: _Left) -> None:
-    heads = tuple({key: one for key, one in side.items() if _is_head(one)} for side in (left.only_a, left.only_b))
+    own = _heads(c.a), _heads(c.b)
+    sides = zip((left.only_a, left.only_b), own, strict=True)
+    heads = tuple({key: one for key, one in side.items() if _is_head(one, names)} for side, names in sides)
     if not any(heads):
         return
     for key in heads[0]:
@@ -247,8 +260,15 @@ def _head(c: Compared, left: _Left) -> None:
         left.say("head", f"has no head: A has {names[0]}" if heads[0] else f"has a head, and A has none: {names[1]}")
 
 
-def _is_head(one: Logical) -> bool:
-    return one.component == "lm_head"
+def _is_head(one: Logical, heads: frozenset[str]) -> bool:
+    return one.component == "lm_head" or one.name in heads
+
+
+def _heads(side: Looked) -> frozenset[str]:
+    """The names of what the class of a config has around the base model."""
+    if side.blueprint is None or side.blueprint.derived_with:
+        return frozenset()
+    return frozenset(name for leaf in side.blueprint.head if leaf.count < _MOST for name in leaf.names())
 
 
 def _ties(side: Looked, heads: Mapping[str, Logical]) -> bool:

@@ -68,12 +68,11 @@ def _differing(a: Looked, b: Looked, expected: Expected | None) -> Diff:
 def compared(a: Looked, b: Looked) -> Compared:
     """All that was looked at, one side against the other."""
     one, other = a.inventory(), b.inventory()
-    packing = one.packing if one else "", other.packing if other else ""
-    if packing[0] and packing[0] == packing[1]:  # then what is packed is compared as it is stored
+    if one and other and one.packing and one.layouts == other.layouts:  # what is packed is compared as it is stored
         one, other = a.inventory(raw=True), b.inventory(raw=True)
     matched = match(one, other) if one and other else None
     keys = configs.compare(a.values, b.values, (a.blueprint, b.blueprint)) if a.values and b.values else ()
-    return Compared(a, b, matched, (one, other), keys, packing=packing)
+    return Compared(a, b, matched, (one, other), keys)
 
 
 def side(one: Looked, own: Inventory | None) -> Side:

@@ -47,13 +47,14 @@ class Inventory:
     Args:
         tensors: by key.
         copies: stored names of second copies of tied tensors, and of what no loader reads any more.
-        packing: the scheme of packed weights; empty if none are.
+        packing: the scheme of packed weights, and `layouts` what it calls how they are stored; empty if none are.
         measured: whether shapes are from headers, not from the config.
     """
 
     tensors: Mapping[str, Logical]
     copies: tuple[str, ...] = ()
     packing: str = ""
+    layouts: tuple[str, ...] = ()
     measured: bool = True
 
 
@@ -83,7 +84,10 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
         found.named(match.unexpected)
     else:
         found.named([name for name in known if name not in found.used])
-    return Inventory(found.tensors, tuple(found.copies), packed.name if packed and packed.packed else "", bool(entries))
+    if packed is None or not packed.packed:
+        return Inventory(found.tensors, tuple(found.copies), measured=bool(entries))
+    labels = dict.fromkeys(one.layout.label for one in packed.packed if one.layout)
+    return Inventory(found.tensors, tuple(found.copies), packed.name, tuple(labels), bool(entries))
 
 
 def by_entries(entries: Mapping[str, Entry]) -> Inventory:
