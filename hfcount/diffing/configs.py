@@ -1,14 +1,14 @@
 """Two configs by effect: which keys have another value, defaults filled in, and what each of them changes."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from hfcount.building import draft
 from hfcount.diffing.defaults import defaults
 from hfcount.diffing.effects import ABSENT, STORAGE, effect, is_named, same, settled
-from hfcount.diffing.model import ConfigKey, Effect
+from hfcount.diffing.model import ConfigKey, Effect, Relation
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.readers import OLDER, Rotary, Tied
@@ -20,6 +20,7 @@ from hfcount.text import printable, shown
 
 Values = Mapping[str, Any]
 
+_FEW = 3  # keys that a line names
 _LONG = 100  # entries of an object below which keys are told apart
 _ORDER: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
 
@@ -57,6 +58,16 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
         rows = _with_readers(rows, blueprints)
     rows = [replace(row, key=f"{printable(path)}{row.key}") for row in rows] if path else rows
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
+
+
+def otherwise(keys: Sequence[ConfigKey]) -> list[Relation]:
+    """That B is configured to compute or read otherwise, if it is."""
+    reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
+    readers = [row.key for row in keys if row.readers and row.a == row.b]
+    more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
+    said = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
+    said += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
+    return [Relation(kind="reading", text=text) for text in said]
 
 
 def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hfcount.diffing.configs import otherwise
 from hfcount.diffing.matching import Matched, stacks
 from hfcount.diffing.model import ConfigKey, FileSums, Kind, Relation, Values
 from hfcount.diffing.sides import Looked
@@ -65,10 +66,8 @@ def relations(c: Compared) -> list[Relation]:
     elif c.files is None:
         return []
     found = [*_of_values(c, found), *found]
-    reading = [row.key for row in c.config if row.effect == "reading"]
-    if reading and not any(one.kind == "another-model" for one in found):
-        more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
-        found.append(Relation(kind="reading", text=f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"))
+    if not any(one.kind == "another-model" for one in found):
+        found += otherwise(c.config)
     return found
 
 

@@ -1,15 +1,17 @@
 """Two checkpoints, from their names to what differs."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import NamedTuple
 
 from hfcount.choices import Expected
-from hfcount.diffing import configs
+from hfcount.diffing import configs, listing
 from hfcount.diffing.expecting import expectation
+from hfcount.diffing.files import compare, known
 from hfcount.diffing.matching import folded, match
-from hfcount.diffing.model import Diff, DiffDepth, Relation, Side
+from hfcount.diffing.model import Diff, DiffDepth, FileSums, Relation, Side
 from hfcount.diffing.relations import Compared, relations
 from hfcount.diffing.sides import Looked, looked, report
 from hfcount.diffing.tensors import Inventory
@@ -43,13 +45,23 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     Args:
         a, b: which they are, or why one of them is none.
     """
+    with ThreadPoolExecutor(2) as pool:
+        contents = tuple(pool.map(known, (a, b)))
+    files = compare(*contents)
+    if files and listing.settled(files) and isinstance(a, Request) and isinstance(b, Request):
+        assert contents[0] and contents[1]  # else nothing is known of the files
+        return listing.diff((a, b), (contents[0], contents[1]), files)
+    sides = (
+        one if isinstance(one, HfcountError) else listing.listed(one, there)
+        for one, there in zip((a, b), contents, strict=True)
+    )
     with ExitStack() as both:
-        one, other = (both.enter_context(looked(request, options.of_headers)) for request in (a, b))
-        return _differing(one, other, wanted.expected)
+        one, other = (both.enter_context(looked(request, options.of_headers)) for request in sides)
+        return _differing(one, other, files, wanted)
 
 
-def _differing(a: Looked, b: Looked, expected: Expected | None) -> Diff:
-    c = compared(a, b)
+def _differing(a: Looked, b: Looked, files: FileSums | None, wanted: Asked) -> Diff:
+    c = replace(compared(a, b), files=files)
     found = relations(c)
     result = Diff(
         a=side(a, c.inventories[0]),
@@ -60,9 +72,10 @@ def _differing(a: Looked, b: Looked, expected: Expected | None) -> Diff:
         depth=_depth(a, b),
         config=tuple(c.config),
         tensors=folded(c.matched) if c.matched else None,
+        files=c.files,
         notes=tuple(_notes(a, b, c)),
     )
-    return result if expected is None else replace(result, expectation=expectation(expected, c, result))
+    return result if wanted.expected is None else replace(result, expectation=expectation(wanted.expected, c, result))
 
 
 def compared(a: Looked, b: Looked) -> Compared:

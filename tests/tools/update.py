@@ -2,7 +2,7 @@
 
 In the order in which one reads what another wrote: the address of the repository (address.py), the names of each type's
 modules, by which a checkpoint that differs is held against types (modules.py), the lines of all architectures
-(catalogue.py), the schemas of the JSON (report.schema.json and diff.schema.json in hfcount/docs), what the commands of the tutorials print
+(catalogue.py), the schemas of the JSON (hfcount/docs/*.schema.json), what the commands of the tutorials print
 (tutorials.py), the generated parts of README.md and the pages (readme.py), and a digest of every report (guard.py
 --record). The extra `test` is enough, unless a type of transformers is new or its classes change: then the extra
 `oracle` is needed, and what runs says so.
