@@ -139,8 +139,8 @@ def command(
         raise click.UsageError("diff compares two: name A and B, such as two folders or org/name.")
     if as_json and style not in ("table", "json"):
         raise click.UsageError(f"--json is --format json, and --format {style} is given besides. Give one.")
-    if adapter and expect != "merge":
-        raise click.UsageError("--adapter goes with --expect merge.")
+    if (adapter is None) is (expect == "merge"):
+        raise click.UsageError("--expect merge goes with --adapter MODEL, and that with it.")
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.diffing.run import Asked, diff

@@ -60,12 +60,14 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 
-def otherwise(keys: Sequence[ConfigKey]) -> list[Relation]:
-    """That B is configured to compute or read otherwise, if it is."""
+def otherwise(keys: Sequence[ConfigKey], sized: bool = True) -> list[Relation]:
+    """That B is configured to compute or read otherwise, if it is; with `sized` also that it is for other tensors."""
+    sizes = [row.key for row in keys if row.effect == "tensors"] if sized else []
     reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
     readers = [row.key for row in keys if row.readers and row.a == row.b]
     more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
     said = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
+    said += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
     said += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
     return [Relation(kind="reading", text=text) for text in said]
 

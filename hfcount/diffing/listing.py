@@ -36,13 +36,13 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
             notes = (printable(f"The configs were not compared: {error}", None),)
     blueprints = _blueprint(values[0]), _blueprint(values[1])
     keys = configs.compare(values[0], values[1], blueprints) if values[0] and values[1] else ()
-    relations = (_relation(files), *configs.otherwise(keys))
+    relations = (relation(files), *configs.otherwise(keys))
     return Diff(
         a=_side(requests[0], contents[0], blueprints[0]),
         b=_side(requests[1], contents[1], blueprints[1]),
         summary="B " + "; ".join(one.text for one in relations),
         relations=relations,
-        same_structure=True,
+        same_structure=not any(row.effect == "tensors" for row in keys),
         depth="listing",
         config=keys,
         files=files,
@@ -57,7 +57,8 @@ def _blueprint(values: dict[str, Any]) -> Blueprint | None:
         return None
 
 
-def _relation(files: FileSums) -> Relation:
+def relation(files: FileSums) -> Relation:
+    """What files of the same weights make of B."""
     others = len(files.differing) + len(files.only_a) + len(files.only_b) + len(files.unknown)
     if not others:
         text = f"is A: all {plural(files.identical, 'file')} are the same by their checksums"

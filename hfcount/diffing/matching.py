@@ -118,7 +118,7 @@ def folded(found: Matched) -> Tensors:
 _Facts = tuple[object, ...]
 
 
-def _grouped(keys: Iterable[str], facts: Callable[[str], _Facts]) -> list[tuple[str, list[str]]]:
+def grouped(keys: Iterable[str], facts: Callable[[str], _Facts]) -> list[tuple[str, list[str]]]:
     """Keys that differ only in numbers and have the same facts: the folded name, and the keys."""
     groups: dict[tuple[tuple[str, ...], _Facts], list[tuple[tuple[int, ...], str]]] = {}
     for key in keys:
@@ -139,7 +139,7 @@ def _pairs(found: Mapping[str, tuple[Logical, Logical]]) -> tuple[TensorPair, ..
         one, other = found[key]
         return one.shape, other.shape, one.dtype, other.dtype, split(one.stored)[0], split(other.stored)[0]
 
-    rows = _grouped(found, facts)
+    rows = grouped(found, facts)
     return tuple(
         TensorPair(
             name=printable(name),
@@ -153,7 +153,7 @@ def _pairs(found: Mapping[str, tuple[Logical, Logical]]) -> tuple[TensorPair, ..
 
 
 def _alone(found: Mapping[str, Logical], side: str) -> tuple[TensorPair, ...]:
-    rows = _grouped(found, lambda key: (found[key].shape, found[key].dtype, split(found[key].stored)[0]))
+    rows = grouped(found, lambda key: (found[key].shape, found[key].dtype, split(found[key].stored)[0]))
     result = []
     for name, keys in rows[:_ROWS]:
         there = held([found[key] for key in keys])

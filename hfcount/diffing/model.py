@@ -185,7 +185,7 @@ class Values(Part):
     """Values of tensors that both have: those that were compared, and those that differ, by component and by name.
 
     `sampled` says that the first and last 64 KiB of each were compared. `uncompared` are tensors of which one side is
-    stored in a form that was not read; `layers` are relative differences by number of layer.
+    stored in a form that was not read; `layers` are relative differences by layer, such as `layers.0`.
     """
 
     sampled: bool
@@ -194,7 +194,7 @@ class Values(Part):
     uncompared: int = 0
     components: tuple[ValueRow, ...] = ()
     rows: tuple[ValueRow, ...] = ()
-    layers: dict[int, float] = field(default_factory=dict)
+    layers: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

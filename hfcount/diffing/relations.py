@@ -5,10 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hfcount.diffing.configs import otherwise
+from hfcount.diffing.contents import is_same_structure, of_files, of_values
+from hfcount.diffing.listing import relation as files_relation
+from hfcount.diffing.listing import settled
 from hfcount.diffing.matching import Matched, stacks
 from hfcount.diffing.model import ConfigKey, FileSums, Kind, Relation, Values
 from hfcount.diffing.sides import Looked
 from hfcount.diffing.tensors import Inventory, Logical
+from hfcount.diffing.values import Gaps
 from hfcount.storage.dtypes import FLOATING
 from hfcount.text import plural, printable
 from hfcount.verifier.folding import fold
@@ -31,6 +35,7 @@ class Compared:
     config: Sequence[ConfigKey] = ()
     files: FileSums | None = None
     values: Values | None = None
+    gaps: Gaps | None = None
 
     @property
     def packing(self) -> tuple[str, str]:
@@ -63,11 +68,10 @@ def relations(c: Compared) -> list[Relation]:
     found: list[Relation] = []
     if c.matched is not None:
         found += _of_structure(c, c.matched)
-    elif c.files is None:
-        return []
-    found = [*_of_values(c, found), *found]
+    contents = list(_of_contents(c, found))
+    found = [*contents, *found] if is_same_structure(found) else [*found, *contents]
     if not any(one.kind == "another-model" for one in found):
-        found += otherwise(c.config)
+        found += otherwise(c.config, sized=is_same_structure(found))
     return found
 
 
@@ -95,29 +99,15 @@ def _containers(c: Compared) -> Iterator[Relation]:
         yield Relation(kind="container", text=f"is stored as {names[1]}, and A as {names[0]}")
 
 
-def _of_values(c: Compared, structure: Sequence[Relation]) -> Iterator[Relation]:
+def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relation]:
     """What is known of contents, and else that the structure is the same."""
-    files, values = c.files, c.values
-    apart = {one.kind for one in structure} - {"spelling", "container"}
-    if files is not None and files.of and files.weights == files.of and not files.differing:
-        yield Relation(kind="same-files", text=f"is A: all {plural(files.identical, 'file')} are the same by checksum")
-    elif files is not None and files.of and files.weights == files.of:
-        yield Relation(kind="same-values", text=f"has A's weights: all {plural(files.of, 'weight file')} are the same")
-    elif values is not None and values.tensors and not apart:
-        yield from _compared(values)
-    elif c.matched is not None and not apart:
-        yield Relation(kind="same-structure", text="has A's structure")
-
-
-def _compared(values: Values) -> Iterator[Relation]:
-    how = " in samples" if values.sampled else ""
-    differing = values.tensors - values.identical
-    if not differing:
-        text = f"has A's values: all {plural(values.tensors, 'tensor')} are identical{how}"
-        yield Relation(kind="same-values", text=text)
-    else:
-        text = f"has A's structure and other values in {differing:,} of {plural(values.tensors, 'tensor')}{how}"
-        yield Relation(kind="finetune", text=text)
+    if c.files is not None and settled(c.files) and is_same_structure(structure):
+        yield files_relation(c.files)
+    elif c.values is not None:
+        yield from of_values(c.values, structure)
+    elif c.matched is not None and is_same_structure(structure):
+        known = list(of_files(c.files, c.a, c.b))
+        yield from known or [Relation(kind="same-structure", text="has A's structure")]
 
 
 def _part(matched: Matched, left: _Left) -> None:
@@ -160,11 +150,9 @@ def _stacks(c: Compared, matched: Matched, left: _Left) -> None:
     """Layers and experts of which one side has more."""
     for stack in stacks(matched):
         side, other = (left.only_a, left.only_b) if stack.a > stack.b else (left.only_b, left.only_a)
-        inside = f"{stack.name.replace('.*', '')}."
         own = [key for key in side if _unnumbered(key, stack.name)]
         if not own or any(_unnumbered(key, stack.name) for key in other):
             continue
-        del inside
         for key in own:
             del side[key]
         kind: Kind = "layers" if stack.what == "layers" else "experts"

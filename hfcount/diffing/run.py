@@ -4,22 +4,25 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from hfcount.choices import Expected
-from hfcount.diffing import configs, listing
-from hfcount.diffing.expecting import expectation
+from hfcount.diffing import configs, listing, merging
+from hfcount.diffing.expecting import Told, expectation, merged
 from hfcount.diffing.files import compare, known
 from hfcount.diffing.matching import folded, match
 from hfcount.diffing.model import Diff, DiffDepth, FileSums, Relation, Side
 from hfcount.diffing.relations import Compared, relations
 from hfcount.diffing.sides import Looked, looked, report
 from hfcount.diffing.tensors import Inventory
+from hfcount.diffing.values import Gaps, all_values, samples, shown
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
+from hfcount.fetcher.checksums import Contents
 from hfcount.figures import Failure
 from hfcount.inspection import Options
-from hfcount.text import printable
+from hfcount.text import plural, printable
 
 _APART = ("spelling", "tie", "reading")
 """Relations that leave the structure as it is, besides those of contents."""
@@ -48,20 +51,41 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     with ThreadPoolExecutor(2) as pool:
         contents = tuple(pool.map(known, (a, b)))
     files = compare(*contents)
-    if files and listing.settled(files) and isinstance(a, Request) and isinstance(b, Request):
-        assert contents[0] and contents[1]  # else nothing is known of the files
-        return listing.diff((a, b), (contents[0], contents[1]), files)
+    found = _by_files((a, b), contents, files, options)
+    if found is not None:
+        return found if wanted.expected is None else replace(found, expectation=expectation(wanted.expected, found))
     sides = (
         one if isinstance(one, HfcountError) else listing.listed(one, there)
         for one, there in zip((a, b), contents, strict=True)
     )
     with ExitStack() as both:
         one, other = (both.enter_context(looked(request, options.of_headers)) for request in sides)
-        return _differing(one, other, files, wanted)
+        return _differing(one, other, files, options, wanted)
 
 
-def _differing(a: Looked, b: Looked, files: FileSums | None, wanted: Asked) -> Diff:
+def _by_files(
+    requests: tuple[Request | HfcountError, Request | HfcountError],
+    contents: tuple[Contents | None, ...],
+    files: FileSums | None,
+    options: Options,
+) -> Diff | None:
+    """What checksums say, where all weights are the same and looking further would take requests."""
+    a, b = requests
+    if files is None or not listing.settled(files) or not isinstance(a, Request) or not isinstance(b, Request):
+        return None
+    one, other = contents
+    if one is None or other is None or not (one.commit or other.commit):
+        return None
+    if options.depth == "data" and not (one.commit and other.commit):
+        return None
+    return listing.diff((a, b), (one, other), files)
+
+
+def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, wanted: Asked) -> Diff:
     c = replace(compared(a, b), files=files)
+    gaps = _gaps(c, options, wanted.sample)
+    if gaps is not None and c.matched is not None:
+        c = replace(c, gaps=gaps, values=shown(gaps, c.matched))
     found = relations(c)
     result = Diff(
         a=side(a, c.inventories[0]),
@@ -69,13 +93,35 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, wanted: Asked) -> D
         summary=_summary(a, b, found),
         relations=tuple(found),
         same_structure=_same_structure(c),
-        depth=_depth(a, b),
+        depth=_depth(a, b) if c.values is None else "samples" if c.values.sampled else "data",
         config=tuple(c.config),
         tensors=folded(c.matched) if c.matched else None,
         files=c.files,
+        values=c.values,
         notes=tuple(_notes(a, b, c)),
     )
-    return result if wanted.expected is None else replace(result, expectation=expectation(wanted.expected, c, result))
+    if wanted.expected is None:
+        return result
+    return replace(result, expectation=expectation(wanted.expected, result, partial(_merged, c, result, wanted)))
+
+
+def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
+    """Whether the adapter that is named was merged."""
+    if wanted.adapter is None or c.a.request is None:
+        return None, "no adapter was named: --adapter says which"
+    try:
+        targets, allowed = merging.targets(wanted.adapter, c.a.request, c.a.blueprint)
+    except merging.Unmerged as error:
+        return None, str(error).rstrip(".")
+    same = {key: gap.same for key, gap in c.gaps.by_key.items()} if c.gaps else {}
+    return merged(targets, allowed, same, found)
+
+
+def _gaps(c: Compared, options: Options, sample: bool) -> Gaps | None:
+    """How values compare, where that is asked for."""
+    if c.matched is None or not (options.depth == "data" or sample):
+        return None
+    return all_values(c.a, c.b, c.matched, options) if options.depth == "data" else samples(c.a, c.b, c.matched)
 
 
 def compared(a: Looked, b: Looked) -> Compared:
@@ -125,7 +171,8 @@ def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
 def _same_structure(c: Compared) -> bool | None:
     if c.matched is None:
         return None
-    return not (c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
+    sized = any(row.effect == "tensors" for row in c.config)
+    return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
 
 
 def _depth(a: Looked, b: Looked) -> DiffDepth | None:
@@ -144,4 +191,7 @@ def _notes(a: Looked, b: Looked, c: Compared) -> list[str]:
             notes.append(f"{name}: shapes and dtypes are those of its config, since no headers were read.")
         if one.inspection and one.inspection.evidence.unseen:
             notes.append(f"{name}: {one.inspection.evidence.unseen.message}")
+    if c.gaps and (c.gaps.reason or c.gaps.uncompared):
+        what = c.gaps.reason or f"{plural(c.gaps.uncompared, 'tensor')} of one shape could not be compared by value."
+        notes.append(f"Values: {what}")
     return [printable(note, None) for note in notes]

@@ -38,6 +38,7 @@ class Looked:
     """
 
     model: str
+    request: Request | None = None
     documents: Documents | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     inspection: Inspection | None = None
@@ -87,7 +88,7 @@ def looked(request: Request | HfcountError, options: Options) -> Iterator[Looked
     try:
         documents = opened(request)
     except HfcountError as error:
-        yield Looked(request.path, error=error)
+        yield Looked(request.path, request, error=error)
         return
     if isinstance(documents, Place) or is_contained(documents, request, options):
         yield _contained(documents, request, options)
@@ -104,13 +105,13 @@ def _contained(documents: Documents | Place, request: Request, options: Options)
     try:
         inspection = contained(documents, request, options)
     except HfcountError as error:
-        return Looked(request.path, error=error)
-    return Looked(request.path, inspection.documents, inspection=inspection)
+        return Looked(request.path, request, error=error)
+    return Looked(request.path, request, inspection.documents, inspection=inspection)
 
 
 def _examined(documents: Documents, request: Request, options: Options, until: float) -> Looked:
     if documents.layout is PIPELINE_LAYOUT:
-        return Looked(request.path, documents, pipeline=True)
+        return Looked(request.path, request, documents, pipeline=True)
     values: Mapping[str, Any] = {}
     with suppress(DocumentError):
         values = parse_object(documents.config, endless=True)
@@ -118,12 +119,12 @@ def _examined(documents: Documents, request: Request, options: Options, until: f
         inspection = examine(documents, options, until=until)
     except HfcountError as error:
         if isinstance(error, FetchError):
-            return Looked(request.path, documents, values, error=error)
-        return Looked(request.path, documents, values, shards=_headers(documents, options), error=error)
+            return Looked(request.path, request, documents, values, error=error)
+        return Looked(request.path, request, documents, values, shards=_headers(documents, options), error=error)
     shards = inspection.evidence.shards
     if inspection.blueprint is None and shards is None:
         shards = _headers(documents, options)
-    return Looked(request.path, documents, values, inspection, shards)
+    return Looked(request.path, request, documents, values, inspection, shards)
 
 
 def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | None:
