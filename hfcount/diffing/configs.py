@@ -60,8 +60,8 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 
-def otherwise(keys: Sequence[ConfigKey], sized: bool = True) -> list[Relation]:
-    """That B is configured to compute or read otherwise, if it is; with `sized` also that it is for other tensors."""
+def otherwise(keys: Sequence[ConfigKey], sized: bool) -> list[Relation]:
+    """That B is configured to compute or read otherwise, if it is; with `sized` that it is for other tensors."""
     sizes = [row.key for row in keys if row.effect == "tensors"] if sized else []
     reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
     readers = [row.key for row in keys if row.readers and row.a == row.b]
@@ -70,6 +70,14 @@ def otherwise(keys: Sequence[ConfigKey], sized: bool = True) -> list[Relation]:
     said += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
     said += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
     return [Relation(kind="reading", text=text) for text in said]
+
+
+def sized_otherwise(a: Blueprint | None, b: Blueprint | None) -> bool:
+    """Whether two configs describe other tensors that a checkpoint must have."""
+    if a is None or b is None:
+        return False
+    rows = [{leaf.name: tuple(map(int, leaf.shape)) for leaf in one.stored_leaves()} for one in (a, b)]
+    return rows[0] != rows[1]
 
 
 def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:

@@ -69,7 +69,7 @@ def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
     written: dict[str, str] = {}
     for name, value in values.items():
         key = "dtype" if name == "torch_dtype" else own.names.get(name, name)
-        if key not in found or name == key:
+        if found.get(key) is None or (name == key and value is not None):
             found[key], written[key] = value, name
     if isinstance(found.get("dtype"), str):
         found["dtype"] = found["dtype"].removeprefix("torch.")

@@ -36,13 +36,14 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
             notes = (printable(f"The configs were not compared: {error}", None),)
     blueprints = _blueprint(values[0]), _blueprint(values[1])
     keys = configs.compare(values[0], values[1], blueprints) if values[0] and values[1] else ()
-    relations = (relation(files), *configs.otherwise(keys))
+    sized = configs.sized_otherwise(*blueprints)
+    relations = (relation(files), *configs.otherwise(keys, sized))
     return Diff(
         a=_side(requests[0], contents[0], blueprints[0]),
         b=_side(requests[1], contents[1], blueprints[1]),
         summary="B " + "; ".join(one.text for one in relations),
         relations=relations,
-        same_structure=not any(row.effect == "tensors" for row in keys),
+        same_structure=not sized,
         depth="listing",
         config=keys,
         files=files,

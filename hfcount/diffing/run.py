@@ -171,7 +171,7 @@ def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
 def _same_structure(c: Compared) -> bool | None:
     if c.matched is None:
         return None
-    sized = any(row.effect == "tensors" for row in c.config)
+    sized = configs.sized_otherwise(c.a.blueprint, c.b.blueprint)
     return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
 
 
