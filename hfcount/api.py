@@ -1,13 +1,14 @@
-"""What Python programs call: verify, what_ifs, verify_model, verify_tensors."""
+"""What Python programs call: verify, what_ifs, verify_model, verify_tensors, diff."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, Extra, devices_in, ranks_on
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, Expected, Extra, devices_in, ranks_on
+from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.fetcher.names import understood
@@ -21,7 +22,10 @@ from hfcount.text import typed
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import lookup
 
-__all__ = ["verify", "verify_model", "verify_tensors", "what_ifs"]
+if TYPE_CHECKING:
+    from hfcount.diffing.model import Diff
+
+__all__ = ["diff", "verify", "verify_model", "verify_tensors", "what_ifs"]
 
 
 def verify(
@@ -236,6 +240,59 @@ def verify_model(
 
         inspection = of_memory(inspection, tensors_of(documents))
     return report_of(inspection)
+
+
+def diff(
+    a: str | PathLike[str],
+    b: str | PathLike[str],
+    *,
+    fixtures: str | PathLike[str] | None = None,
+    offline: bool = False,
+    depth: AskedDepth = "auto",
+    timeout: float = 300.0,
+    cache: bool = True,
+    sample: bool = False,
+    expect: Expected | None = None,
+    adapter: str | PathLike[str] | None = None,
+    derive_with: DerivedWith | None = None,
+) -> "Diff":
+    """Says what checkpoint `b` is to `a`, and what differs.
+
+    >>> found = diff("Qwen/Qwen3-32B", "Qwen/Qwen3-32B", fixtures="fixtures")
+    >>> found.same_structure, found.summary
+    (True, "B has A's structure")
+
+    Args:
+        a, b: as `model` of `verify`; a revision is given as org/name@revision.
+        depth: `data` compares all values of local files (extra `data`).
+        sample: whether the first and last 64 KiB of each tensor are compared, where they can be read by ranges.
+        expect: what `b` has to be: the report is then `ok` if it is.
+        adapter: the adapter of PEFT that was merged into `a`, for `expect="merge"`.
+        others: as for `verify`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such depth, expectation or timeout, or a local folder with a revision.
+
+    A side that cannot be looked at is no exception: its `error` says why, and `same_structure` is None.
+    """
+    from hfcount.diffing.run import Asked
+    from hfcount.diffing.run import diff as differing
+
+    _check_choice("depth", depth, get_args(AskedDepth))
+    _check_choice("expect", expect, (None, *get_args(Expected)))
+    _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    if adapter is not None and expect != "merge":
+        raise ValueError("adapter goes with expect='merge'.")
+    sides: list[Request | HfcountError] = []
+    for model in (a, b):
+        try:
+            request = _request(model, None, None, fixtures, offline=offline, timeout=timeout, cache=cache)
+            sides.append(replace(request, headers=early(depth)))
+        except HfcountError as error:
+            sides.append(error)
+    wanted = Asked(sample, expect, None if adapter is None else fspath(adapter))
+    return differing(sides[0], sides[1], Options(depth, derive_with=derive_with), wanted)
 
 
 def _request(

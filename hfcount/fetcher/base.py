@@ -43,6 +43,15 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
     return hub_base.config(asked)
 
 
+def own_config(request: Request) -> Document:
+    """The config.json of the model that is asked for, in a folder or by one request; raises as `base_config` does."""
+    if folder.takes(request):
+        return _local(request.path)
+    from hfcount.fetcher import hub_base
+
+    return hub_base.config(request)
+
+
 def _local(named: str) -> Document:
     path = folder.local_path(named)
     if os.path.isdir(path):
