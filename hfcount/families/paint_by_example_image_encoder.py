@@ -1,4 +1,4 @@
-"""The image encoder of Paint by Example: CLIP's vision tower, and layers that read its class token (arXiv:2211.13227)."""
+"""The image encoder of Paint by Example: CLIP's vision tower, and layers behind its class token (arXiv:2211.13227)."""
 
 from hfcount import families
 from hfcount.keys import diffusion
