@@ -29,10 +29,18 @@ Json = dict[str, Any]
 Shapes = dict[str, tuple[int, ...]]
 Verdict = Literal["agrees", "cannot run", "refused", "unknown", "differs"]
 
+AROUND_CLIP = {
+    **dict.fromkeys(
+        ("StableDiffusionSafetyChecker", "SafeStableDiffusionSafetyChecker", "IFSafetyChecker"), "CLIPConfig"
+    ),
+    "PaintByExampleImageEncoder": "CLIPVisionConfig",
+}
+"""Its classes that have a configuration of transformers, and which."""
+
 RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"]
     for path in sorted((Path(__file__).parents[1] / "fixtures" / "architectures").glob("*.json"))
-    if is_of_diffusers(path.stem)
+    if is_of_diffusers(path.stem) or path.stem in AROUND_CLIP
 }
 
 LARGEST, DEEPEST = 4096, 12
@@ -83,6 +91,8 @@ def model_of(values: Json) -> Any:
     """The model that diffusers builds of a config, on torch's default device."""
     kind = class_of(values.get("model_type") or values["_class_name"])
     given = {key: one for key, one in deepcopy(values).items() if key != "model_type" and key[:1] != "_"}
+    if kind.__name__ in AROUND_CLIP:
+        return kind(getattr(import_module("transformers"), AROUND_CLIP[kind.__name__])(**given))
     return kind(**kind.extract_init_dict(given)[0])
 
 
@@ -135,6 +145,9 @@ def _other(key: str, value: Any, chance: Random) -> Any:
     if isinstance(value, int):
         near = (value + 1, 2 * value, 3 * value, value // 2, value * 3 // 2, *PLAIN)
         return min(DEEPEST if "layers" in key or "blocks" in key else LARGEST, chance.choice(near))
+    if isinstance(value, dict):
+        inner = chance.choice(sorted(value))
+        return {**value, inner: _other(inner, value[inner], chance)}
     if isinstance(value, list) and value:
         how = chance.choice(("order", "one", "fewer", "more", "numbers"))
         if how == "order":

@@ -77,7 +77,7 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
     judge = f"transformers {transformers.__version__}"
     if one.endswith(".json"):
         values, which = _read(Path(one)), "a config of its type"
-        if is_of_diffusers(values["model_type"]):
+        if _of_diffusers(values["model_type"]):
             import diffusers
 
             judge = f"diffusers {diffusers.__version__}"
@@ -117,10 +117,15 @@ def _class(model_type: str) -> str:
     return next(name for name in reversed(made) if not name.endswith("PreTrainedModel"))
 
 
+def _of_diffusers(kind: str) -> bool:
+    """Whether diffusers has the class of a type; no model_type of transformers begins like one."""
+    return is_of_diffusers(kind) or (kind[:1].isupper() and kind.endswith(("Checker", "Encoder")))
+
+
 def _refuses(values: Json) -> str | None:
     """Why transformers builds no model of a config, or None."""
     sys.path.append(str(ROOT / "tests"))
-    if is_of_diffusers(values["model_type"]):
+    if _of_diffusers(values["model_type"]):
         from diffusers_oracle import described
     else:
         from test_oracle import described
