@@ -60,6 +60,15 @@ WORDS: dict[str, tuple[Any, ...]] = {
 }
 """What keys that hold a word, or may hold something of several kinds, may hold."""
 
+WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
+    "LatteTransformer3DModel": {
+        "norm_type": ("ada_norm_single", "ada_norm", "ada_norm_zero", "layer_norm", "layer_norm_i2vgen", "other"),
+        "num_embeds_ada_norm": (None, 5, 12),
+    },
+}
+"""The same of keys that mean something else in one class."""
+
 diffusers.utils.logging.set_verbosity_error()
 
 
@@ -123,7 +132,8 @@ def varied(config: Json, chance: Random) -> Json:
         if key in result and chance.random() < 0.15:
             del result[key]
         else:
-            result[key] = _other(key, result.get(key, known.get(key)), chance)
+            words = WORDS_OF.get(config["model_type"], {}).get(key)
+            result[key] = chance.choice(words) if words else _other(key, result.get(key, known.get(key)), chance)
     return result
 
 
