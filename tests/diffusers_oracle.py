@@ -48,6 +48,7 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "class_embed_type": (None, "timestep", "identity", "projection", "simple_projection"),
     "encoder_hid_dim_type": (None, "text_proj", "text_image_proj", "image_proj"),
     "mid_block_type": (None, "UNetMidBlock2DCrossAttn", "UNetMidBlock2D", "UNetMidBlock2DSimpleCrossAttn", "Other"),
+    "add_control_noise_refiner": (None, "control_layers", "control_noise_refiner", "other"),
     "added_emb_type": (None, "prd", "other"),
     **dict.fromkeys(("norm_in_type", "embedding_proj_norm_type"), (None, "layer", "other")),
     "encoder_hid_proj_type": (None, "linear", "other"),
@@ -61,6 +62,7 @@ WORDS: dict[str, tuple[Any, ...]] = {
 """What keys that hold a word, or may hold something of several kinds, may hold."""
 
 WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
     "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
     "LatteTransformer3DModel": {
         "norm_type": ("ada_norm_single", "ada_norm", "ada_norm_zero", "layer_norm", "layer_norm_i2vgen", "other"),
@@ -138,7 +140,7 @@ def varied(config: Json, chance: Random) -> Json:
 
 
 def _other(key: str, value: Any, chance: Random) -> Any:
-    if key in WORDS:
+    if key in WORDS and not isinstance(value, bool):
         return chance.choice(WORDS[key])
     if isinstance(value, bool):
         return not value

@@ -40,6 +40,19 @@ class ZImageLayers(Sizes):
     n_refiner_layers: int = count("N_r")
     qk_norm: bool = flag()
 
+    @classmethod
+    def of(cls, c: Config) -> "ZImageLayers":
+        """Those of a config.
+
+        Raises:
+            ConfigError: there are more heads than elements.
+        """
+        sizes = cls.read(c)
+        if not sizes.head_dim:
+            said = f"dim is {int(sizes.dim):,}, less than n_heads: heads would have no width."
+            raise c.error("out-of-range", said, "dim", "Correct it.", observed=int(sizes.dim))
+        return sizes
+
     @property
     def head_dim(self) -> int:
         """The elements of a head."""

@@ -38,7 +38,6 @@ class HunyuanVideo(Sizes):
     num_refiner_layers: int = count("N_r")
     guidance_embeds: bool = flag()
     qk_norm: str | None = derived(lambda c: denoising.word(c, "qk_norm", _NORMS))
-    image_condition_type: str | None = derived(lambda c: denoising.word(c, "image_condition_type", _IMAGES))
     out_channels: int
     width: int
     history: bool
@@ -49,6 +48,8 @@ def spec(c: Config) -> Spec[HunyuanVideo]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     packs = c.family == "HunyuanVideoFramepackTransformer3DModel"
+    if not packs:
+        denoising.word(c, "image_condition_type", _IMAGES)
     own = HunyuanVideo.read(
         c,
         out_channels=out,

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[LuminaNext]:
     wide = 8 * c.int("hidden_size") // 3
     wide = wide if c.is_null("ffn_dim_multiplier") else c.times("ffn_dim_multiplier", wide)
     width = keys.dim("d_ff", round_up(wide, c.int("multiple_of", minimum=1)))
-    own = LuminaNext.read(c, kv_heads=heads if c.is_null("num_kv_heads") else c.int("num_kv_heads"), width=width)
+    own = LuminaNext.read(c, kv_heads=_kv_heads(c, heads), width=width)
     head = own.hidden_size // heads
     if not head or head % 4:
         said = (
@@ -43,6 +43,15 @@ def spec(c: Config) -> Spec[LuminaNext]:
         )
         raise c.error("not-divisible", said, "hidden_size", "Correct one of them.", observed=int(head))
     return diffusion.diffusing(c, own, own.hidden_size)
+
+
+def _kv_heads(c: Config, heads: int) -> int:
+    if not c.is_null("num_kv_heads"):
+        return keys.dim("h_kv", c.int("num_kv_heads"))
+    if c.bool("qk_norm"):
+        said = "num_kv_heads is null, and qk_norm needs the number of heads that it is over."
+        raise c.error("contradiction", said, "num_kv_heads", "Give it, as num_attention_heads if all have their own.")
+    return heads
 
 
 def blueprint(s: Spec[LuminaNext]) -> Block:

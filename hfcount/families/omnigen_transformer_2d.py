@@ -30,6 +30,9 @@ def spec(c: Config) -> Spec[OmniGen]:
     if own.hidden_size % 4:
         said = f"hidden_size is {int(own.hidden_size):,}, which a table of places needs in quarters."
         raise c.error("not-divisible", said, "hidden_size", "Correct it.", observed=int(own.hidden_size))
+    if own.hidden_size < own.num_attention_heads:
+        said = f"hidden_size is {int(own.hidden_size):,}, less than num_attention_heads: heads would have no width."
+        raise c.error("out-of-range", said, "hidden_size", "Correct it.", observed=int(own.hidden_size))
     scaling = c.object("rope_scaling") or {}
     for key in ("short_factor", "long_factor"):
         if key not in scaling:
@@ -47,11 +50,11 @@ def spec(c: Config) -> Spec[OmniGen]:
 def blueprint(s: Spec[OmniGen]) -> Block:
     d, of = s.hidden, s.own
     head, width, norm = d // of.num_attention_heads, of.intermediate_size, rms_norm(d)
-    own, wide = Linear(d, of.num_key_value_heads * head), of.num_attention_heads * head
+    own = Linear(d, of.num_key_value_heads * head)
     image, rows = patches(of.in_channels, d, of.patch_size, of.patch_size), of.pos_embed_max_size
     layer = block(
         input_layernorm=norm,
-        self_attn=normed_attention(d, wide, d, False, to_k=own, to_v=own, to_out=Block({"0": Linear(wide, d)})),
+        self_attn=normed_attention(d, d, d, False, to_k=own, to_v=own, to_out=Block({"0": Linear(d, d)})),
         post_attention_layernorm=norm,
         mlp=block("mlp", gate_up_proj=Linear(d, 2 * width), down_proj=Linear(width, d)),
     )

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.components.z_image import Patch, ZImageLayers, patches
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
-from hfcount.spec import Sizes, Spec, derived, part, size
+from hfcount.spec import Sizes, Spec, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
@@ -19,7 +19,7 @@ class ZImageControlNet(Sizes):
     `refiner` says which layers refine the noise: none but the others, such that steer too, or plain ones.
     """
 
-    each: ZImageLayers = part(ZImageLayers)
+    each: ZImageLayers = derived(ZImageLayers.of)
     control_in_dim: int = size("C_h")
     patches: tuple[Patch, ...] = derived(patches)
     refiner: str | None = derived(lambda c: denoising.text_of(c, "add_control_noise_refiner"))

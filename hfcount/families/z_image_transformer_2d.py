@@ -5,7 +5,7 @@ from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.diffusion_transformers import STEP_CHANNELS
-from hfcount.spec import Sizes, Spec, count, derived, part, size
+from hfcount.spec import Sizes, Spec, count, derived, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -19,7 +19,7 @@ class ZImage(Sizes):
     """What Z-Image alone has; `siglip_feat_dim` is the width of what SigLIP sees, None if that is not asked."""
 
     in_channels: int = size("C")
-    each: ZImageLayers = part(ZImageLayers)
+    each: ZImageLayers = derived(ZImageLayers.of)
     n_layers: int = count("L")
     cap_feat_dim: int = size("d_t")
     siglip_feat_dim: int | None = derived(lambda c: denoising.nullable(c, "siglip_feat_dim", "d_v"))
