@@ -56,6 +56,7 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "class_embed_type": (None, "timestep", "identity", "projection", "simple_projection"),
     "encoder_hid_dim_type": (None, "text_proj", "text_image_proj", "image_proj"),
     "mid_block_type": (None, "UNetMidBlock2DCrossAttn", "UNetMidBlock2D", "UNetMidBlock2DSimpleCrossAttn", "Other"),
+    "add_control_noise_refiner": (None, "control_layers", "control_noise_refiner", "other"),
     "added_emb_type": (None, "prd", "other"),
     **dict.fromkeys(("norm_in_type", "embedding_proj_norm_type"), (None, "layer", "other")),
     "encoder_hid_proj_type": (None, "linear", "other"),
@@ -67,6 +68,16 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "transformer_layers_per_block": (1, 3, [1, 2, 3], [1, 2], [2, [1, 2, 3], 1], [3, 2, 1, 4]),
 }
 """What keys that hold a word, or may hold something of several kinds, may hold."""
+
+WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
+    "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
+    "LatteTransformer3DModel": {
+        "norm_type": ("ada_norm_single", "ada_norm", "ada_norm_zero", "layer_norm", "layer_norm_i2vgen", "other"),
+        "num_embeds_ada_norm": (None, 5, 12),
+    },
+}
+"""The same of keys that mean something else in one class."""
 
 diffusers.utils.logging.set_verbosity_error()
 
@@ -133,12 +144,13 @@ def varied(config: Json, chance: Random) -> Json:
         if key in result and chance.random() < 0.15:
             del result[key]
         else:
-            result[key] = _other(key, result.get(key, known.get(key)), chance)
+            words = WORDS_OF.get(config["model_type"], {}).get(key)
+            result[key] = chance.choice(words) if words else _other(key, result.get(key, known.get(key)), chance)
     return result
 
 
 def _other(key: str, value: Any, chance: Random) -> Any:
-    if key in WORDS:
+    if key in WORDS and not isinstance(value, bool):
         return chance.choice(WORDS[key])
     if isinstance(value, bool):
         return not value

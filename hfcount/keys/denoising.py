@@ -15,6 +15,11 @@ def nullable(c: Config, key: str, symbol: str = "") -> int | None:
     return Dim.named(symbol, value) if symbol else value
 
 
+def sized(c: Config, key: str, symbol: str) -> int:
+    """A size that only some classes of a family have, with its symbol."""
+    return Dim.named(symbol, c.int(key))
+
+
 def or_else(c: Config, key: str, other: int, symbol: str = "") -> int:
     """A size, or `other` where the key is null or 0."""
     return nullable(c, key, symbol) or other
