@@ -1766,6 +1766,18 @@ CASES: dict[str, Case] = {
         make=lambda: Piped(gone=(UNET,), files={"unet/diffusion_pytorch_model.bin": bytes(99)}),
         reason="NoHeaders",
     ),
+    "null for a part": Case(
+        "mismatch",
+        "HF820",
+        ("has null for safety_checker",),
+        make=lambda: Piped(after=pipeline_repos.says("model_index.json", safety_checker=None)),
+    ),
+    "a part of another library": Case(
+        "mismatch",
+        "HF821",
+        ("vae as AutoencoderKL of transformers", "diffusers has it"),
+        make=lambda: Piped(after=pipeline_repos.says("model_index.json", vae=["transformers", "AutoencoderKL"])),
+    ),
 }
 
 
