@@ -1329,8 +1329,9 @@ CASES: dict[str, Case] = {
     "total_size is 0": Case("explained", "HF402", ("gives 0",), spoil=claims(total_size=0)),
     "no total_size": Case("explained", "HF402", ("no metadata.total_size",), spoil=claims(total_size=None)),
     "no metadata": Case(
-        "explained",
+        "mismatch",
         "HF402",
+        ("KeyError",),
         spoil=file(lambda content: json.dumps({"weight_map": json.loads(content)["weight_map"]}).encode(), INDEX),
     ),
     "total_size is the sum of the file sizes": Case(
