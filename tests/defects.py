@@ -743,6 +743,14 @@ def gguf(
     return Checkpoint({**gguf_files.CONFIG, **config}, weight_map={}, others=dict(files or one))
 
 
+def all_pickled() -> dict[str, bytes]:
+    """The pickled weights of each part of a pipeline."""
+    names = {part: path.replace("safetensors", "bin") for part, path in pipeline_repos.WEIGHTS.items()}
+    names["text_encoder"] = "text_encoder/pytorch_model.bin"
+    configs = {part: pipeline_repos.STABLE[f"{part}/config.json"] for part in names}
+    return {path: pipeline_repos.pickled(pipeline_repos.described(configs[part])) for part, path in names.items()}
+
+
 class Piped(Checkpoint):
     """A pipeline of diffusers, as `pipeline` makes it."""
 
@@ -1761,11 +1769,7 @@ CASES: dict[str, Case] = {
         make=lambda: Piped(renamed=IN_VARIANT, files={"tokenizer/LICENSE": b"x"}),
     ),
     "one part pickled": Case(
-        "unverified",
-        "HF819",
-        ("unet has pickled weights",),
-        make=lambda: Piped(gone=(UNET,), files={"unet/diffusion_pytorch_model.bin": bytes(99)}),
-        reason="NoHeaders",
+        "explained", "HF819", ("unet has pickled weights",), make=lambda: Piped(gone=(UNET,), files=all_pickled())
     ),
     "null for a part": Case(
         "mismatch",

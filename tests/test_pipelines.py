@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import Run
 from loopback import Hub
-from pipeline_repos import INDEX, WEIGHTS, described, pipeline, safetensors, says
+from pipeline_repos import ENCODER, INDEX, UNET, VAE, WEIGHTS, described, pickled, pipeline, safetensors, says
 
 import hfcount
 from hfcount.reporters import FORMATS, OUTPUTS
@@ -86,9 +86,19 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
             id="a name without a dot beside a variant",
         ),
         pytest.param(
-            {"gone": (WEIGHTS["unet"],), "files": {"unet/diffusion_pytorch_model.bin": bytes(99)}},
-            *("unverified", "HF819", "unet"),
+            {"gone": (WEIGHTS["unet"],), "files": {"unet/diffusion_pytorch_model.bin": pickled(described(UNET))}},
+            *("explained", "HF819", "unet"),
             id="pickled",
+        ),
+        pytest.param(
+            {"gone": (WEIGHTS["unet"],), "files": {f"{WEIGHTS['unet']}/": b""}},
+            *("mismatch", "HF810", "unet"),
+            id="a folder called like the file",
+        ),
+        pytest.param(
+            {"after": says("text_encoder/config.json", model_type="clip")},
+            *("explained", "HF815", "text_encoder"),
+            id="another model_type",
         ),
     ],
 )
@@ -183,6 +193,18 @@ def test_a_part_in_the_folder_of_the_pipeline(tmp_path: Path, hub: Hub, run: Run
     run("org/flat", "--save", str(tmp_path / "saved"))
     saved = hfcount.verify("org/flat", fixtures=tmp_path / "saved")
     assert (saved.verdict, saved.parameters) == ("verified", whole.parameters)
+
+
+def test_from_a_repo_all_parts_are_pickled_or_none_is(tmp_path: Path, hub: Hub, run: Run) -> None:
+    unet, vae = pickled(described(UNET)), pickled(described(VAE))
+    files = {"unet/diffusion_pytorch_model.bin": unet}
+    hub.publish("org/one", pipeline(tmp_path / "one", gone=(WEIGHTS["unet"],), files=files))
+    report = run("org/one").report
+    assert (report["verdict"], [one["code"] for one in report["findings"]]) == ("mismatch", ["HF819"])
+    files |= {"vae/diffusion_pytorch_model.bin": vae, "text_encoder/pytorch_model.bin": pickled(described(ENCODER))}
+    hub.publish("org/all", pipeline(tmp_path / "all", gone=(*WEIGHTS.values(),), files=files))
+    report = run("org/all").report
+    assert (report["verdict"], report["findings"]) == ("verified", [])
 
 
 def test_a_scheduler_that_cannot_be_read(tmp_path: Path) -> None:

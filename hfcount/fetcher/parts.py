@@ -23,14 +23,15 @@ _AT_ONCE = 4  # parts that are read from the Hub
 
 
 def folder_files(request: Request, documents: Documents, part: str) -> list[str] | None:
-    """The names of what is in the folder of a part; None where there is no such folder."""
+    """The names of what is in the folder of a part, of folders with a slash; None where there is no such folder."""
     if documents.source == "folder":
-        with suppress(OSError):
-            return sorted(os.listdir(local_path(request.path) / part))
+        with suppress(OSError), os.scandir(local_path(request.path) / part) as entries:
+            return sorted(f"{one.name}/" if one.is_dir() else one.name for one in entries)
         return None
     prefix = f"{part}/"
     names = documents.files if documents.sizes is None else documents.sizes
-    return sorted(name[len(prefix) :] for name in names if name.startswith(prefix)) or None
+    inner = (name[len(prefix) :].partition("/") for name in names if name.startswith(prefix))
+    return sorted({name + slash for name, slash, _ in inner}) or None
 
 
 def root_files(documents: Documents) -> list[str]:

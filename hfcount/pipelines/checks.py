@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hfcount.fetcher.missing import named
 from hfcount.formats.pipeline_index import Entry, PipelineIndex
-from hfcount.pipelines.loadable import is_part_class, unloadable
+from hfcount.pipelines.loadable import is_part_class, other_type, unloadable
 from hfcount.pipelines.signatures import alike, signature, version
 from hfcount.pipelines.weights import WeightFiles, is_foreign, weight_files
 from hfcount.text import printable, shown
@@ -120,7 +120,7 @@ def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, rep
     absent = {gone.part for gone in missing} | lost
     weighty = [entry for entry in entries if not (entry.weightless or entry.name in absent or is_foreign(entry))]
     weights = {entry.name: weight_files(entry, folders[entry.name].names) for entry in weighty}
-    pickled = _pickled(weights)
+    pickled = _pickled(weights, repo)
     variant, more = _variants({name: one for name, one in weights.items() if not one.only_pickled})
     findings: list[Finding] = [*unknown, *missing, *pickled, *more]
     needed = any(isinstance(one, VariantNeeded) for one in more)
@@ -131,12 +131,14 @@ def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, rep
     return Looked(weights, variant, absent, findings)
 
 
-def _pickled(weights: Mapping[str, WeightFiles]) -> list[PartPickled]:
+def _pickled(weights: Mapping[str, WeightFiles], repo: bool) -> list[PartPickled]:
     """HF819: the parts that are pickled where others are not."""
     found = {name: one.pickled_name for name, one in weights.items() if one.only_pickled}
     if len(found) == len(weights):
         return []
-    return [PartPickled(part=name, file=f"{name}/{file}") for name, file in found.items()]
+    fails = next((name for name, one in weights.items() if repo and not one.pickled), None)
+    level: Severity = "error" if fails else "note"
+    return [PartPickled(severity=level, part=name, file=f"{name}/{file}", fails=fails) for name, file in found.items()]
 
 
 def _missing(entry: Entry, place: Folder) -> PartMissing | None:
@@ -221,3 +223,8 @@ def class_differs(entry: Entry, config: Mapping[str, object]) -> Iterator[PartCl
     if entry.library == "diffusers" and isinstance(kind, str) and kind != entry.kind:
         file = f"{entry.name}/{_CONFIG}"
         yield PartClassDiffers(part=entry.name, key="_class_name", file=file, expected=entry.kind, observed=kind)
+    kind = config.get("model_type")
+    if isinstance(kind, str) and (other := other_type(entry, config)):
+        file = f"{entry.name}/{_CONFIG}"
+        by = f"{entry.kind} ({other})"
+        yield PartClassDiffers(part=entry.name, key="model_type", file=file, expected=by, observed=kind)

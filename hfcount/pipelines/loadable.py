@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -73,6 +73,12 @@ def _is_model(kind: str) -> bool:
     """Whether transformers has a model of this class, in this very spelling."""
     found = classes.known(kind)
     return found is not None and found.name == kind
+
+
+def other_type(entry: Entry, config: Mapping[str, object]) -> str | None:
+    """The model_type that a class of transformers reads a config as, where the config names another or none."""
+    found = classes.known(entry.kind) if entry.library == "transformers" else None
+    return found.types[0] if found and config and config.get("model_type") not in found.types else None
 
 
 def _elsewhere(kind: str) -> str:

@@ -18,7 +18,7 @@ from hfcount.formats.pipeline_index import Entry, PipelineIndex, read_pipeline
 from hfcount.inspection import Options
 from hfcount.pipelines.checks import SCHEDULER, Folder, Looked, class_differs, described, looked
 from hfcount.pipelines.fitting import misfits
-from hfcount.pipelines.loadable import is_code
+from hfcount.pipelines.loadable import is_code, other_type
 from hfcount.pipelines.serving import served
 from hfcount.pipelines.weights import is_foreign, layout_of_variant
 from hfcount.report.model import Beside, Report
@@ -180,7 +180,7 @@ class _Run(NamedTuple):
             error = part if isinstance(part, HfcountError) else part.refusal()
             return _unknown(error.kind, str(error))
         settings = self.options._replace(load=Workload(), save=None)
-        unread = files is not None and files.only_pickled and entry.library != "transformers"
+        unread = files is not None and files.only_pickled and files.sharded and entry.library != "transformers"
         settings = settings._replace(depth="config") if unread else settings
         if variant := found.variant.get(entry.name):
             part = self._as_variant(entry.name, part, found, variant)
@@ -189,7 +189,9 @@ class _Run(NamedTuple):
         except HfcountError as error:
             return _unknown(error.kind, str(error))
         if unread and self.options.depth != "config" and report.error is None:
-            failure = Failure(kind="NoHeaders", message="its weights are pickled (.bin), and were not read")
+            failure = Failure(
+                kind="NoHeaders", message="its weights are several pickled files (.bin), which were not read"
+            )
             return replace(report, error=failure)
         return report
 
@@ -220,8 +222,10 @@ def _unknown(kind: str, message: str) -> Report:
     return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
 
 
-def _class_of(entry: Entry, config: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The key of a part's config that the class in the index stands for, and that class."""
+def _class_of(entry: Entry, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What the class in the index stands for in a part's config."""
     if entry.library == "diffusers" or (entry.library != "transformers" and "model_type" not in config):
-        return "_class_name", entry.kind
-    return None if entry.kind.startswith("Auto") else ("architectures", entry.kind)
+        return {"_class_name": entry.kind}
+    if (other := other_type(entry, config)) is not None:
+        return {"architectures": [entry.kind], "model_type": other}
+    return {"architectures": [entry.kind]}
