@@ -109,10 +109,7 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
 
 def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
     """The config with the class that loads it, where that is named elsewhere."""
-    if documents.loaded_as is None:
-        return values
-    key, kind = documents.loaded_as
-    return {**values, key: [kind] if key == "architectures" else kind}
+    return {**values, **documents.loaded_as} if documents.loaded_as else values
 
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:

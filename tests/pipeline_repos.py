@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loopback import WIDTHS
+from pickled import archive, items, state, zeros
 
 from hfcount.building import build
 from hfcount.layouts import library_of
@@ -108,6 +109,12 @@ def safetensors(shapes: Mapping[str, tuple[int, ...]], dtype: str = "F32") -> by
     return struct.pack("<Q", len(text)) + text + bytes(end)
 
 
+def pickled(shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+    """The same as torch.save writes it."""
+    tensors = {name: ("F32", shape) for name, shape in shapes.items()}
+    return archive(state(**items(tensors)), zeros(tensors))
+
+
 def pipeline(
     folder: Path,
     *edits: Edit,
@@ -136,6 +143,9 @@ def pipeline(
     for path, raw in {**whole, **(files or {})}.items():
         if path not in gone:
             place = folder / path
+            if path.endswith("/"):
+                place.mkdir(parents=True)
+                continue
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(raw)
     return folder

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.layout import BIN_INDEX, CONFIG, HEADERS, HF_LAYOUT, INDEX, MODULES, OPEN_CLIP, PARAMS, Layout
@@ -199,7 +199,7 @@ class Documents:
         companions: further documents by name: of COMPANIONS, and the configs of modules.
         place: reads any other file; None where only the documents are at hand.
         layout: which files are the config, the weights and the index.
-        loaded_as: a key of the config and the class that counts in its place: that of a pipeline's index.
+        loaded_as: what counts in place of keys of the config, by key: the class that a pipeline's index names.
     """
 
     model: str
@@ -214,7 +214,7 @@ class Documents:
     companions: Mapping[str, Document] = field(default_factory=dict)
     place: "Place | None" = None
     layout: Layout = HF_LAYOUT
-    loaded_as: tuple[str, str] | None = None
+    loaded_as: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Source(Protocol):
