@@ -70,7 +70,8 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         library, documents, values = as_read(documents, values)  # None where families have the library's own names
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
-        alone = changes or documents.loaded_as  # what the document alone does not say
+        named = library is not None and library.names(published)
+        alone = changes or documents.loaded_as or named  # what the document alone does not say
         blueprint = make() if alone else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
