@@ -78,6 +78,10 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
+        if blueprint.spec.family == "timm" and (names := _unknown_names(outcome)):
+            from hfcount.families.timm import check_older
+
+            check_older(blueprint.spec, names, document.where)
         evidence = _second_form(documents, blueprint, evidence, outcome)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
@@ -123,6 +127,11 @@ def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence,
     from hfcount.second_form import compare  # few have two
 
     return compare(documents, blueprint, evidence, outcome)
+
+
+def _unknown_names(outcome: Outcome) -> Sequence[str]:
+    """The names that are not the model's, where it lacks others."""
+    return outcome.match.unexpected if outcome.match and outcome.match.missing_count else ()
 
 
 def _where(document: Document, changes: Changes) -> str:
