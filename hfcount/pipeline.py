@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
-from hfcount.formats.json import parse_object
+from hfcount.formats.json import Document, parse_object
 from hfcount.inspection import Figures, Inspection, Options
 from hfcount.mapper.whatif import Changes, lists
 from hfcount.plan import Blueprint
@@ -51,7 +52,8 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         return report_of(_with_values(contained(documents, request, options.of_headers), request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
-        inspection = examine(replace(documents, shards=reads), options.of_headers, until=until)
+        read = partial(_base, request, documents.source)
+        inspection = examine(replace(documents, shards=reads, base=read), options.of_headers, until=until)
         found = inspection.evidence.weights or found
         inspection = look_beside(documents.place, request, inspection)
     finally:
@@ -60,6 +62,15 @@ def inspect(request: Request, options: Options | None = None) -> Report:
             sizes = recorded_sizes(documents, found)
             record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
     return report_of(_with_values(inspection, request, options))
+
+
+def _base(request: Request, source: str, named: str, unasked: bool) -> Document | None:
+    """The config of the model that a config names; a local folder asks nothing of the Hub unasked."""
+    from hfcount.fetcher.base import base_config  # few name one
+
+    if request.base is not None:
+        return base_config(request.base, request)
+    return base_config(named, request, trusted=False) if unasked and source not in ("folder", "memory") else None
 
 
 def _with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:

@@ -200,6 +200,8 @@ class Documents:
         place: reads any other file; None where only the documents are at hand.
         layout: which files are the config, the weights and the index.
         loaded_as: what counts in place of keys of the config, by key: the class that a pipeline's index names.
+        base: gives the config of another model, which the config names: that of --base or, where it is said to ask for
+            it unasked, of the repo of that name; None where neither tells it.
     """
 
     model: str
@@ -215,6 +217,7 @@ class Documents:
     place: "Place | None" = None
     layout: Layout = HF_LAYOUT
     loaded_as: Mapping[str, Any] = field(default_factory=dict)
+    base: "Callable[[str, bool], Document | None] | None" = field(default=None, compare=False)
 
 
 class Source(Protocol):
