@@ -5,9 +5,38 @@ from typing import Self
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys import dim
 from hfcount.mapper import Config
-from hfcount.spec import Record
+from hfcount.spec import Record, Sizes, Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, Linear, Node, Presence, Repeat, Tensor, block
+
+
+class Needs(Record):
+    """What a draft takes from its target.
+
+    Args:
+        width: of the target's states that it reads; None if it reads none, or they may be of any width.
+        layers: the numbers of the target's layers whose states it reads, as far as its config says.
+        last: the largest of these numbers that there may be, counted from the number of layers: -1 is the last layer.
+        depth: how many layers it takes the target to have; None if it does not say.
+        shared: the tensors that it takes from the target where it stores none, by their width.
+        alike: whether its layer is one of the target's, with the same rotary positions.
+    """
+
+    width: int | None
+    layers: tuple[int, ...] = ()
+    last: int = -1
+    depth: int | None = None
+    shared: tuple[str, ...] = ("embed_tokens.weight", "lm_head.weight")
+    alike: bool = False
+
+
+class Draft(Sizes):
+    """Sizes of a draft, whose target is another model."""
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        raise NotImplementedError  # each draft reads something else
+
 
 LAYER = "transformer_layer_config"
 """The key of the layers' config in configs of speculators."""
@@ -36,6 +65,11 @@ def layers_of(c: Config, *known: str) -> Config:
         said = f"{LAYER} is of type {printable(kind, 60)}, and {c.family.removeprefix('speculators_')} has layers of"
         raise UnknownArchitecture(f"{c.where}: {said} {' and '.join(known)} alone.")
     return inner
+
+
+def numbers(c: Config | None, key: str) -> tuple[int, ...]:
+    """The numbers of the target's layers in a list; empty if it is absent."""
+    return tuple(map(int, c.ints(key, default=()))) if c else ()
 
 
 class Vocabulary(Record):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hfcount import keys
-from hfcount.components.drafts import series
+from hfcount.components.drafts import Draft, Needs, series
 from hfcount.families.deepseek_v3 import blueprint as whole
 from hfcount.mapper import Config
 from hfcount.parts.conversions import packed
@@ -17,7 +17,13 @@ MERGED = packed()
 IGNORED = ("num_nextn_predict_layers", "num_mtp_layers", "first_k_dense_replace", "moe_layer_freq", "mlp_layer_types")
 
 
-def spec(c: Config) -> Spec:
+class DeepseekNextn(Draft):
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(s.hidden), alike=True)
+
+
+def spec(c: Config) -> Spec[DeepseekNextn]:
     depth = keys.layer_count(c)
     if depth != 1:
         said = f"num_hidden_layers is {depth:,}, and the layer is stored alone, as layer 0."
@@ -25,9 +31,9 @@ def spec(c: Config) -> Spec:
     one = Layer(mixer=keys.mla(c), ffn=keys.deepseek_moe(c), mtp=True)
     layers = [Layers(indices=Indices.below(1), layer=one)]
     heads = keys.named(("ForCausalLM",), ForCausalLMNextN="causal_lm")
-    return keys.decoder_spec(c, layers, heads=heads).replace(tied=False)
+    return keys.decoder_spec(c, layers, heads=heads).replace(tied=False).having(DeepseekNextn.read(c))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[DeepseekNextn]) -> Block:
     (layer,) = series(whole(s.replace(head="base")).children["layers"])
     return block(model=block(layers=Repeat(Indices.below(1), replace(layer, component=None))))

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.components.draft_heads import Correction, Markov, Refinement, Selection, selection
-from hfcount.components.drafts import SAID, Vocabulary, layers_of, of_speculators
+from hfcount.components.drafts import SAID, Draft, Needs, Vocabulary, layers_of, numbers, of_speculators
 from hfcount.mapper import Config
 from hfcount.parts import gqa, pre_norm, rms_norm, stack, swiglu
 from hfcount.parts.layers import altered
-from hfcount.spec import Layer, Sizes, Spec
+from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # draft/dflash.py, domino.py and dspark.py of sgl-project/SpecForge; speculators 0.9.0: models/dflash/core.py,
@@ -36,8 +36,6 @@ IGNORED = (
     *SAID,
     "block_size",
     "mask_token_id",
-    "num_target_layers",
-    "target_layer_ids",
     "dflash_config",
     "sample_from_anchor",
     "sliding_window_non_causal",
@@ -51,16 +49,24 @@ IGNORED = (
     "use_swa",
     "swa_window_size",
 )
+_IDS = "aux_hidden_state_layer_ids"
 _KINDS = {"DFlash2DraftModel": "dflash2", "DominoDraftModel": "domino", "DSparkDraftModel": "dspark"}
 
 Head = Markov | Correction | Selection | Refinement | None
 
 
-class DFlash(Sizes):
+class DFlash(Draft):
+    layers: tuple[int, ...]
+    depth: int | None
+    last: int
     seen: int
     target_hidden_size: int
     vocabulary: Vocabulary
     head: Head
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(self.target_hidden_size), layers=self.layers, last=self.last, depth=self.depth)
 
 
 def spec(c: Config) -> Spec[DFlash]:
@@ -76,11 +82,10 @@ def spec(c: Config) -> Spec[DFlash]:
         ffn=keys.dense(text),
     )
     d, vocab, depth = text.int("hidden_size"), text.int("vocab_size"), keys.layer_count(text)
-    if flat:
-        # Without a list it reads as many layers as it has.
-        seen = own.length("target_layer_ids") or int(depth)
-    else:
-        seen = len(c.ints("aux_hidden_state_layer_ids", default=() if c.has("aux_hidden_state_layer_ids") else None))
+    listed = numbers(own, "target_layer_ids") if flat else numbers(c, _IDS)
+    if not (flat or listed):
+        raise c.malformed(f"no {_IDS}, which says how many states it reads.", _IDS, "HF101")
+    of_target = c.int("num_target_layers", default=None) if flat else None
     vocabulary = Vocabulary.read(c, vocab, absent=None if flat else 32000)
     kind = _kind(c, own)
     if kind == "dflash2" and vocabulary.reduced:
@@ -88,7 +93,10 @@ def spec(c: Config) -> Spec[DFlash]:
         raise c.error("contradiction", said, "draft_vocab_size", "Correct it.", expected=int(vocab))
     sizes = DFlash.read(
         c,
-        seen=keys.dim("n_s", seen),
+        layers=listed,
+        depth=None if of_target is None else int(of_target),
+        last=-1 if flat else 0,
+        seen=keys.dim("n_s", len(listed) or int(depth)),  # without a list it reads as many layers as it has
         target_hidden_size=keys.dim("d_t", c.int("target_hidden_size", default=None) or d),
         vocabulary=vocabulary,
         head=_head(kind, own, d, flat),

@@ -1,10 +1,11 @@
 """EAGLE's drafts, of the first two versions: layers that read a token beside the state before (arXiv:2401.15077)."""
 
 from hfcount import keys
+from hfcount.components.drafts import Draft, Needs
 from hfcount.mapper import Config
 from hfcount.parts import gqa, rms_norm, swiglu
 from hfcount.parts.layers import altered
-from hfcount.spec import Layer, Sizes, Spec, flag
+from hfcount.spec import Layer, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -15,9 +16,13 @@ SPELLINGS = {r"^model\.": ""}
 IGNORED = ("model",)
 
 
-class Eagle(Sizes):
+class Eagle(Draft):
     bias: bool | None
     add_para_norm: bool = flag(absent=False)
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(s.hidden))
 
 
 def spec(c: Config) -> Spec[Eagle]:

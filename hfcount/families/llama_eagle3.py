@@ -1,10 +1,10 @@
 """EAGLE-3's drafts: a projection of several layers' states, few layers, a smaller vocabulary (arXiv:2503.01840)."""
 
 from hfcount import keys
-from hfcount.components.drafts import SAID, Vocabulary, layers_of, of_speculators
+from hfcount.components.drafts import SAID, Draft, Needs, Vocabulary, layers_of, numbers, of_speculators
 from hfcount.mapper import Config
 from hfcount.parts import altered, gqa, rms_norm, swiglu
-from hfcount.spec import Layer, Sizes, Spec, flag
+from hfcount.spec import Layer, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -34,7 +34,9 @@ SPELLINGS = {r"^layers\.0\.": "midlayer."}
 _IDS = "eagle_aux_hidden_state_layer_ids"
 
 
-class LlamaEagle3(Sizes):
+class LlamaEagle3(Draft):
+    layers: tuple[int, ...]
+    library: bool
     seen: int
     target_hidden_size: int
     vocabulary: Vocabulary
@@ -44,6 +46,15 @@ class LlamaEagle3(Sizes):
     norm_before_fc: bool = flag(absent=False)
     fc_norm: bool = flag(absent=False)
 
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(
+            width=int(self.target_hidden_size),
+            layers=self.layers,
+            last=0 if self.library else -1,
+            shared=("embed_tokens.weight",),
+        )
+
 
 def spec(c: Config) -> Spec[LlamaEagle3]:
     library = of_speculators(c)
@@ -52,12 +63,14 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
     ffn = keys.dense(text, bias=not normed and text.bool("mlp_bias", default=False))
     mixer = keys.attention(text, qkv_bias=bias, out_bias=library and bias, qk_norm=normed)
     ids = c if library else c.sub("eagle_config")
-    read = ids.length(_IDS) if ids else None
-    seen = (None if library else c.int("num_aux_hidden_states", default=None)) or read or 3
+    listed = numbers(ids, _IDS)
+    seen = (None if library else c.int("num_aux_hidden_states", default=None)) or len(listed) or 3
     vocab = text.int("vocab_size")
     at_once = c.family == "speculators_peagle" or "PEagleDraftModel" in c.strs("architectures")
     sizes = LlamaEagle3.read(
         c,
+        layers=listed,
+        library=library,
         seen=keys.dim("n_s", seen),
         target_hidden_size=keys.dim("d_t", c.int("target_hidden_size", default=None) or text.int("hidden_size")),
         vocabulary=Vocabulary.read(c, vocab, absent=32000 if library else None),

@@ -1,8 +1,9 @@
 """Medusa: heads that each draft a token further ahead from one state of the target (arXiv:2401.10774)."""
 
 from hfcount import keys
+from hfcount.components.drafts import Draft, Needs
 from hfcount.mapper import Config
-from hfcount.spec import Sizes, Spec, count, flag
+from hfcount.spec import Spec, count, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -12,12 +13,16 @@ SPELLINGS = {r"^medusa_heads\.": ""}
 IGNORED = ("max_paths", "topk", "max_seq_len", "medusa_choices")
 
 
-class Medusa(Sizes):
+class Medusa(Draft):
     truncated_vocab_size: int
     num_heads: int = count("n_h", "num_heads", absent=5)
     num_hidden_layers: int = count("N", "num_hidden_layers", absent=1)
     medusa_fc_bias: bool = flag(absent=False)
     original_lm_head: bool = flag(absent=False)
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(s.hidden), shared=())
 
 
 def spec(c: Config) -> Spec[Medusa]:

@@ -1,9 +1,10 @@
 """A draft of one small network for each token ahead, fed by the token before (arXiv:2404.19124)."""
 
 from hfcount import keys
+from hfcount.components.drafts import Draft, Needs
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm
-from hfcount.spec import Sizes, Spec, count, flag, size
+from hfcount.spec import Spec, count, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
@@ -13,12 +14,16 @@ SPELLINGS = {r"^speculator\.": ""}
 IGNORED = ("top_k_tokens_per_head", "n_candidates", "num_lookahead_tokens")
 
 
-class MLPSpeculator(Sizes):
+class MLPSpeculator(Draft):
     inner_dim: int
     emb_dim: int = size("d_t", absent=4096)
     n_predict: int = count("N", absent=3)
     tie_weights: bool = flag(absent=False)
     scale_input: bool = flag(absent=False)  # a norm without weights
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(self.emb_dim), shared=())
 
 
 def spec(c: Config) -> Spec[MLPSpeculator]:

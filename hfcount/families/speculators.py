@@ -1,12 +1,12 @@
 """Drafts of a layer like their target's: one that predicts further tokens (MTP), and EAGLE's (arXiv:2401.15077)."""
 
 from hfcount import families, keys
-from hfcount.components.drafts import LAYER, SAID, series
+from hfcount.components.drafts import LAYER, SAID, Draft, Needs, series
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.layers import altered
-from hfcount.spec import GQA, Layer, Layers, Sizes, Spec, flag
+from hfcount.spec import GQA, Layer, Layers, Spec, flag
 from hfcount.text import printable
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -20,9 +20,13 @@ _NEAR = 10_000  # layers before the last: there are never so many
 _MTP = ("qwen3", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 
 
-class Speculators(Sizes):
+class Speculators(Draft):
     layernorms: bool = flag(absent=False)
     fusion_bias: bool = flag(absent=False)
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(s.hidden), alike=s.family == "speculators_mtp")
 
 
 def spec(c: Config) -> Spec[Speculators]:
