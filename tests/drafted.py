@@ -86,7 +86,7 @@ def stored(draft: Json, gone: tuple[str, ...] = ()) -> Tensors:
     return {name: (dtypes.get(name, "BF16"), tuple(map(int, row.shape))) for name, row in held.items()}
 
 
-MTP = {"num_nextn_predict_layers": 1}
+MTP: Json = {"num_nextn_predict_layers": 1}
 
 DRAFTED: dict[str, Drafted] = {
     "EAGLE-3 that fits": Drafted("verified"),
