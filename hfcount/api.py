@@ -49,6 +49,7 @@ def verify(
     tensors: bool = False,
     derive_with: DerivedWith | None = None,
     base: str | PathLike[str] | None = None,
+    target: str | PathLike[str] | None = None,
 ) -> Report:
     """Verifies a checkpoint against its config.
 
@@ -87,6 +88,7 @@ def verify(
         derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
             (extra `transformers`).
         base: the model that an adapter or a GGUF file was made of: a folder, a config's own .json file or a repo.
+        target: the model that a draft proposes tokens for, likewise: whether it fits.
 
     Raises:
         FetchError: the documents could not be read.
@@ -96,9 +98,12 @@ def verify(
     """
     request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     _check_choice("depth", depth, get_args(AskedDepth))
-    if not isinstance(base, str | PathLike | None):
-        raise TypeError(f"base is {typed(base)}, and must be a str or a path, or None.")
-    request = replace(request, headers=early(depth), base=None if base is None else fspath(base))
+    other = {"base": base, "target": target}
+    for name, one in other.items():
+        if not isinstance(one, str | PathLike | None):
+            raise TypeError(f"{name} is {typed(one)}, and must be a str or a path, or None.")
+    named = {name: None if one is None else fspath(one) for name, one in other.items()}
+    request = replace(request, headers=early(depth), base=named["base"], target=named["target"])
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     options = Options(

@@ -11,6 +11,7 @@ from hfcount.choices import AskedDepth
 from hfcount.contained import contained, is_contained, look_beside
 from hfcount.errors import (
     BadSetting,
+    FetchError,
     HfcountError,
     UnknownArchitecture,
 )
@@ -46,10 +47,16 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
+    if request.target is not None and (isinstance(documents, Place) or documents.layout is PIPELINE_LAYOUT):
+        finish(request, documents) if isinstance(documents, Documents) else documents.reader.close()
+        raise FetchError(
+            "BadName", f"{printable(request.model)} is no draft with a config.json: --target goes with one."
+        )
     if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
         return _pipeline(documents, request, options, until)
     if isinstance(documents, Place) or is_contained(documents, request, options):
-        return report_of(_with_values(contained(documents, request, options.of_headers), request, options))
+        held = _fitted(contained(documents, request, options.of_headers), request)
+        return report_of(_with_values(held, request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
         read = partial(_base, request, documents.source)
@@ -61,7 +68,15 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if options.save is not None:
             sizes = recorded_sizes(documents, found)
             record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
-    return report_of(_with_values(inspection, request, options))
+    return report_of(_with_values(_fitted(inspection, request), request, options))
+
+
+def _fitted(inspection: Inspection, request: Request) -> Inspection:
+    if request.target is None:
+        return inspection
+    from hfcount.drafting import fitted  # rarely asked for
+
+    return fitted(inspection, request)
 
 
 def _base(request: Request, source: str, named: str, unasked: bool) -> Document | None:

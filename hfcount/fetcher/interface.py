@@ -73,6 +73,7 @@ class Request:
         headers: which headers will be read in any case, so that they may be asked for early.
         file: a weight file of another format than safetensors that alone is asked for, or the end of its name.
         base: the model that MODEL was made of, as a folder, a config's own .json file or a repo.
+        target: the model that MODEL proposes tokens for, likewise.
     """
 
     model: str
@@ -87,6 +88,7 @@ class Request:
     headers: Early | None = None
     file: str | None = None
     base: str | None = None
+    target: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
