@@ -2,7 +2,7 @@
 
 # fmt: off
 from hfcount.keys.attention import (
-    Indivisible, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
+    Indivisible, attention, gate_per_head, grouped, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
 from hfcount.keys.backbones import features
 from hfcount.keys.ffn import MOST_EXPERTS, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
