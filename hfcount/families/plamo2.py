@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, fused_qkv, fused_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import conv1d
-from hfcount.spec import GQA, SSM, Layer, Layers, Spec
+from hfcount.spec import GQA, SSM, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -25,11 +25,8 @@ def spec(c: Config) -> Spec:
     heads, kv_heads = c.int("num_attention_heads"), c.int("num_key_value_heads")
     keys.grouped(c, heads, kv_heads)
     mixer = GQA(heads=heads, kv_heads=kv_heads, head_dim=width, qk_norm=True)
-    mixers = [
-        Layers(indices=part, layer=Layer(mixer=one))
-        for part, one in zip(_places(c), (mixer, state), strict=True)
-        if part.count
-    ]
+    some, rest = _places(c)
+    mixers = keys.split((some, lambda: Layer(mixer=mixer)), (rest, lambda: Layer(mixer=state)))
     layers = keys.combined(mixers, keys.uniform(Layer(ffn=keys.dense(c)), keys.layer_count(c)))
     windows = keys.sliding_everywhere(c, default=2048, key="attention_window_size")
     return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
