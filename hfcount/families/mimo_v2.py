@@ -1,15 +1,18 @@
 """MiMo-V2: full and sliding attention with different heads in one projection each, towers for images and for sound."""
 
+import re
+
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, base, gqa, lm_head, network, pre_norm, rms_norm, shared_moe, stack, swiglu
 from hfcount.parts.composite import as_tower
 from hfcount.parts.vision import patch_convolution
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Sizes, Spec, flag, size
+from hfcount.text import shown
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
-# mimo_v2/ of Blaizzy/mlx-vlm 0.7.10, mimo_v2.py and mimo_v2_nextn.py of sgl-project/sglang 0.5.23
+# mimo_v2.py, vision.py and audio.py of Blaizzy/mlx-vlm 0.7.10, mimo_v2_nextn.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("mimo_v2",)
 CLASSES = ("MiMoV2ForCausalLM",)
 IGNORED = (
@@ -152,18 +155,24 @@ class MimoV2Audio(Sizes):
     add_post_norm: bool = flag(absent=False)
 
 
+def _rows(c: Config) -> int:
+    """The number of codes in each table, which releases write as text."""
+    key = "speech_vocab_size"
+    if c.is_int(key):
+        return c.int(key)
+    text = c.str(key)
+    if not re.fullmatch("[1-9][0-9]{0,9}", text):
+        raise c.error("unknown-kind", f"{key} is {shown(text)}, and must be a whole number.", key, observed=text)
+    return int(text)
+
+
 def audio_spec(c: Config) -> Spec[MimoV2Audio]:
     """MiMo-V2's audio tower: tables of codes of sound, and layers like Qwen2's over few frames at once."""
     d, heads = c.int("input_local_dim", default=1024), c.int("input_local_attn_heads")
-    words = c.value("speech_vocab_size")
-    if isinstance(words, str) and words.isdecimal() and len(words) < 10:
-        rows = int(words)
-    else:
-        rows = c.int("speech_vocab_size")
     mixer = keys.multi_head(c, d, heads, qkv_bias=True, out_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("input_local_intermediate_size")))
     layers = [Layers(indices=Indices.below(c.int("input_local_layers", maximum=MAX_LAYERS)), layer=layer)]
-    own = MimoV2Audio.read(c, speech_vocab_size=keys.dim("|V_s|", rows))
+    own = MimoV2Audio.read(c, speech_vocab_size=keys.dim("|V_s|", _rows(c)))
     return keys.encoding(c, layers, hidden=d, out=c.int("out_hidden_size")).having(own)
 
 
