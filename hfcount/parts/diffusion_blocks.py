@@ -78,8 +78,8 @@ def video_block(d: int, width: int, crossed: bool, added: int | None = None, **m
         beside = {"add_k_proj": source, "add_v_proj": source, "norm_added_k": norm, "norm_added_q": unused}
     return block(
         scale_shift_table=table(1, 6, d),
-        attn1=normed_attention(d, d, norm=norm, **more),
-        attn2=normed_attention(d, d, norm=norm, **beside),
+        attn1=normed_attention(d, d, None, True, norm, **more),
+        attn2=normed_attention(d, d, None, True, norm, **beside),
         norm2=layer_norm(d) if crossed else None,
         ffn=feed_forward(d, width),
     )

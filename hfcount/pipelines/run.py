@@ -173,7 +173,7 @@ class _Run(NamedTuple):
 
     def _of_part(self, entry: Entry, found: Looked) -> Report:
         """The report of a part with weights."""
-        asked, part = self.opened[entry.name]
+        asked, part, _ = self.opened[entry.name]
         files = found.weights.get(entry.name)
         if is_foreign(entry):
             return _unknown("NoSafetensors", f"weights of {entry.by} are not read")
