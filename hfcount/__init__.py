@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from hfcount.api import verify, verify_model, verify_tensors, what_ifs
+    from hfcount.api import diff, verify, verify_model, verify_tensors, what_ifs
     from hfcount.building import blueprint
+    from hfcount.diffing.model import Diff
     from hfcount.errors import (
         BadSetting,
         ConfigError,
@@ -41,6 +42,7 @@ _HOMES = {
     "Blueprint": "plan",
     "Collection": "sweeping.asked",
     "ConfigError": "errors",
+    "Diff": "diffing.model",
     "DocumentError": "errors",
     "FetchError": "errors",
     "Finding": "report.model",
@@ -53,6 +55,7 @@ _HOMES = {
     "Verdict": "report.model",
     "VerifyCallback": "saving",
     "blueprint": "building",
+    "diff": "api",
     "sweep": "sweeping.run",
     "verify": "api",
     "verify_model": "api",
@@ -65,6 +68,7 @@ __all__ = [
     "Blueprint",
     "Collection",
     "ConfigError",
+    "Diff",
     "DocumentError",
     "FetchError",
     "Finding",
@@ -78,6 +82,7 @@ __all__ = [
     "VerifyCallback",
     "__version__",
     "blueprint",
+    "diff",
     "sweep",
     "verify",
     "verify_model",

@@ -29,9 +29,10 @@ def types(name: str) -> None:
 
 
 @click.command(context_settings=_SETTINGS)
-def schema() -> None:
-    """Print the JSON Schema of --format json."""
-    for line in schema_lines():
+@click.argument("of", metavar="[report|diff]", default="report", type=click.Choice(["report", "diff"]))
+def schema(of: str) -> None:
+    """Print the JSON Schema of --format json: of the reports of verify, or of what diff says."""
+    for line in schema_lines() if of == "report" else _diff_schema():
         click.echo(line)
 
 
@@ -79,6 +80,12 @@ def schema_lines() -> Iterator[str]:
     from hfcount.report.model import Report
 
     yield json.dumps(Report.model_json_schema(), indent=2)
+
+
+def _diff_schema() -> Iterator[str]:
+    from hfcount.diffing.model import Diff
+
+    yield json.dumps(Diff.model_json_schema(), indent=2)
 
 
 def cleared_lines() -> Iterator[str]:

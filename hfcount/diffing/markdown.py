@@ -1,0 +1,72 @@
+"""What differs, as Markdown for a model card or a pull request."""
+
+from collections.abc import Iterator, Sequence
+
+from hfcount.diffing.model import Diff, Side
+from hfcount.diffing.text import EFFECTS, TITLES, expected, key_row, line, lists, value_line
+from hfcount.reporters.markdown import code, escape
+from hfcount.reporters.text import inert
+from hfcount.text import binary, plural
+
+_ROWS = 50
+_MARKS = {0: "✅", 1: "❌", 3: "⚠️"}
+
+
+def render(diff: Diff) -> str:
+    """The text."""
+    return inert("\n".join(_lines(diff)))
+
+
+def _lines(diff: Diff) -> Iterator[str]:
+    yield f"### {code(diff.a.model)} and {code(diff.b.model)}"
+    yield ""
+    yield f"{_MARKS[diff.exit_code]} **{escape(diff.summary)}.**"
+    if diff.expectation:
+        yield ""
+        yield escape(expected(diff.expectation))
+    yield ""
+    yield from _table(("", "A", "B"), [(name, *values) for name, values in _sides(diff.a, diff.b)])
+    for effect, title in EFFECTS.items():
+        rows = [key_row(row) for row in diff.config if row.effect == effect]
+        if rows:
+            yield f"\n**{title}**\n"
+            yield from _table(("key", "A", "B", "tensors"), [(code(row[0]), *map(escape, row[1:])) for row in rows])
+    for title, pairs in lists(diff):
+        yield from _listed(f"{title} ({plural(sum(pair.count for pair in pairs), 'tensor')})", [line(p) for p in pairs])
+    if diff.files:
+        for name, title in TITLES.items():
+            yield from _listed(title, getattr(diff.files, name))
+    if diff.values:
+        yield from _listed("Values, by component", [value_line(row) for row in diff.values.components])
+    yield from (f"\n{escape(note)}" for note in diff.notes)
+
+
+def _listed(title: str, rows: Sequence[str]) -> Iterator[str]:
+    if rows:
+        yield f"\n**{escape(title)}**\n"
+        yield from (f"- {code(row)}" for row in rows[:_ROWS])
+        if len(rows) > _ROWS:
+            yield f"- and {len(rows) - _ROWS:,} more"
+
+
+def _sides(a: Side, b: Side) -> Iterator[tuple[str, tuple[str, str]]]:
+    facts: dict[str, list[str]] = {
+        "model": [code(one.model) for one in (a, b)],
+        "class": [code(one.architecture or one.family or "") for one in (a, b)],
+        "parameters": [f"{one.parameters:,}" if one.parameters else "" for one in (a, b)],
+        "tensors": [f"{one.tensors:,}" if one.tensors else "" for one in (a, b)],
+        "bytes": [binary(one.bytes) if one.bytes else "" for one in (a, b)],
+        "dtypes": [escape(one.packing or ", ".join(one.dtypes or ())) for one in (a, b)],
+        "verdict": [one.verdict or "" for one in (a, b)],
+        "not looked at": [escape(one.error.message) if one.error else "" for one in (a, b)],
+    }
+    for name, (one, other) in facts.items():
+        if one.strip("`") or other.strip("`"):
+            yield name, (one, other)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

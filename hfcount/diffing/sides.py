@@ -1,0 +1,146 @@
+"""One of two checkpoints, looked at as `hfcount verify` does, and kept open for what is read besides."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any
+
+from hfcount.contained import contained, is_contained
+from hfcount.diffing.tensors import Inventory, by_entries, inventory
+from hfcount.errors import DocumentError, FetchError, HfcountError, UnknownArchitecture
+from hfcount.examining import examine
+from hfcount.fetcher import Request, finish, opened
+from hfcount.fetcher.interface import Documents, Reads
+from hfcount.fetcher.layout import PIPELINE_LAYOUT
+from hfcount.fetcher.place import Place
+from hfcount.fetcher.weights import weights
+from hfcount.formats.index import read_index
+from hfcount.formats.json import parse_object
+from hfcount.formats.safetensors import Shard
+from hfcount.inspection import Inspection, Options
+from hfcount.pipeline import failed, report_of
+from hfcount.plan import Blueprint
+from hfcount.report.model import Report
+from hfcount.verifier.header_view import HeaderView, merge
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was found at MODEL.
+
+    Args:
+        values: its config; empty where it cannot be read, or there is none.
+        inspection: None where no family describes it, or it could not be looked at.
+        shards: weight files that were read, by name; None if none were.
+        error: why it could not be looked at, or not be described.
+        pipeline: whether it is several models.
+    """
+
+    model: str
+    request: Request | None = None
+    documents: Documents | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    inspection: Inspection | None = None
+    shards: Mapping[str, Shard] | None = None
+    error: HfcountError | None = None
+    pipeline: bool = False
+
+    @property
+    def blueprint(self) -> Blueprint | None:
+        """What its config describes; None where that is not known."""
+        return self.inspection.blueprint if self.inspection else None
+
+    @property
+    def view(self) -> HeaderView | None:
+        """The headers of its weight files; None if none were read."""
+        if self.shards is None:
+            return None
+        index = self.inspection.evidence.fitting_index if self.inspection else None
+        return merge(self.shards, index)
+
+    def inventory(self, raw: bool = False) -> Inventory | None:
+        """Its tensors; None where nothing says which it has.
+
+        Args:
+            raw: whether packed weights are taken as they are stored.
+        """
+        view = self.view
+        if self.inspection is not None and self.inspection.blueprint is not None:
+            return inventory(self.inspection, view.entries if view else None, raw)
+        return by_entries(view.entries) if view else None
+
+    @property
+    def unseen(self) -> HfcountError | None:
+        """Why its weights are not known, where there are some."""
+        if self.error is not None and self.shards is None:
+            return self.error
+        return None
+
+
+@contextmanager
+def looked(request: Request | HfcountError, options: Options) -> Iterator[Looked]:
+    """What is found at MODEL; connections end afterwards."""
+    if isinstance(request, HfcountError):
+        yield Looked("", error=request)
+        return
+    until = monotonic() + request.timeout
+    try:
+        documents = opened(request)
+    except HfcountError as error:
+        yield Looked(request.path, request, error=error)
+        return
+    if isinstance(documents, Place) or is_contained(documents, request, options):
+        yield _contained(documents, request, options)
+        return
+    reads = Reads(documents.shards)
+    documents = replace(documents, shards=reads)
+    try:
+        yield _examined(documents, request, options, until)
+    finally:
+        finish(request, documents, reads.headers, reads.samples, reads.pickled)
+
+
+def _contained(documents: Documents | Place, request: Request, options: Options) -> Looked:
+    try:
+        inspection = contained(documents, request, options)
+    except HfcountError as error:
+        return Looked(request.path, request, error=error)
+    return Looked(request.path, request, inspection.documents, inspection=inspection)
+
+
+def _examined(documents: Documents, request: Request, options: Options, until: float) -> Looked:
+    if documents.layout is PIPELINE_LAYOUT:
+        return Looked(request.path, request, documents, pipeline=True)
+    values: Mapping[str, Any] = {}
+    with suppress(DocumentError):
+        values = parse_object(documents.config, endless=True)
+    try:
+        inspection = examine(documents, options, until=until)
+    except HfcountError as error:
+        if isinstance(error, FetchError):
+            return Looked(request.path, request, documents, values, error=error)
+        return Looked(request.path, request, documents, values, shards=_headers(documents, options), error=error)
+    shards = inspection.evidence.shards
+    if inspection.blueprint is None and shards is None:
+        shards = _headers(documents, options)
+    return Looked(request.path, request, documents, values, inspection, shards)
+
+
+def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | None:
+    """The headers of a checkpoint of which no config says what it has."""
+    if documents.alone or options.depth == "config":
+        return None
+    with suppress(HfcountError):
+        index = read_index(documents.index) if documents.index else None
+        found = weights(documents, index)
+        return documents.shards.read(found.there, options.progress(len(found.there))) or None
+    return None
+
+
+def report(one: Looked) -> Report:
+    """What `hfcount verify` says of it."""
+    if one.inspection is not None:
+        return report_of(one.inspection)
+    error: HfcountError = one.error or UnknownArchitecture("it is a pipeline of several models")
+    return failed(one.model, error)
