@@ -150,8 +150,8 @@ def main() -> None:
                         times[name].append(found)
             print(f"\n| {what} | seconds | processor | GB/s | share |\n|---|--:|--:|--:|--:|")
             first = median(seconds for seconds, _ in next(iter(times.values())))
-            for name, found in times.items():
-                seconds, used = (median(one[place] for one in found) for place in range(2))
+            for name, several in times.items():
+                seconds, used = (median(one[place] for one in several) for place in range(2))
                 print(f"| {name} | {seconds:.2f} | {used:.2f} | {size / seconds / 1e9:.2f} | {first / seconds:.2f} |")
 
 
