@@ -140,7 +140,9 @@ def test_a_scale_of_gguf_that_is_not_a_number_is_located(tmp_path: Path) -> None
     name = "blk.1.ffn_up.weight"
     folder = _gguf(tmp_path / "m", {name: "Q8_0"})
     file = folder / "model.gguf"
-    assert "HF9" not in str(_codes(hfcount.verify(folder, depth="data")))
+    report = hfcount.verify(folder, depth="data")
+    assert "HF9" not in str(_codes(report))
+    assert "every value of 24 tensors was read, and the scales of 1 quantised tensor" in " ".join(str(report).split())
     raw = bytearray(file.read_bytes())
     begin = raw.index(bytes([0x30]) * 34)  # of the only tensor that is quantised
     raw[begin + 34 : begin + 36] = b"\0\x7e"
