@@ -64,7 +64,8 @@ def stored(request: Request, inspection: Inspection) -> Stored | None:
     lacking = [name for name in names if name not in shards and name not in pickled]
     if lacking:
         headers |= FolderShards(folder, lacking, entries=lacking).read(lacking, unwatched(1))
-    found, unread = _of_shards(headers, evidence.shards or headers), list[str]()
+    own = evidence.shards or (() if evidence.others else headers)
+    found, unread = _of_shards(headers, own), list[str]()
     for name in pickled:
         found |= of_pickle(folder, name, unread)
     return Stored(folder, found, tuple(names), _why(unread))
