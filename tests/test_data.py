@@ -1,6 +1,7 @@
 """--depth data: what it finds and where, what it leaves alone, what it says of files that it cannot read."""
 
 import hashlib
+import json
 import os
 import re
 import signal
@@ -14,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from build import shard
 from conftest import interruptible
 from defects import EMBED, adapter, sharded
 from loopback import Hub
 from tables import over
-from valued import UP, VALUED, Valued, header, place, put
+from valued import UP, VALUED, Valued, constant, filled, header, place, put
 
 import hfcount
 from hfcount.data.bits import FLOATS
@@ -328,3 +330,22 @@ def test_a_model_in_memory_is_read_where_it_is() -> None:
     assert (finding.code, "up_proj.weight[3, 4]" in finding.message) == ("HF902", True)
     with pytest.raises(TypeError, match="meta device"):
         hfcount.verify_model(model.to("meta"), data=True)
+
+
+def test_zeros_for_types_of_tokens_are_left_alone(tmp_path: Path) -> None:
+    config = {
+        "model_type": "bert",
+        "architectures": ["BertModel"],
+        "vocab_size": 50,
+        "hidden_size": 8,
+        "dtype": "bfloat16",
+    }
+    config |= {"num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 12, "max_position_embeddings": 20}
+    shapes = {one.name: one.shape for one in hfcount.blueprint(config).tensors() if one.kind == "parameter"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model.safetensors").write_bytes(shard(shapes))
+    filled(tmp_path / "model.safetensors", 3)
+    constant("embeddings.token_type_embeddings.weight")(tmp_path)
+    assert hfcount.verify(tmp_path, depth="data").verdict == "verified"
+    constant("embeddings.position_embeddings.weight")(tmp_path)
+    assert [one.code for one in hfcount.verify(tmp_path, depth="data").findings] == ["HF903"]

@@ -17,7 +17,7 @@ def constants(loaded: Sequence[Subject], outcome: Outcome) -> list[Subject]:
     """The tensors whose only value is no sound one."""
     of_leaf: dict[int, list[Subject]] = {}
     for one in loaded:
-        if one.leaf is not None and not one.packed and (one.matrix or one.norm):
+        if one.leaf is not None and not (one.packed or _unused(one)) and (one.matrix or one.norm):
             of_leaf.setdefault(id(one.leaf), []).append(one)
     dense = [one for some in of_leaf.values() for one in some]
     norms = [one for one in dense if one.norm]
@@ -35,7 +35,12 @@ def _constant(one: Subject) -> bool:
 def _zero_in_gguf(one: Subject) -> bool:
     """Whether it is a matrix of zeros in a GGUF file, whose names are no leaves; of blocks, scales say as much."""
     weight = one.place.file.lower().endswith(".gguf") and one.name.endswith(".weight") and not one.blocks
-    return weight and len(one.shape) > 1 and one.tally.constant == 0
+    return weight and one.tally.constant == 0 and not _unused(one) and sum(size > 1 for size in one.shape) > 1
+
+
+def _unused(one: Subject) -> bool:
+    """Whether it embeds types of tokens: models that have but one were converted from fairseq with zeros there."""
+    return one.tally.constant == 0 and "token_type" in one.name
 
 
 def _of_a_fresh_model(of_leaf: Mapping[int, Sequence[Subject]]) -> list[Subject]:
