@@ -36,7 +36,7 @@ _SCALES = {
     },
     "F32": {"Q8_K": (0, 1)},
     "F8_E8M0": {"MXFP4": (0, 1)},
-    "F8_E4M3": {"NVFP4": (0, 4)},
+    "U8": {"NVFP4": (0, 4)},  # ggml reads what is NaN in E4M3 as 0
 }
 """By their dtype and the name of the type."""
 
@@ -48,7 +48,7 @@ SCALES = {name: Scales(dtype, *place) for dtype, some in _SCALES.items() for nam
 }
 """By the name of the type."""
 
-_WIDTHS = {"F16": 2, "F32": 4, "F8_E8M0": 1, "F8_E4M3": 1}
+_WIDTHS = {"F16": 2, "F32": 4, "F8_E8M0": 1, "U8": 1}
 
 
 def scales(dtype: str, raw: Bytes) -> tuple[str, Bytes]:
