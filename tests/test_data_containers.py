@@ -110,7 +110,7 @@ def test_scales_of_every_quantised_type_are_looked_at(dtype: str) -> None:
 
 
 @pytest.mark.long
-@over("dtype", [*BLOCKS])
+@over("dtype", [name for name in BLOCKS if name != "MXFP4"])  # of which gguf reads 0xFF as 2^127, and ggml refuses it
 def test_blocks_are_bad_where_gguf_reads_what_is_no_number(dtype: str) -> None:
     gguf = pytest.importorskip("gguf", reason="the oracle is not installed")
     kind = BLOCKS[dtype]
@@ -122,7 +122,7 @@ def test_blocks_are_bad_where_gguf_reads_what_is_no_number(dtype: str) -> None:
         return
     found = Chunks().count(dtype, raw)
     spots = [spot.number // kind.block for spot in (found.first_nan, found.first_infinite) if spot]
-    bad = (np.isnan(values) if dtype == "MXFP4" else ~np.isfinite(values)).any(axis=1)  # 2^127 times 6 is infinite
+    bad = ~np.isfinite(values).all(axis=1)
     assert (min(spots) if spots else None) == (np.argmax(bad) if bad.any() else None)
 
 
