@@ -1,7 +1,7 @@
 """Two configs by effect: which keys have another value, defaults filled in, and what each of them changes."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -57,6 +57,18 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
     if not path:
         rows = _with_readers(rows, blueprints)
     rows = [replace(row, key=f"{printable(path)}{row.key}") for row in rows] if path else rows
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
+
+
+def plain(a: Values, b: Values, told: Callable[[str], Effect]) -> tuple[ConfigKey, ...]:
+    """The keys of two objects that differ, where `told` says what each of them changes."""
+    rows = []
+    for name in dict.fromkeys((*a, *b)):
+        one, other = a.get(name, ABSENT), b.get(name, ABSENT)
+        if not same(one, other):
+            absent: Literal["a", "b"] | None = "a" if one is ABSENT else "b" if other is ABSENT else None
+            values = json_value(one), json_value(other)
+            rows.append(ConfigKey(key=printable(name), a=values[0], b=values[1], effect=told(name), absent=absent))
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 

@@ -89,7 +89,7 @@ def _quantised(found: Diff) -> Told:
 def _of_files(found: Diff) -> Told:
     """An adapter that is merged leaves no weights as they are."""
     same, reason = _identical(found)
-    return (False, f"nothing was merged: {reason}") if same else (None, reason)
+    return (False, f"nothing was merged: {reason}") if same else (None, _LOOK)
 
 
 def _kinds(found: Diff) -> set[Kind]:

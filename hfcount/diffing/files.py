@@ -50,10 +50,15 @@ def _moved(a: Mapping[str, Content], b: Mapping[str, Content]) -> dict[str, str]
     """Weight files of the same content under other names."""
     found: dict[str, str] = {}
     for name, one in a.items():
-        other = next((key for key, two in b.items() if key not in found.values() and one.same(two)), None)
-        if other is not None and name.endswith(WEIGHTS) and other.endswith(WEIGHTS):
+        others = (key for key, two in b.items() if _beside(name, key) and key not in found.values() and one.same(two))
+        if name.endswith(WEIGHTS) and (other := next(others, None)):
             found[name] = other
     return found
+
+
+def _beside(name: str, other: str) -> bool:
+    """Whether two files of weights are in the same folder."""
+    return other.endswith(WEIGHTS) and name.rpartition("/")[0] == other.rpartition("/")[0]
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:

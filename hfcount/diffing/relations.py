@@ -13,7 +13,7 @@ from hfcount.diffing.model import ConfigKey, FileSums, Kind, Relation, Values
 from hfcount.diffing.sides import Looked
 from hfcount.diffing.tensors import Inventory, Logical
 from hfcount.diffing.values import Gaps
-from hfcount.storage.dtypes import FLOATING
+from hfcount.storage.dtypes import FLOATING, INTEGERS
 from hfcount.text import plural, printable
 from hfcount.verifier.folding import fold
 
@@ -101,11 +101,13 @@ def _containers(c: Compared) -> Iterator[Relation]:
 
 def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relation]:
     """What is known of contents, and else that the structure is the same."""
+    if c.matched is None:
+        return
     if c.files is not None and settled(c.files) and is_same_structure(structure):
         yield files_relation(c.files)
     elif c.values is not None:
         yield from of_values(c.values, structure)
-    elif c.matched is not None and is_same_structure(structure):
+    elif is_same_structure(structure):
         known = list(of_files(c.files, c.a, c.b))
         yield from known or [Relation(kind="same-structure", text="has A's structure")]
 
@@ -276,7 +278,7 @@ def _is_another(c: Compared, matched: Matched, left: _Left) -> bool:
     """Whether most tensors differ in ways that nothing explains."""
     agreeing = len(matched.both) - len(matched.shapes)
     sizes = [len(one.tensors) for one in c.inventories if one]
-    if matched.root or not left.count:
+    if matched.root or not left.count or c.a.adapter is not None:
         return False
     return _families(c)[0] != _families(c)[1] or 2 * agreeing < max(sizes, default=0)
 
@@ -289,8 +291,13 @@ def _another(c: Compared) -> str:
 
 
 def _families(c: Compared) -> tuple[str, str]:
-    a, b = (one.blueprint.spec.family if one.blueprint else str(one.values.get("model_type")) for one in (c.a, c.b))
+    a, b = (one.blueprint.spec.family if one.blueprint else _type(one) for one in (c.a, c.b))
     return a, b
+
+
+def _type(one: Looked) -> str:
+    """What a model is of that no family describes."""
+    return str(one.values.get("general.architecture" if one.gguf else "model_type") or "an unknown type")
 
 
 def _rest(left: _Left) -> str:
@@ -306,7 +313,7 @@ def _dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
     """Casts, and what is packed."""
     pairs = Counter((one.dtype or "", other.dtype or "") for one, other in matched.dtypes.values())
     a, b = c.packing
-    packed = {pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING}
+    packed = {pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS}
     count = sum(packed.values())
     if a and b and a != b:
         yield Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
@@ -316,6 +323,11 @@ def _dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
         )
     elif a and not b:
         yield Relation(kind="dequantised", text=f"is A with its {a} weights unpacked")
+    elif packed and all(one in FLOATING for one, _ in packed):
+        types = ", ".join(dict.fromkeys(other for _, other in packed))
+        yield Relation(kind="quantised", text=f"is A quantised: {types}, {plural(count, 'tensor')}")
+    elif packed and all(other in FLOATING for _, other in packed):
+        yield Relation(kind="dequantised", text=f"is A with {plural(count, 'tensor')} unpacked")
     elif packed:
         said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
         yield Relation(kind="requantised", text=f"stores tensors otherwise: {said}")

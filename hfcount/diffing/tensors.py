@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hfcount.diffing.layouts import Bytes, relaid
+from hfcount.formats.gguf import Header
 from hfcount.formats.safetensors import Entry
 from hfcount.inspection import Inspection
 from hfcount.plan import Blueprint
@@ -93,6 +94,11 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
 def by_entries(entries: Mapping[str, Entry]) -> Inventory:
     """The tensors by their stored names, where no config says more."""
     return Inventory({name: _plain(name, entry) for name, entry in entries.items()})
+
+
+def of_gguf(header: Header) -> Inventory:
+    """The tensors of a GGUF file, with their types for dtypes."""
+    return Inventory({name: Logical(name, one.shape, one.type, None, name) for name, one in header.tensors.items()})
 
 
 def keyed(blueprint: Blueprint) -> Callable[[str], str]:

@@ -160,8 +160,8 @@ def _pairs(a: Looked, b: Looked, matched: Matched, one_dtype: bool = False) -> t
 
 
 def _places(one: Looked) -> Mapping[str, Place]:
-    contained = one.inspection.evidence.container if one.inspection else None
-    return places(one.shards or {}) if contained is None else {}
+    named = {name: shard for name, shard in (one.shards or {}).items() if name.endswith(".safetensors")}
+    return places(named) if one.container in (None, "adapter") else {}
 
 
 def _parts(
