@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hfcount.report.model import Report, Verdict
     from hfcount.report.model import ReportedFinding as Finding
     from hfcount.reporters import Way
+    from hfcount.saving import VerifyCallback
     from hfcount.sweeping.asked import Collection, Listing
     from hfcount.sweeping.run import sweep
 
@@ -52,6 +53,7 @@ _HOMES = {
     "SweepError": "errors",
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
+    "VerifyCallback": "saving",
     "blueprint": "building",
     "diff": "api",
     "sweep": "sweeping.run",
@@ -77,6 +79,7 @@ __all__ = [
     "SweepError",
     "UnknownArchitecture",
     "Verdict",
+    "VerifyCallback",
     "__version__",
     "blueprint",
     "diff",

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,45 @@ def test_every_listed_model_can_be_read() -> None:
     assert all(
         model and tensors(model, root, sizes).children for model in found for root in (model.roots if model else ())
     )
+
+
+def beside(architecture: str, changed: dict[str, str], further: tuple[str, ...] = ()) -> str:
+    """The verdict on a model of timm whose names are changed, and that has further tensors."""
+    config = {"architecture": architecture, "num_classes": 7}
+    stored = {
+        tensor.name: (tensor.shape, "I64" if tensor.name.endswith("batches_tracked") else "F32")
+        for tensor in hfcount.blueprint(config).tensors()
+    }
+    for pattern, new in changed.items():
+        stored = {re.sub(pattern, new, name): one for name, one in stored.items()}
+    stored |= dict.fromkeys(further, ((3,), "F32"))
+    try:
+        return hfcount.verify_tensors(config, stored).verdict
+    except UnknownArchitecture:
+        return "unverified"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changed", "further", "verdict"),
+    [
+        ("swin_tiny_patch4_window7_224", {}, (), "verified"),
+        ("swin_tiny_patch4_window7_224", {}, ("layers.0.blocks.0.attn.relative_position_index",), "explained"),
+        ("swin_tiny_patch4_window7_224", {}, ("layers.0.blocks.1.attn_mask",), "explained"),
+        ("swin_tiny_patch4_window7_224", {}, ("layers.0.blocks.1.other",), "mismatch"),
+        ("swin_tiny_patch4_window7_224", {r"^head\.fc": "head"}, (), "unverified"),
+        ("swin_tiny_patch4_window7_224", {r"^head\.fc": "classes"}, (), "mismatch"),
+        ("swin_tiny_patch4_window7_224", {r"^layers.1.downsample": "layers.0.downsample"}, (), "unverified"),
+        ("levit_128s", {}, ("stages.0.blocks.0.attn.attention_bias_idxs",), "explained"),
+        ("vit_tiny_patch16_224", {}, ("pre_logits.fc.weight",), "explained"),
+        ("vit_tiny_patch16_224", {}, ("fc_logits.weight",), "mismatch"),
+        ("convnext_atto", {r"conv_dw": "dwconv"}, (), "unverified"),
+        ("convnext_atto", {}, ("projectors.0.weight",), "mismatch"),  # dropped of earlier names alone
+        ("convnext_atto", {r"conv_dw": "depthwise"}, (), "mismatch"),
+        ("resnet18", {r"^": "module.visual."}, (), "mismatch"),
+        ("resnet18", {r"^fc": "visual.fc"}, (), "mismatch"),
+    ],
+)
+def test_names_of_earlier_files(
+    architecture: str, changed: dict[str, str], further: tuple[str, ...], verdict: str
+) -> None:
+    assert beside(architecture, changed, further) == verdict

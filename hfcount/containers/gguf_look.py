@@ -195,4 +195,5 @@ def _documents(place: Place) -> Documents:
         None,
         FolderShards(Path(), ()),
         list(place.sizes),
+        place=place,
     )

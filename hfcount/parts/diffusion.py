@@ -85,7 +85,7 @@ def residuals(before: int, d: int, count: int, time: int | None = None, scaled: 
 
 def image_attention(d: int, inner: int | None = None) -> Block:
     """Attention among the places of an image. Tensors: group_norm (d) and those of `attention`."""
-    return attention(d, inner or d, group_norm=layer_norm(d))
+    return attention(d, d if inner is None else inner, group_norm=layer_norm(d))
 
 
 def resampling(d: int) -> Block:

@@ -183,6 +183,9 @@ def _state(mixer: Mixer, hidden: int) -> tuple[int, int]:
             return matrix + channels * (mixer.kernel - 1), 2 * matrix
         case LRU():
             return mixer.width * mixer.kernel, mixer.width
+        case RWKV() if mixer.head_dim:
+            matrix = mixer.width * mixer.head_dim
+            return matrix + 2 * hidden, 3 * matrix  # read, correct by the delta, read out
         case RWKV():
             # Two sums and the largest exponent among them; the inputs before, of the mixer and of the network.
             return 3 * mixer.width + 2 * hidden, 4 * mixer.width

@@ -134,10 +134,12 @@ class LRU(Frozen):
 class RWKV(Frozen):
     """The recurrence of RWKV-4: each of `width` elements is an average of its past, with its own decay.
 
-    Like the network after it, it mixes each input with the previous one.
+    Like the network after it, it mixes each input with the previous one. With `head_dim` it is that of RWKV-7, which
+    keeps a square matrix for each head.
     """
 
     width: Annotated[int, symbol("d_a")]
+    head_dim: Annotated[int, symbol("d_h")] | None = None
 
 
 class MLSTM(Frozen):

@@ -114,7 +114,11 @@ def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outco
 
 
 def _ignored(c: Comparison, names: Sequence[str]) -> bool:
-    """Whether the reader ignores these tensors, as diffusers does, and none is of a further layer of the model."""
+    """Whether the reader ignores these tensors, as diffusers does where none is of a further layer of the model."""
+    if c.blueprint.spec.family == "timm":
+        from hfcount.families.timm import drops
+
+        return drops(c.blueprint.spec, names)
     if not is_of_diffusers(c.blueprint.spec.family):
         return False
     known = {_unnumbered(".".join(map(str, leaf.segments))) for leaf in c.blueprint.leaves}
