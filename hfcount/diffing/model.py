@@ -185,7 +185,7 @@ class Values(Part):
     """Values of tensors that both have: those that were compared, and those that differ, by component and by name.
 
     `sampled` says that the first and last 64 KiB of each were compared. `uncompared` are tensors of which one side is
-    stored in a form that was not read; `layers` are relative differences by layer, such as `layers.0`.
+    stored in a form that was not read.
     """
 
     sampled: bool
@@ -194,7 +194,26 @@ class Values(Part):
     uncompared: int = 0
     components: tuple[ValueRow, ...] = ()
     rows: tuple[ValueRow, ...] = ()
-    layers: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Cell(Part):
+    """The tensors of one component in one layer: `stack` names the list of layers, `number` is null outside of all.
+
+    Of all `tensors` so many are on one side alone, have another shape or dtype, or other values where these were
+    compared; `relative` is how much those differ.
+    """
+
+    stack: str
+    number: int | None
+    component: str
+    tensors: int
+    only_a: int = 0
+    only_b: int = 0
+    shapes: int = 0
+    dtypes: int = 0
+    values: int = 0
+    relative: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -212,7 +231,8 @@ class Diff(Part):
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `relations` say what B is to A,
     `summary` the same in a line. `same_structure` is whether both have the same tensors, however they are named or laid
-    out, of one dtype; null where that could not be told. `parts` are those of pipelines, by name.
+    out, of one dtype; null where that could not be told. `cells` say what differs layer by layer, if something does.
+    `parts` are those of pipelines, by name.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -226,6 +246,7 @@ class Diff(Part):
     tensors: Tensors | None = None
     files: FileSums | None = None
     values: Values | None = None
+    cells: tuple[Cell, ...] = ()
     expectation: Expectation | None = None
     notes: tuple[str, ...] = ()
     parts: "dict[str, Diff] | None" = None

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from hfcount.diffing.configs import otherwise, sized_otherwise
 from hfcount.diffing.contents import is_same_structure, of_files, of_values
@@ -80,7 +81,7 @@ def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
     _part(matched, left)
     _prediction(left)
     _towers(c, left)
-    _stacks(c, matched, left)
+    _stacks(matched, left)
     _vocabulary(c, left)
     _head(c, left)
     if _is_another(c, matched, left):
@@ -103,10 +104,12 @@ def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relatio
     """What is known of contents, and else that the structure is the same."""
     if c.matched is None:
         return
-    if c.files is not None and settled(c.files) and is_same_structure(structure):
+    values = c.values
+    read = values is not None and not values.sampled and values.identical < values.tensors
+    if c.files is not None and settled(c.files) and is_same_structure(structure) and not read:
         yield files_relation(c.files)
-    elif c.values is not None:
-        yield from of_values(c.values, structure)
+    elif values is not None:
+        yield from of_values(values, structure)
     elif is_same_structure(structure):
         known = list(of_files(c.files, c.a, c.b))
         yield from known or [Relation(kind="same-structure", text="has A's structure")]
@@ -148,24 +151,25 @@ def _towers(c: Compared, left: _Left) -> None:
         left.say("towers", f"{verb} {towers} ({plural(sum(own[name] for name in gone), 'tensor')})")
 
 
-def _stacks(c: Compared, matched: Matched, left: _Left) -> None:
+def _stacks(matched: Matched, left: _Left) -> None:
     """Layers and experts of which one side has more."""
+    found: dict[tuple[Literal["layers", "experts"], int, int], list[str]] = {}
     for stack in stacks(matched):
         side, other = (left.only_a, left.only_b) if stack.a > stack.b else (left.only_b, left.only_a)
-        own = [key for key in side if _unnumbered(key, stack.name)]
-        if not own or any(_unnumbered(key, stack.name) for key in other):
+        own = [key for key in side if _is_in(key, stack.name)]
+        if not own or any(_is_in(key, stack.name) for key in other):
             continue
         for key in own:
             del side[key]
-        kind: Kind = "layers" if stack.what == "layers" else "experts"
-        if stack.a > stack.b:
-            left.say(kind, f"has {stack.b:,} of A's {stack.a:,} {stack.what} ({stack.name})")
-        else:
-            left.say(kind, f"has {stack.b:,} {stack.what}, and A has {stack.a:,} ({stack.name})")
+        found.setdefault((stack.what, stack.a, stack.b), []).append(stack.name)
+    for (what, a, b), names in found.items():
+        where = f"{', '.join(names[:_FEW])}{' ...' if len(names) > _FEW else ''}"
+        text = f"has {b:,} of A's {a:,} {what}" if a > b else f"has {b:,} {what}, and A has {a:,}"
+        left.say(what, f"{text} ({where})")
     _stacked_experts(left)
 
 
-def _unnumbered(key: str, name: str) -> bool:
+def _is_in(key: str, name: str) -> bool:
     """Whether a key lies in a list of modules, `name` with `*` for numbers."""
     segments, wanted = key.split("."), name.split(".")
     return (

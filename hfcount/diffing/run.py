@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hfcount.choices import Expected
 from hfcount.diffing import configs, listing, merging, pipelines
+from hfcount.diffing.cells import cells
 from hfcount.diffing.effects import of_adapter, of_gguf
 from hfcount.diffing.expecting import Told, expectation, merged
 from hfcount.diffing.files import compare, known
@@ -103,6 +104,7 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
         tensors=folded(c.matched) if c.matched else None,
         files=c.files,
         values=c.values,
+        cells=cells(c.matched, c.gaps) if c.matched else (),
         notes=(*_notes(a, b, c), *(container.notes if container else ())),
     )
     if wanted.expected is None:

@@ -68,6 +68,25 @@ def _side(side: Side) -> str:
     return ", ".join(filter(None, facts))
 
 
+def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
+    """What is known of both sides, row by row: what it is, of A and of B."""
+    a, b = diff.a, diff.b
+    rows = (
+        ("model", a.model, b.model),
+        ("commit", a.revision or "", b.revision or ""),
+        ("class", a.architecture or a.family or "", b.architecture or b.family or ""),
+        ("parameters", *(f"{one.parameters:,}" if one.parameters else "" for one in (a, b))),
+        ("tensors", *(f"{one.tensors:,}" if one.tensors else "" for one in (a, b))),
+        ("bytes", *(binary(one.bytes) if one.bytes else "" for one in (a, b))),
+        ("dtypes", *(one.packing or ", ".join(one.dtypes or ()) for one in (a, b))),
+        ("container", a.container or "", b.container or ""),
+        ("verdict", a.verdict or "", b.verdict or ""),
+        ("findings", ", ".join(a.findings), ", ".join(b.findings)),
+        ("not looked at", *(one.error.message if one.error else "" for one in (a, b))),
+    )
+    yield from ((name, one, other) for name, one, other in rows if one or other)
+
+
 def expected(wanted: Expectation) -> str:
     """Whether what was expected holds."""
     word = {True: "holds", False: "does not hold", None: "cannot be told"}[wanted.met]
@@ -121,7 +140,8 @@ def key_row(row: ConfigKey) -> tuple[str, str, str, str]:
     """A key, its two values, and the tensors that it changes."""
     names = ", ".join(row.tensors[:_NAMES])
     more = f" and {len(row.tensors) - _NAMES} more rows" if len(row.tensors) > _NAMES else ""
-    return row.key, _value(row, "a"), _value(row, "b"), names + more
+    readers = row.readers if not names else f"; {row.readers}" if row.readers else ""
+    return row.key, _value(row, "a"), _value(row, "b"), f"{names}{more}{readers or ''}"
 
 
 def _value(row: ConfigKey, side: str) -> str:
@@ -169,7 +189,7 @@ def facts(held: Held) -> str:
 def value_line(row: ValueRow) -> str:
     """How the values of some tensors compare."""
     if not row.differing:
-        return f"{row.name}: all {plural(row.tensors, 'tensor')} identical"
+        return f"{row.name}: {plural(row.tensors, 'tensor')}, identical"
     said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} differ"
     if row.share is None or row.rms is None or row.largest is None:
         return said
