@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hfcount.diffing.matching import Matched
-from hfcount.diffing.model import Cell
+from hfcount.diffing.pieces import Cell
 from hfcount.diffing.tensors import Logical
 from hfcount.diffing.values import Gap, Gaps, relative
 from hfcount.text import printable

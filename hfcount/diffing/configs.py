@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from hfcount.building import draft
 from hfcount.diffing.defaults import defaults
 from hfcount.diffing.effects import ABSENT, STORAGE, effect, is_named, same, settled
-from hfcount.diffing.model import ConfigKey, Effect, Relation
+from hfcount.diffing.pieces import ConfigKey, Effect, Relation
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.readers import OLDER, Rotary, Tied

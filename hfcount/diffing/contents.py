@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from hfcount.diffing.model import FileSums, Kind, Relation, Values
+from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
 from hfcount.diffing.sides import Looked
 from hfcount.text import plural
 

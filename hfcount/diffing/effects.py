@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hfcount.diffing.model import Effect
+from hfcount.diffing.pieces import Effect
 from hfcount.mapper.readers import usual_rotary
 from hfcount.mapper.reference import declared
 from hfcount.mapper.values import taken

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from hfcount.choices import Expected
-from hfcount.diffing.model import Diff, Expectation, Kind
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import Expectation, Kind
 
 _FORM = ("spelling", "container", "same-structure", "same-values", "same-files")
 _LOOK = "values were not compared: --sample or --depth data tells"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from hfcount.diffing.model import FileSums
+from hfcount.diffing.pieces import FileSums
 from hfcount.errors import FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checksums import Content, Contents, contents

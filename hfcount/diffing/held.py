@@ -7,7 +7,7 @@ from hfcount.containers.adapter import compare as compare_adapter
 from hfcount.containers.gguf import Remark, role
 from hfcount.containers.gguf_base import compare as compare_gguf
 from hfcount.containers.gguf_findings import reason
-from hfcount.diffing.model import Relation
+from hfcount.diffing.pieces import Relation
 from hfcount.diffing.sides import Looked
 from hfcount.errors import DocumentError
 from hfcount.plan import Blueprint

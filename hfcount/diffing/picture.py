@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import log10
 from typing import NamedTuple
 
-from hfcount.diffing.model import Cell
+from hfcount.diffing.pieces import Cell
 from hfcount.reporters.colours import COLOURS
 from hfcount.text import plural
 

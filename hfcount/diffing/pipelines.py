@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from hfcount.diffing.model import Diff, Expectation, Relation, Side
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import Expectation, Relation, Side
 from hfcount.diffing.sides import Looked
 from hfcount.errors import DocumentError, HfcountError
 from hfcount.fetcher import Request

@@ -10,13 +10,15 @@ from typing import NamedTuple
 from hfcount.choices import Expected
 from hfcount.diffing import configs, listing, merging, pipelines
 from hfcount.diffing.cells import cells
+from hfcount.diffing.compared import Compared
 from hfcount.diffing.effects import of_adapter, of_gguf
 from hfcount.diffing.expecting import Told, expectation, merged
 from hfcount.diffing.files import compare, known
 from hfcount.diffing.held import held
 from hfcount.diffing.matching import folded, match
-from hfcount.diffing.model import ConfigKey, Diff, DiffDepth, FileSums, Relation, Side
-from hfcount.diffing.relations import Compared, relations
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import ConfigKey, DiffDepth, FileSums, Relation, Side
+from hfcount.diffing.relations import relations
 from hfcount.diffing.sides import Looked, looked, report
 from hfcount.diffing.tensors import Inventory
 from hfcount.diffing.values import Gaps, all_values, samples, shown

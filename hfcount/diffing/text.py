@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.diffing.model import ConfigKey, Diff, Effect, Expectation, Held, Side, TensorPair, ValueRow
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, TensorPair, ValueRow
 from hfcount.reporters.terminal import printed, terminal
 from hfcount.text import binary, plural, printable, shown
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hfcount.data.places import Place, places
 from hfcount.diffing.matching import Matched, grouped
-from hfcount.diffing.model import ValueRow, Values
+from hfcount.diffing.pieces import ValueRow, Values
 from hfcount.diffing.sides import Looked
 from hfcount.diffing.spans import Run, paired, runs
 from hfcount.diffing.tensors import Logical
