@@ -24,6 +24,17 @@ class Compared:
     gaps: Gaps | None = None
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """The sides of which files cannot be read, so that less is known of them than is there."""
+        sides = (("A", self.a, self.inventories[0]), ("B", self.b, self.inventories[1]))
+        return tuple(name for name, side, own in sides if side.broken and not (own and own.measured and own.listed))
+
+    @property
+    def described(self) -> bool:
+        """Whether of a side nothing is known but what its config describes."""
+        return any(own is not None and not own.listed for own in self.inventories)
+
+    @property
     def packing(self) -> tuple[str, str]:
         """How weights of A and B are packed; empty where they are not."""
         a, b = (", ".join(one.layouts) if one else "" for one in self.inventories)

@@ -232,13 +232,14 @@ def _effect(one: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str
 def _sized(one: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
     """The tensors that a key changes; empty where it does so with others alone, None if it changes none."""
     model, other = models
-    if model.rows is None or other.rows is None:
+    first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
+    asked = {one.key, *one.names, first} & {*model.read, *other.read, "architectures", "model_type"}
+    if model.rows is None or other.rows is None or not asked:
         return None
     tensors = model.changed_by(one.names[0], one.b)
     if tensors:
         return tensors
     if tensors is None and other.changed_by(one.names[1], one.a) != ():
-        first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
         read = {one.key, *one.names, first} & model.read
         if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(one.a, one.b):
             return ()

@@ -48,7 +48,8 @@ def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relatio
         yield from of_values(values, structure)
     elif is_same_structure(structure):
         known = list(of_files(c.files, c.a, c.b))
-        yield from known or [Relation(kind="same-structure", text="has A's structure")]
+        how = " as far as files can be read" if c.unread else " by configs alone" if c.described else ""
+        yield from known or [Relation(kind="same-structure", text=f"has A's structure{how}")]
 
 
 def _is_another(c: Compared, matched: Matched, left: Left) -> bool:

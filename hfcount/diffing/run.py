@@ -137,7 +137,7 @@ def compared(a: Looked, b: Looked) -> Compared:
     """All that was looked at, one side against the other."""
     if a.alone is not b.alone:
         return Compared(a, b, None, (a.inventory(), b.inventory()))
-    one, other = a.inventory(), b.inventory()
+    one, other = a.inventory(b.blueprint), b.inventory(a.blueprint)
     if one and other and one.packing and one.layouts == other.layouts:  # what is packed is compared as it is stored
         one, other = a.inventory(raw=True), b.inventory(raw=True)
     matched = match(one, other) if one and other else None
@@ -191,6 +191,8 @@ def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
 def _same_structure(c: Compared) -> bool | None:
     if c.matched is None:
         return None
+    if c.unread:
+        return None
     sized = configs.sized_otherwise(c.a.blueprint, c.b.blueprint)
     return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
 
@@ -205,6 +207,10 @@ def _depth(a: Looked, b: Looked) -> DiffDepth | None:
 def _notes(a: Looked, b: Looked, c: Compared) -> list[str]:
     notes = []
     for name, one, own in (("A", a, c.inventories[0]), ("B", b, c.inventories[1])):
+        if one.broken:
+            notes.append(f"{name}: files are missing or cannot be read ({', '.join(dict.fromkeys(one.broken))}).")
+        if one.inspection and one.inspection.blueprint is None and not one.alone and one.inspection.outcome.findings:
+            notes.append(f"{name}: {one.inspection.outcome.findings[0].message}")
         if one.error is not None and one.shards is not None:
             notes.append(f"{name} is compared by the names that it stores: {one.error}")
         elif own is not None and not own.measured:

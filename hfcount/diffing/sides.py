@@ -9,7 +9,7 @@ from typing import Any
 from hfcount.contained import contained, is_contained
 from hfcount.containers import container_of
 from hfcount.containers.adapter_settings import Settings, read_settings
-from hfcount.diffing.tensors import Inventory, by_entries, inventory, of_gguf
+from hfcount.diffing.tensors import Inventory, by_entries, inventory, keyed, of_gguf
 from hfcount.errors import DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.examining import examine
 from hfcount.fetcher import Request, finish, opened
@@ -76,10 +76,11 @@ class Looked:
         index = self.inspection.evidence.fitting_index if self.inspection else None
         return merge(self.shards, index)
 
-    def inventory(self, raw: bool = False) -> Inventory | None:
+    def inventory(self, other: Blueprint | None = None, raw: bool = False) -> Inventory | None:
         """Its tensors; None where nothing says which it has.
 
         Args:
+            other: whose names are taken where this side has no blueprint.
             raw: whether packed weights are taken as they are stored.
         """
         view = self.view
@@ -87,7 +88,13 @@ class Looked:
             return of_gguf(self.gguf)
         if self.inspection is not None and self.blueprint is not None:
             return inventory(self.inspection, view.entries if view else None, raw)
-        return by_entries(view.entries) if view else None
+        return by_entries(view.entries, keyed(other) if other else str) if view else None
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The codes of findings that say that files are missing or cannot be read."""
+        findings = self.inspection.outcome.findings if self.inspection else ()
+        return tuple(one.code for one in findings if one.severity == "error" and one.code.startswith("HF00"))
 
     @property
     def unseen(self) -> HfcountError | None:

@@ -20,49 +20,62 @@ def containers(c: Compared) -> Iterator[Relation]:
         yield Relation(kind="container", text=f"is stored as {names[1]}, and A as {names[0]}")
 
 
+Pairs = Counter[tuple[str, str]]
+"""How many tensors have which dtypes in A and in B."""
+
+
 def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
     """Casts, and what is packed."""
-    pairs = Counter((one.dtype or "", other.dtype or "") for one, other in matched.dtypes.values())
-    a, b = c.packing
-    packed = {pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS}
-    count = sum(packed.values())
-    if a and b and a != b:
-        yield Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
-    elif b and not a:
-        yield Relation(
-            kind="quantised", text=f"is A quantised: {b}, {plural(count, 'matrix').replace('matrixs', 'matrices')}"
-        )
-    elif a and not b:
-        yield Relation(kind="dequantised", text=f"is A with its {a} weights unpacked")
-    elif packed and all(one in FLOATING for one, _ in packed):
-        types = ", ".join(dict.fromkeys(other for _, other in packed))
-        yield Relation(kind="quantised", text=f"is A quantised: {types}, {plural(count, 'tensor')}")
-    elif packed and all(other in FLOATING for _, other in packed):
-        yield Relation(kind="dequantised", text=f"is A with {plural(count, 'tensor')} unpacked")
+    pairs: Pairs = Counter((one.dtype or "", other.dtype or "") for one, other in matched.dtypes.values())
+    packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
+    casts = pairs - packed
+    schemes = c.packing
+    if any(schemes) and schemes[0] != schemes[1]:
+        yield _packed(schemes, packed)
     elif packed:
-        said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
-        yield Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
-    casts = {pair: number for pair, number in pairs.items() if pair not in packed}
-    if len({other for _, other in casts}) == 1 and (a or b or sum(casts.values()) * 2 > len(matched.both)):
-        target = next(iter(casts))[1]
-        yield Relation(kind="cast", text=f"is A cast to {target}" if not (a or b) else f"is otherwise cast to {target}")
-    elif casts:
-        said = ", ".join(f"{plural(number, 'tensor')} from {one} to {other}" for (one, other), number in casts.items())
-        yield Relation(kind="cast", text=f"casts {said}")
+        yield _typed(packed)
+    if casts:
+        yield _cast(casts, len(matched.both), bool(any(schemes)))
+
+
+def _packed(schemes: tuple[str, str], packed: Pairs) -> Relation:
+    """Weights of another scheme, or of one on one side alone."""
+    a, b = schemes
+    if a and b:
+        return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
+    if a:
+        return Relation(kind="dequantised", text=f"is A with its {a} weights unpacked")
+    many = sum(packed.values())
+    return Relation(kind="quantised", text=f"is A quantised: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
+
+
+def _typed(packed: Pairs) -> Relation:
+    """Tensors of packed types, such as GGUF's."""
+    count = sum(packed.values())
+    if all(one in FLOATING for one, _ in packed):
+        types = ", ".join(dict.fromkeys(other for _, other in packed))
+        return Relation(kind="quantised", text=f"is A quantised: {types}, {plural(count, 'tensor')}")
+    if all(other in FLOATING for _, other in packed):
+        return Relation(kind="dequantised", text=f"is A with {plural(count, 'tensor')} unpacked")
+    said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
+    return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
+
+
+def _cast(casts: Pairs, tensors: int, packed: bool) -> Relation:
+    """Tensors of another dtype."""
+    targets = {other for _, other in casts}
+    if len(targets) == 1 and (packed or sum(casts.values()) * 2 > tensors):
+        return Relation(kind="cast", text=f"is {'otherwise' if packed else 'A'} cast to {targets.pop()}")
+    said = ", ".join(f"{plural(number, 'tensor')} from {one} to {other}" for (one, other), number in casts.items())
+    return Relation(kind="cast", text=f"casts {said}")
 
 
 def spelling(c: Compared, matched: Matched) -> Iterator[Relation]:
-    renamed = len(matched.renamed)
-    copies = [len(one.copies) if one else 0 for one in c.inventories]
-    if renamed:
+    """Other names and layouts of the same tensors, and what is stored twice."""
+    if renamed := len(matched.renamed):
         yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")
-    if copies[0] != copies[1]:
-        who, more = ("A", copies[0]) if copies[0] > copies[1] else ("B", copies[1])
-        text = (
-            "stores no copies of tied or obsolete tensors, and A does"
-            if who == "A"
-            else (
-                f"also stores {plural(more - copies[0], 'copy').replace('copys', 'copies')} of tied or obsolete tensors"
-            )
-        )
-        yield Relation(kind="spelling", text=text)
+    a, b = (len(one.copies) if one else 0 for one in c.inventories)
+    if a != b:
+        which = f"{plural(abs(a - b), 'tensor')} that a loader does without"
+        text = f"also stores {which}" if b > a else f"leaves out {which}"
+        yield Relation(kind="spelling", text=f"{text}: copies of tied ones, or obsolete ones")

@@ -1,6 +1,6 @@
 """What differs, as the terminal shows it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import Any
 
@@ -69,23 +69,28 @@ def _side(side: Side) -> str:
     return ", ".join(filter(None, facts))
 
 
+FACTS: dict[str, Callable[[Side], str]] = {
+    "model": lambda side: side.model,
+    "commit": lambda side: side.revision or "",
+    "class": lambda side: side.architecture or side.family or "",
+    "parameters": lambda side: f"{side.parameters:,}" if side.parameters else "",
+    "tensors": lambda side: f"{side.tensors:,}" if side.tensors else "",
+    "bytes": lambda side: binary(side.bytes) if side.bytes else "",
+    "dtypes": lambda side: side.packing or ", ".join(side.dtypes or ()),
+    "container": lambda side: side.container or "",
+    "verdict": lambda side: side.verdict or "",
+    "findings": lambda side: ", ".join(side.findings),
+    "not looked at": lambda side: side.error.message if side.error else "",
+}
+"""What is known of a side, and how it is written."""
+
+
 def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
     """What is known of both sides, row by row: what it is, of A and of B."""
-    a, b = diff.a, diff.b
-    rows = (
-        ("model", a.model, b.model),
-        ("commit", a.revision or "", b.revision or ""),
-        ("class", a.architecture or a.family or "", b.architecture or b.family or ""),
-        ("parameters", *(f"{one.parameters:,}" if one.parameters else "" for one in (a, b))),
-        ("tensors", *(f"{one.tensors:,}" if one.tensors else "" for one in (a, b))),
-        ("bytes", *(binary(one.bytes) if one.bytes else "" for one in (a, b))),
-        ("dtypes", *(one.packing or ", ".join(one.dtypes or ()) for one in (a, b))),
-        ("container", a.container or "", b.container or ""),
-        ("verdict", a.verdict or "", b.verdict or ""),
-        ("findings", ", ".join(a.findings), ", ".join(b.findings)),
-        ("not looked at", *(one.error.message if one.error else "" for one in (a, b))),
-    )
-    yield from ((name, one, other) for name, one, other in rows if one or other)
+    for name, written in FACTS.items():
+        one, other = written(diff.a), written(diff.b)
+        if one or other:
+            yield name, one, other
 
 
 def expected(wanted: Expectation) -> str:
