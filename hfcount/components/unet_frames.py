@@ -8,10 +8,10 @@ from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv as convolution
 from hfcount.parts.convolution import led
-from hfcount.parts.diffusion import joined, numbered, resampling
+from hfcount.parts.diffusion import joined, numbered, resampling, residual
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Record
-from hfcount.tree.nodes import Block, Linear, Node, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 PLAIN, TEXT = Kind(), Kind("text")
 
@@ -142,4 +142,13 @@ def frame_residual(d: int, time: int | None) -> Block:
         time_emb_proj=None if time is None else Linear(time, d, True, "embedding"),
         norm2=layer_norm(d),
         conv2=over_frames(d, d),
+    )
+
+
+def mixed(inputs: int, outputs: int, time: int | None) -> Block:
+    """Two residual blocks, over places and over frames, and how much counts what each makes."""
+    return block(
+        spatial_res_block=residual(inputs, outputs, time),
+        temporal_res_block=frame_residual(outputs, time),
+        time_mixer=block(mix_factor=Tensor((1,))),
     )

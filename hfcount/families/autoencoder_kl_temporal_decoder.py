@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from hfcount.components.unet_frames import over_frames
-from hfcount.families.unet_spatio_temporal_condition import mixed
+from hfcount.components.unet_frames import mixed, over_frames
 from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from hfcount.components.unet_frames import between, frame_residual, read_stages, way_down, way_up
+from hfcount.components.unet_frames import between, mixed, read_stages, way_down, way_up
 from hfcount.components.unet_keys import Stage, Stages
 from hfcount.components.unet_stages import around, text_layer
 from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.diffusion import attention, conv, feed_forward, numbered, residual, time_embedding
+from hfcount.parts.diffusion import attention, conv, feed_forward, numbered, time_embedding
 from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, Tensor, block
@@ -28,15 +28,6 @@ def spec(c: Config) -> Spec[UNetSpatioTemporal]:
     stages = read_stages(c, "SpatioTemporal", "num_attention_heads")
     diffusion.check_fixed_groups(c, (one.width for one in stages.down))
     return diffusion.diffusing(c, UNetSpatioTemporal.read(c, stages=stages), stages.deepest)
-
-
-def mixed(inputs: int, outputs: int, time: int | None) -> Block:
-    """Two residual blocks, over places and over frames, and how much counts what each makes."""
-    return block(
-        spatial_res_block=residual(inputs, outputs, time),
-        temporal_res_block=frame_residual(outputs, time),
-        time_mixer=block(mix_factor=Tensor((1,))),
-    )
 
 
 def _transformer(one: Stage, depth: int) -> Block:
