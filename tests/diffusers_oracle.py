@@ -60,7 +60,12 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "added_emb_type": (None, "prd", "other"),
     **dict.fromkeys(("norm_in_type", "embedding_proj_norm_type"), (None, "layer", "other")),
     "encoder_hid_proj_type": (None, "linear", "other"),
-    "norm_type": ("group",),
+    "adapter_type": ("full_adapter", "full_adapter_xl", "light_adapter", "other"),
+    "attention_type": ("default", "gated", "gated-text-image", "other"),
+    "cross_attention_norm": (None, "layer_norm", "group_norm", "other"),
+    **dict.fromkeys(("downsample_type", "upsample_type"), ("conv", "resnet", None, "other")),
+    "norm_type": ("group", "spatial", "default", "ada_group", "other"),
+    "num_attention_heads": (None, 2, 4),
     "qk_norm": (None, "rms_norm", "layer_norm", "other"),
     "resnet_time_scale_shift": ("default", "scale_shift", "other"),
     "reverse_transformer_layers_per_block": (None, [1, 2, 3, 4], [2, [1, 2, 3], [3, 1, 2, 2]], [[1]]),
@@ -139,8 +144,9 @@ def judged(values: Json) -> tuple[Verdict, str]:
 def varied(config: Json, chance: Random) -> Json:
     """The config with one to four of the keys of its class changed, taken away or added."""
     result, known = deepcopy(config), declared(config["model_type"]).keys
-    for _ in range(chance.choice((1, 1, 2, 2, 3, 4))):
-        key = chance.choice(sorted({*known, *config} - {"model_type"}))
+    keys = sorted({*known, *config} - {"model_type"})
+    for _ in range(chance.choice((1, 1, 2, 2, 3, 4)) if keys else 0):
+        key = chance.choice(keys)
         if key in result and chance.random() < 0.15:
             del result[key]
         else:

@@ -93,6 +93,18 @@ def check_groups(
     return groups
 
 
+def check_fixed_groups(c: Config, widths: Iterable[int], groups: int = 32, key: str = "block_out_channels") -> None:
+    """Refuses widths that are no multiples of a number of groups that no key gives.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    for width in widths:
+        if width % groups:
+            said = f"{key} gives {int(width):,}, which is not a multiple of {groups}, the number of groups."
+            raise c.error("not-divisible", said, key, "Correct it.", expected=groups, observed=int(width))
+
+
 def check_places(c: Config, width: int) -> None:
     """Refuses what a table of sines over two axes cannot be made of: a `width` that has no quarters, or no patch.
 
