@@ -62,6 +62,11 @@ WORDS: dict[str, tuple[Any, ...]] = {
 """What keys that hold a word, or may hold something of several kinds, may hold."""
 
 WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "AutoencoderKLCosmos": {"patch_type": ("haar", "rearrange", "other")},
+    "AutoencoderKLLTX2Audio": {
+        "causality_axis": ("none", "none", "width", "height", "width-compatibility", "other", None),
+        "norm_type": ("group", "pixel", "other"),
+    },
     "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
     "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
     "LTX2LatentUpsamplerModel": {"rational_spatial_scale": (0.75, 1.5, 2.0, 4.0, 3.0), "dims": (2, 3, 1)},
