@@ -67,6 +67,7 @@ WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
         "causality_axis": ("none", "none", "width", "height", "width-compatibility", "other", None),
         "norm_type": ("group", "pixel", "other"),
     },
+    "StableAudioProjectionModel": dict.fromkeys(("text_encoder_dim", "conditioning_dim"), (14, 18, 30, None)),
     "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
     "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
     "LTX2LatentUpsamplerModel": {"rational_spatial_scale": (0.75, 1.5, 2.0, 4.0, 3.0), "dims": (2, 3, 1)},

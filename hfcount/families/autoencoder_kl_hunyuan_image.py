@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from math import log2
 
-from hfcount import keys
 from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
@@ -32,14 +31,12 @@ class HunyuanImageVae(Sizes):
 
 def spec(c: Config) -> Spec[HunyuanImageVae]:
     widths, latent = diffusion.stage_widths(c), c.int("latent_channels")
-    for width in widths:
-        keys.divides(c, "groups of a norm", _GROUPS, "block_out_channels", width)
-    keys.divides(c, "2 · latent_channels", 2 * latent, "block_out_channels", widths[-1])
+    diffusion.check_parts(c, widths, _GROUPS, "groups of a norm")
+    diffusion.check_parts(c, widths[-1:], 2 * latent, "channels that the encoder ends in")
     ratio = log2(c.int("spatial_compression_ratio", minimum=1))
     own = HunyuanImageVae.read(c, widths=widths, folded=min(int(-(-ratio // 1)), len(widths) - 1))
-    for place in range(own.folded):
-        after = widths[place + 1] if own.downsample_match_channel else widths[place]
-        keys.divides(c, "places that become one", _PLACES, "block_out_channels", after)
+    after = widths[1 : own.folded + 1] if own.downsample_match_channel else widths[: own.folded]
+    diffusion.check_parts(c, after, _PLACES, "places that become one")
     c.int("sample_size")
     return diffusion.diffusing(c, own, widths[-1])
 

@@ -35,15 +35,13 @@ class HunyuanVae(Sizes):
 def spec(c: Config) -> Spec[HunyuanVae]:
     widths = diffusion.stage_widths(c)
     side, frames = (c.int(f"{name}_compression_ratio", minimum=1) for name in ("spatial", "temporal"))
-    if side < frames:
-        said = f"spatial_compression_ratio is {int(side):,}, below temporal_compression_ratio, {int(frames):,}."
-        raise c.error("out-of-range", said, "spatial_compression_ratio", "Correct one of them.", observed=int(side))
-    sides, times, late = log2(side), log2(frames), log2(side // frames)
+    sides, times, late = log2(side), log2(frames), log2(side // frames) if side >= frames else 0
     folded = [8 if place >= late else 4 for place in range(len(widths))]
     unfolded = [8 if place < times else 4 for place in range(len(widths))]
     down = _levels(c, widths, sides, folded, "downsample_match_channel")
     up = _levels(c, widths[::-1], max(sides, times), unfolded, "upsample_match_channel")
-    _check_folded(c, down)
+    for one in down if c.family == "AutoencoderKLHunyuanImageRefiner" else ():
+        diffusion.check_parts(c, () if one.after is None else (one.after,), one.places, "places that become one")
     return diffusion.diffusing(c, HunyuanVae.read(c, down=down, up=up), widths[-1])
 
 
@@ -58,16 +56,6 @@ def _levels(c: Config, widths: tuple[int, ...], sides: float, places: list[int],
         return None if place >= sides else widths[place + 1] if matched else widths[place]
 
     return tuple(Level(width=width, after=after(place), places=places[place]) for place, width in enumerate(widths))
-
-
-def _check_folded(c: Config, levels: tuple[Level, ...]) -> None:
-    """Refuses, for the refiner, what is folded to a width that is no multiple of the places."""
-    for one in levels if c.family == "AutoencoderKLHunyuanImageRefiner" else ():
-        if one.after is not None and one.after % one.places:
-            said = (
-                f"block_out_channels gives {int(one.after):,}, no multiple of the {one.places} places that become one."
-            )
-            raise c.error("not-divisible", said, "block_out_channels", "Correct it.", observed=int(one.after))
 
 
 def blueprint(s: Spec[HunyuanVae]) -> Block:

@@ -45,8 +45,8 @@ def spec(c: Config) -> Spec[LTX2AudioVae]:
     if normed and axis != "none":
         said = f"norm_type is group and causality_axis {axis}, and groups see later places, too."
         raise c.error("contradiction", said, "causality_axis", "Correct one of them.")
-    for width in (own.base_channels, *(one.width for one in own.levels)) if normed else ():
-        keys.divides(c, "groups of a norm", _GROUPS, "base_channels", width)
+    widths = (own.base_channels, *(one.width for one in own.levels)) if normed else ()
+    diffusion.check_parts(c, widths, _GROUPS, "groups of a norm", "base_channels")
     return diffusion.diffusing(c, own, own.levels[-1].width)
 
 

@@ -1,7 +1,5 @@
 """The autoencoder of Mochi 1, whose encoder attends and whose decoder does not (Genmo, 2024)."""
 
-from collections.abc import Sequence
-
 from hfcount import keys
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
@@ -59,19 +57,20 @@ def spec(c: Config) -> Spec[MochiVae]:
         frames=tuple(keys.dim(f"t{place}", one) for place, one in enumerate(frames, 1)),
         sides=tuple(keys.dim(f"p{place}", one) for place, one in enumerate(sides, 1)),
     )
-    for width, several in _normed(own):
-        if several:
-            keys.divides(c, "groups of a norm", _GROUPS, "block_out_channels", width)
+    for side in ("encoder", "decoder"):
+        diffusion.check_parts(c, _normed(own, side), _GROUPS, "groups of a norm", f"{side}_block_out_channels")
     denoising.activation(c, "act_fn")
     return diffusion.diffusing(c, own, down[-1])
 
 
-def _normed(of: MochiVae) -> Sequence[tuple[int, int]]:
-    """Widths, and how many blocks with norms have them."""
-    inner = zip(of.down[1:], of.blocks[1:], strict=False)
-    outer = zip(of.up[:0:-1], of.blocks[-2::-1], strict=False)
-    ends = ((of.down[0], of.blocks[0]), (of.down[-1], 1), (of.up[-1], of.blocks[-1]), (of.up[0], of.blocks[0]))
-    return (*inner, *outer, *ends)
+def _normed(of: MochiVae, side: str) -> list[int]:
+    """The widths of a side that blocks with norms have, or the norm at its end."""
+    if side == "encoder":
+        found = [*zip(of.down, of.blocks, strict=False), (of.down[-1], 1)]
+    else:
+        inner = zip(of.up[:0:-1], of.blocks[-2::-1], strict=False)
+        found = [(of.up[-1], of.blocks[-1]), (of.up[0], of.blocks[0]), *inner]
+    return [width for width, several in found if several]
 
 
 def blueprint(s: Spec[MochiVae]) -> Block:

@@ -47,9 +47,7 @@ def spec(c: Config) -> Spec[LtxUpsampler]:
             raise c.error("out-of-range", said, "rational_spatial_scale", "Correct it.", observed=scale)
         times = _SCALES[scale] ** 2
     own = LtxUpsampler.read(c, planes=c.int("dims", minimum=0) == 2, times=times, across=not longer, blurred=second)
-    if own.mid_channels % _GROUPS:
-        said = f"mid_channels is {int(own.mid_channels):,}, which is no multiple of {_GROUPS} groups."
-        raise c.error("not-divisible", said, "mid_channels", "Correct it.", observed=int(own.mid_channels))
+    diffusion.check_parts(c, (own.mid_channels,), _GROUPS, "groups of a norm", "mid_channels")
     return diffusion.diffusing(c, own, own.mid_channels)
 
 
