@@ -68,6 +68,7 @@ WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
         "norm_type": ("group", "pixel", "other"),
     },
     "StableAudioProjectionModel": dict.fromkeys(("text_encoder_dim", "conditioning_dim"), (14, 18, 30, None)),
+    "MotifVideoTransformer3DModel": {"norm_type": ("layer_norm", "layer_norm", "fp32_layer_norm", "group")},
     "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
     "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
     "LTX2LatentUpsamplerModel": {"rational_spatial_scale": (0.75, 1.5, 2.0, 4.0, 3.0), "dims": (2, 3, 1)},

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[MochiVae]:
     down = diffusion.stage_widths(c, "encoder_block_out_channels")
     up = diffusion.stage_widths(c, "decoder_block_out_channels", "D")
     blocks, attends = c.ints("layers_per_block", minimum=0), c.entries("add_attention_block")
-    frames, sides = c.ints("temporal_expansions", minimum=1), c.ints("spatial_expansions", minimum=1)
+    frames, sides = (_folded(c, f"{name}_expansions") for name in ("temporal", "spatial"))
     levels = max(len(down), len(up))
     for key, found, needed in (
         ("layers_per_block", blocks, levels),
@@ -52,7 +52,7 @@ def spec(c: Config) -> Spec[MochiVae]:
         c,
         down=down,
         up=up,
-        blocks=tuple(keys.dim(f"N{place}", one) for place, one in enumerate(blocks, 1)),
+        blocks=tuple(keys.dim(f"L{place}", one) for place, one in enumerate(blocks, 1)),
         attends=tuple(map(bool, attends)),
         frames=tuple(keys.dim(f"t{place}", one) for place, one in enumerate(frames, 1)),
         sides=tuple(keys.dim(f"p{place}", one) for place, one in enumerate(sides, 1)),
@@ -61,6 +61,14 @@ def spec(c: Config) -> Spec[MochiVae]:
         diffusion.check_parts(c, _normed(own, side), _GROUPS, "groups of a norm", f"{side}_block_out_channels")
     denoising.activation(c, "act_fn")
     return diffusion.diffusing(c, own, down[-1])
+
+
+def _folded(c: Config, key: str) -> list[int]:
+    """How many frames, or places along a side, become one between two levels."""
+    found = c.ints(key, minimum=0)
+    if not all(found):
+        c.cannot_run("out-of-range", f"{key} has a 0, and no patch is 0 wide.", key, "Correct it.", observed=0)
+    return found
 
 
 def _normed(of: MochiVae, side: str) -> list[int]:
@@ -109,7 +117,7 @@ def _blocks(width: int, several: int, attends: bool) -> Block:
     """So many residual blocks, each with attention and its norm if the level `attends`."""
     each, one = Indices.below(several), causal(width, width)
     residual = block(norm1=_norm(width), conv1=one, norm2=_norm(width), conv2=one)
-    attended: Node = Repeat(each, attention(width, width // _GROUPS * _GROUPS, bias=False))
+    attended: Node = Repeat(each, attention(width, width, bias=False))
     return block(
         resnets=Repeat(each, residual),
         norms=Repeat(each, _norm(width)) if attends else None,
