@@ -75,8 +75,22 @@ WORDS: dict[str, tuple[Any, ...]] = {
 """What keys that hold a word, or may hold something of several kinds, may hold."""
 
 WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "AutoencoderKLCosmos": {"patch_type": ("haar", "rearrange", "other")},
+    "AutoencoderKLLTX2Audio": {
+        "causality_axis": ("none", "none", "width", "height", "width-compatibility", "other", None),
+        "norm_type": ("group", "pixel", "other"),
+    },
+    "StableAudioProjectionModel": dict.fromkeys(("text_encoder_dim", "conditioning_dim"), (14, 18, 30, None)),
+    "MotifVideoTransformer3DModel": {"norm_type": ("layer_norm", "layer_norm", "fp32_layer_norm", "group")},
     "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
     "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
+    "LTX2LatentUpsamplerModel": {"rational_spatial_scale": (0.75, 1.5, 2.0, 4.0, 3.0), "dims": (2, 3, 1)},
+    "LTX2TextConnectors": {"rope_type": ("interleaved", "split", "other")},
+    **dict.fromkeys(
+        ("LTX2Vocoder", "LTX2VocoderWithBWE"),
+        dict.fromkeys(("act_fn", "bwe_act_fn"), ("snakebeta", "snake", "leaky_relu", "other")),
+    ),
+    "LTXLatentUpsamplerModel": {"dims": (2, 3, 1)},
     "LatteTransformer3DModel": {
         "norm_type": ("ada_norm_single", "ada_norm", "ada_norm_zero", "layer_norm", "layer_norm_i2vgen", "other"),
         "num_embeds_ada_norm": (None, 5, 12),

@@ -29,7 +29,7 @@ class TemporalDecoder(Sizes):
 
 def spec(c: Config) -> Spec[TemporalDecoder]:
     widths = diffusion.stage_widths(c)
-    diffusion.check_fixed_groups(c, widths)
+    diffusion.check_parts(c, widths, 32, "groups of a norm")
     down = diffusion.stage_kinds(c, "down_block_types", _DOWN, len(widths))
     return diffusion.diffusing(c, TemporalDecoder.read(c, widths=widths, down=down), widths[-1])
 

@@ -26,7 +26,7 @@ class UNetSpatioTemporal(Sizes):
 
 def spec(c: Config) -> Spec[UNetSpatioTemporal]:
     stages = read_stages(c, "SpatioTemporal", "num_attention_heads")
-    diffusion.check_fixed_groups(c, (one.width for one in stages.down))
+    diffusion.check_parts(c, (one.width for one in stages.down), 32, "groups of a norm")
     return diffusion.diffusing(c, UNetSpatioTemporal.read(c, stages=stages), stages.deepest)
 
 

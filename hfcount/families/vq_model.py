@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[VQModel]:
     diffusion.check_groups(c, widths)
     denoising.activation(c, "act_fn")
     if c.str("norm_type") == _SPATIAL:
-        diffusion.check_fixed_groups(c, widths)
+        diffusion.check_parts(c, widths, 32, "groups of a norm")
     elif c.str("norm_type") == "ada_group":
         raise c.error("unknown-kind", "norm_type is ada_group, which needs the embedding of a step.", "norm_type")
     own = VQModel.read(

@@ -93,16 +93,16 @@ def check_groups(
     return groups
 
 
-def check_fixed_groups(c: Config, widths: Iterable[int], groups: int = 32, key: str = "block_out_channels") -> None:
-    """Refuses widths that are no multiples of a number of groups that no key gives.
+def check_parts(c: Config, widths: Iterable[int], parts: int, what: str, key: str = "block_out_channels") -> None:
+    """Refuses widths that a fixed number of `parts` does not divide; `what` says in a message what these are.
 
     Raises:
-        ConfigError: one is not.
+        ConfigError: one is not a multiple of them.
     """
     for width in widths:
-        if width % groups:
-            said = f"{key} gives {int(width):,}, which is not a multiple of {groups}, the number of groups."
-            raise c.error("not-divisible", said, key, "Correct it.", expected=groups, observed=int(width))
+        if width % parts:
+            said = f"{key} gives {int(width):,}, which is not a multiple of the {int(parts):,} {what}."
+            raise c.error("not-divisible", said, key, "Correct it.", expected=int(parts), observed=int(width))
 
 
 def check_places(c: Config, width: int) -> None:
