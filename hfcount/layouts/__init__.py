@@ -63,10 +63,15 @@ class Library(NamedTuple):
     names: Callable[[Mapping[str, Any]], str] = lambda values: ""
     drafts: bool = False
 
-    def config(self, values: Mapping[str, Any], documents: Documents) -> dict[str, Any]:
-        """The config as families read it, with that of the model that it names."""
-        where = documents.config.where
+    def config(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The config as families read it, without that of a model that it names."""
         read: dict[str, Any] = self._module.config(values, where)
+        return read
+
+    def whole_config(self, values: Mapping[str, Any], documents: Documents) -> dict[str, Any]:
+        """The config as families read it."""
+        where = documents.config.where
+        read = self.config(values, where)
         if name := self.names(values):
             from hfcount.layouts.named import config_of  # few name one
 
@@ -147,7 +152,7 @@ def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | Non
     layout = HF_LAYOUT if library is None else library.layout or documents.layout
     if layout.reader != documents.layout.reader:  # which the names of the files alone told
         documents = replace(documents, layout=layout, index=None)
-    values = library.config(values, documents) if library else values
+    values = library.whole_config(values, documents) if library else values
     return library if library and library.renames else None, documents, values
 
 
