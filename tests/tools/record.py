@@ -5,7 +5,8 @@ For a model_type it takes transformers' default config, makes its sizes distinct
 fixtures/architectures/<type>.json: the keys of the config that affect shapes, the sizes that are equal and why they
 have to be, the folded rows, the counts, and who judged. A config.json, or a file of fixtures/architectures, is judged
 the same way or, if transformers does not know its type, by the published count that `--published N --source URL` gives:
-hfcount must count as many stored elements. With `--unjudged WHY` nobody judges, and the file says so.
+hfcount must count as many stored elements. With `--unjudged WHY` nobody judges, and the file says that it was
+only read, as `hfcount architectures TYPE` does.
 """
 
 import argparse
@@ -158,7 +159,7 @@ def main() -> int:
     for one in options.types:
         try:
             if options.unjudged:
-                recorded, outcome = record(_read(Path(one)), f"nobody: {options.unjudged}"), None
+                recorded, outcome = record(_read(Path(one)), f"read only: {options.unjudged}"), None
             elif options.published:
                 values = _read(Path(one))
                 recorded = record(values, f"{options.source}: {options.published:,} elements")
