@@ -10,12 +10,18 @@ from hfcount.parts.mixers import gated_delta_net
 from hfcount.spec import DeltaNet, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("qwen4_exp",)  # transformers 5.23: modeling_qwen4_exp.py
+# transformers 5.23: modeling_qwen4_exp.py; configs of Qwen3.8-Flash-Next have a type of their own
+MODEL_TYPES = ("qwen4_exp", "qwen3_8_flash_next")
+CLASSES = ("Qwen3_8FlashNextForConditionalGeneration",)
 MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
-    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "qwen4_exp_vision")}
+    always = "" if c.family == "qwen4_exp" else "qwen4_exp_text"
+    text, towers = (
+        families.part(c, "text_config", always),
+        {"vision": families.part(c, "vision_config", "qwen4_exp_vision")},
+    )
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
 
 
