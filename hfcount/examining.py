@@ -66,8 +66,8 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = _as_loaded(documents, changed(published, changes))
-        announced = announcements(values, _beside(documents))
         library, documents, values = as_read(documents, values)  # None where families have the library's own names
+        announced = announcements(values, _beside(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
         named = library is not None and library.names(published)
@@ -75,6 +75,9 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         blueprint = make() if alone else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
+        if library and (other := library.otherwise(blueprint, _unknown_names(outcome))):
+            blueprint = other
+            evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
@@ -127,8 +130,11 @@ def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence,
 
 
 def _unknown_names(outcome: Outcome) -> Sequence[str]:
-    """The names that are not the model's, where it lacks others."""
-    return outcome.match.unexpected if outcome.match and outcome.match.missing_count else ()
+    """The names that are not the model's, where it lacks others; those of packed weights are folded."""
+    if outcome.match:
+        return outcome.match.unexpected if outcome.match.missing_count else ()
+    found = next((finding.tensors for finding in outcome.findings if finding.code == "HF202"), ())
+    return found if outcome.has("HF201") else ()
 
 
 def _where(document: Document, changes: Changes) -> str:

@@ -1,14 +1,14 @@
 """Two configs by effect: which keys have another value, defaults filled in, and what each of them changes."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from hfcount.building import draft
 from hfcount.diffing.defaults import defaults
 from hfcount.diffing.effects import ABSENT, STORAGE, effect, is_named, same, settled
-from hfcount.diffing.model import ConfigKey, Effect, Relation
+from hfcount.diffing.pieces import ConfigKey, Effect, Relation
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.readers import OLDER, Rotary, Tied
@@ -57,6 +57,18 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
     if not path:
         rows = _with_readers(rows, blueprints)
     rows = [replace(row, key=f"{printable(path)}{row.key}") for row in rows] if path else rows
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
+
+
+def plain(a: Values, b: Values, told: Callable[[str], Effect]) -> tuple[ConfigKey, ...]:
+    """The keys of two objects that differ, where `told` says what each of them changes."""
+    rows = []
+    for name in dict.fromkeys((*a, *b)):
+        one, other = a.get(name, ABSENT), b.get(name, ABSENT)
+        if not same(one, other):
+            absent: Literal["a", "b"] | None = "a" if one is ABSENT else "b" if other is ABSENT else None
+            values = json_value(one), json_value(other)
+            rows.append(ConfigKey(key=printable(name), a=values[0], b=values[1], effect=told(name), absent=absent))
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 
@@ -220,13 +232,14 @@ def _effect(one: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str
 def _sized(one: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
     """The tensors that a key changes; empty where it does so with others alone, None if it changes none."""
     model, other = models
-    if model.rows is None or other.rows is None:
+    first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
+    asked = {one.key, *one.names, first} & {*model.read, *other.read, "architectures", "model_type"}
+    if model.rows is None or other.rows is None or not asked:
         return None
     tensors = model.changed_by(one.names[0], one.b)
     if tensors:
         return tensors
     if tensors is None and other.changed_by(one.names[1], one.a) != ():
-        first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
         read = {one.key, *one.names, first} & model.read
         if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(one.a, one.b):
             return ()

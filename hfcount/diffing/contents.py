@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from hfcount.diffing.model import FileSums, Kind, Relation, Values
+from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
 from hfcount.diffing.sides import Looked
 from hfcount.text import plural
 
@@ -29,12 +29,8 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
     if "another-model" in kinds:
         return
     if not differing:
-        which = (
-            f"all {plural(values.tensors, 'tensor')}"
-            if same
-            else f"all {plural(values.tensors, 'tensor')} that both have"
-        )
-        yield Relation(kind="same-values", text=f"has A's values: {which} are identical{how}")
+        many = f"{plural(values.tensors, 'tensor')}{'' if same else ' that both have'}"
+        yield Relation(kind="same-values", text=f"has A's values: {many}, identical{how}")
     elif "cast" in kinds and _largest(values) is not None and (_largest(values) or 0) <= _ROUNDED:
         yield Relation(kind="same-values", text="has A's values, rounded")
     elif same and _unrelated(values):
@@ -62,7 +58,7 @@ def _unrelated(values: Values) -> bool:
 def _components(values: Values) -> str:
     rows = [row for row in values.components if row.differing]
     said = [f"{row.component or 'other'} {row.differing:,}" for row in rows[:_FEW]]
-    return ", ".join(said) + (f" and {len(rows) - _FEW} more components" if len(rows) > _FEW else "")
+    return ", ".join(said) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
 
 
 def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hfcount.diffing.model import Effect
+from hfcount.diffing.pieces import Effect
 from hfcount.mapper.readers import usual_rotary
 from hfcount.mapper.reference import declared
 from hfcount.mapper.values import taken
@@ -38,6 +38,19 @@ _TRAINING = tuple(
     mask_feature_prob
     """.split()
 )
+_GGUF_SIZES = frozenset(
+    """
+    block_count embedding_length feed_forward_length head_count head_count_kv key_length value_length vocab_size
+    expert_count expert_feed_forward_length nextn_predict_layers
+    """.split()
+)
+_ADAPTER_SIZES = frozenset(
+    """
+    peft_type r target_modules exclude_modules layers_to_transform layers_pattern rank_pattern modules_to_save
+    target_parameters bias lora_bias use_dora trainable_token_indices num_virtual_tokens token_dim
+    """.split()
+)
+_ADAPTER_NOTHING = frozenset("base_model_name_or_path revision peft_version auto_mapping".split())
 _ROPE = ("rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor")
 
 
@@ -51,6 +64,27 @@ def effect(key: str) -> Effect | None:
     if last in _GENERATION:
         return "reading"
     return "training" if last.endswith(_TRAINING) else None
+
+
+def of_gguf(key: str) -> Effect:
+    """What a key of the metadata of a GGUF file changes: names of authors and licences nothing, sizes tensors."""
+    if key.startswith("general."):
+        if key in ("general.file_type", "general.quantization_version"):
+            return "storage"
+        return "reading" if key == "general.architecture" else "none"
+    if key.startswith("quantize."):
+        return "none"
+    last = key.rpartition(".")[2]
+    return "tensors" if last in _GGUF_SIZES else "reading"
+
+
+def of_adapter(key: str) -> Effect:
+    """What a setting of an adapter changes."""
+    if key in _ADAPTER_SIZES:
+        return "tensors"
+    if key in _ADAPTER_NOTHING:
+        return "none"
+    return "training" if key.endswith(("dropout", "init_lora_weights", "inference_mode")) else "reading"
 
 
 def is_named(kind: str, name: str) -> bool:

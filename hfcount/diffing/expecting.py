@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from hfcount.choices import Expected
-from hfcount.diffing.model import Diff, Expectation, Kind
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import Expectation, Kind
 
 _FORM = ("spelling", "container", "same-structure", "same-values", "same-files")
 _LOOK = "values were not compared: --sample or --depth data tells"
@@ -89,7 +90,7 @@ def _quantised(found: Diff) -> Told:
 def _of_files(found: Diff) -> Told:
     """An adapter that is merged leaves no weights as they are."""
     same, reason = _identical(found)
-    return (False, f"nothing was merged: {reason}") if same else (None, reason)
+    return (False, f"nothing was merged: {reason}") if same else (None, _LOOK)
 
 
 def _kinds(found: Diff) -> set[Kind]:

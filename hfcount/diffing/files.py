@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from hfcount.diffing.model import FileSums
+from hfcount.diffing.pieces import FileSums
 from hfcount.errors import FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checksums import Content, Contents, contents
@@ -28,32 +28,44 @@ def compare(a: Contents | None, b: Contents | None) -> FileSums | None:
     """How many are the same; None where the checksums of neither weights nor all other files are known."""
     if a is None or b is None:
         return None
-    both = [name for name in a.files if name in b.files]
-    told = {name: a.files[name].same(b.files[name]) for name in both}
-    only_a, only_b = ([name for name in one.files if name not in other.files] for one, other in ((a, b), (b, a)))
-    moved = _moved({name: a.files[name] for name in only_a}, {name: b.files[name] for name in only_b})
-    identical = [*(name for name in both if told[name]), *moved]
-    if not any(name.endswith(WEIGHTS) and told[name] is not None for name in both) and not moved:
+    told = {name: one.same(b.files[name]) for name, one in a.files.items() if name in b.files}
+    only_a, only_b = _beyond(a, b), _beyond(b, a)
+    moved = _moved(only_a, only_b)
+    identical = [*(name for name, same in told.items() if same), *moved]
+    if not moved and all(same is None for name, same in told.items() if name.endswith(WEIGHTS)):
         return None
     return FileSums(
         identical=len(identical),
-        differing=_names(name for name in both if told[name] is False),
-        only_a=_names(name for name in only_a if name not in moved),
-        only_b=_names(name for name in only_b if name not in moved.values()),
-        unknown=_names(name for name in both if told[name] is None),
-        weights=sum(name.endswith(WEIGHTS) for name in identical),
-        of=max(sum(name.endswith(WEIGHTS) for name in one.files) for one in (a, b)),
+        differing=_names(name for name, same in told.items() if same is False),
+        only_a=_names(only_a.keys() - moved.keys()),
+        only_b=_names(only_b.keys() - {*moved.values()}),
+        unknown=_names(name for name, same in told.items() if same is None),
+        weights=_weights(identical),
+        of=max(_weights(one.files) for one in (a, b)),
     )
+
+
+def _beyond(one: Contents, other: Contents) -> dict[str, Content]:
+    return {name: content for name, content in one.files.items() if name not in other.files}
+
+
+def _weights(names: Iterable[str]) -> int:
+    return sum(name.endswith(WEIGHTS) for name in names)
 
 
 def _moved(a: Mapping[str, Content], b: Mapping[str, Content]) -> dict[str, str]:
     """Weight files of the same content under other names."""
     found: dict[str, str] = {}
     for name, one in a.items():
-        other = next((key for key, two in b.items() if key not in found.values() and one.same(two)), None)
-        if other is not None and name.endswith(WEIGHTS) and other.endswith(WEIGHTS):
+        others = (key for key, two in b.items() if _beside(name, key) and key not in found.values() and one.same(two))
+        if name.endswith(WEIGHTS) and (other := next(others, None)):
             found[name] = other
     return found
+
+
+def _beside(name: str, other: str) -> bool:
+    """Whether two files of weights are in the same folder."""
+    return other.endswith(WEIGHTS) and name.rpartition("/")[0] == other.rpartition("/")[0]
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:

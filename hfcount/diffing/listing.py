@@ -5,7 +5,8 @@ from typing import Any
 
 from hfcount.building import build
 from hfcount.diffing import configs
-from hfcount.diffing.model import Diff, FileSums, Relation, Side
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import FileSums, Relation, Side
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.base import own_config

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.diffing.model import Diff, Side
-from hfcount.diffing.text import EFFECTS, TITLES, expected, key_row, line, lists, value_line
+from hfcount.diffing.model import Diff
+from hfcount.diffing.text import EFFECTS, TITLES, expected, key_row, line, lists, side_facts, value_line
 from hfcount.reporters.markdown import code, escape
 from hfcount.reporters.text import inert
-from hfcount.text import binary, plural
+from hfcount.text import plural
 
 _ROWS = 50
 _MARKS = {0: "✅", 1: "❌", 3: "⚠️"}
@@ -25,7 +25,9 @@ def _lines(diff: Diff) -> Iterator[str]:
         yield ""
         yield escape(expected(diff.expectation))
     yield ""
-    yield from _table(("", "A", "B"), [(name, *values) for name, values in _sides(diff.a, diff.b)])
+    yield from _table(
+        ("", "A", "B"), [(name, _cell(name, one), _cell(name, other)) for name, one, other in side_facts(diff)]
+    )
     for effect, title in EFFECTS.items():
         rows = [key_row(row) for row in diff.config if row.effect == effect]
         if rows:
@@ -39,6 +41,9 @@ def _lines(diff: Diff) -> Iterator[str]:
     if diff.values:
         yield from _listed("Values, by component", [value_line(row) for row in diff.values.components])
     yield from (f"\n{escape(note)}" for note in diff.notes)
+    for name, part in (diff.parts or {}).items():
+        yield f"\n#### {escape(name)}\n"
+        yield f"{escape(part.summary)}."
 
 
 def _listed(title: str, rows: Sequence[str]) -> Iterator[str]:
@@ -49,20 +54,8 @@ def _listed(title: str, rows: Sequence[str]) -> Iterator[str]:
             yield f"- and {len(rows) - _ROWS:,} more"
 
 
-def _sides(a: Side, b: Side) -> Iterator[tuple[str, tuple[str, str]]]:
-    facts: dict[str, list[str]] = {
-        "model": [code(one.model) for one in (a, b)],
-        "class": [code(one.architecture or one.family or "") for one in (a, b)],
-        "parameters": [f"{one.parameters:,}" if one.parameters else "" for one in (a, b)],
-        "tensors": [f"{one.tensors:,}" if one.tensors else "" for one in (a, b)],
-        "bytes": [binary(one.bytes) if one.bytes else "" for one in (a, b)],
-        "dtypes": [escape(one.packing or ", ".join(one.dtypes or ())) for one in (a, b)],
-        "verdict": [one.verdict or "" for one in (a, b)],
-        "not looked at": [escape(one.error.message) if one.error else "" for one in (a, b)],
-    }
-    for name, (one, other) in facts.items():
-        if one.strip("`") or other.strip("`"):
-            yield name, (one, other)
+def _cell(name: str, text: str) -> str:
+    return code(text) if text and name in ("model", "commit", "class") else escape(text)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

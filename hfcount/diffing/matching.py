@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from hfcount.diffing.model import Held, Stack, TensorPair, Tensors
+from hfcount.diffing.pieces import Held, Stack, TensorPair, Tensors
 from hfcount.diffing.tensors import Inventory, Logical
 from hfcount.text import printable
 from hfcount.tree.leaves import split

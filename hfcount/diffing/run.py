@@ -8,12 +8,17 @@ from functools import partial
 from typing import NamedTuple
 
 from hfcount.choices import Expected
-from hfcount.diffing import configs, listing, merging
+from hfcount.diffing import configs, listing, merging, pipelines
+from hfcount.diffing.cells import cells
+from hfcount.diffing.compared import Compared
+from hfcount.diffing.effects import of_adapter, of_gguf
 from hfcount.diffing.expecting import Told, expectation, merged
 from hfcount.diffing.files import compare, known
+from hfcount.diffing.held import held
 from hfcount.diffing.matching import folded, match
-from hfcount.diffing.model import Diff, DiffDepth, FileSums, Relation, Side
-from hfcount.diffing.relations import Compared, relations
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import ConfigKey, DiffDepth, FileSums, Relation, Side
+from hfcount.diffing.relations import relations
 from hfcount.diffing.sides import Looked, looked, report
 from hfcount.diffing.tensors import Inventory
 from hfcount.diffing.values import Gaps, all_values, samples, shown
@@ -60,6 +65,8 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     )
     with ExitStack() as both:
         one, other = (both.enter_context(looked(request, options.of_headers)) for request in sides)
+        if one.pipeline or other.pipeline:
+            return pipelines.diff(one, other, lambda a, b: diff(a, b, options, wanted))
         return _differing(one, other, files, options, wanted)
 
 
@@ -86,19 +93,21 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
     gaps = _gaps(c, options, wanted.sample)
     if gaps is not None and c.matched is not None:
         c = replace(c, gaps=gaps, values=shown(gaps, c.matched))
-    found = relations(c)
+    container = held(a, b)
+    found = relations(c) if container is None else [*container.relations]
     result = Diff(
         a=side(a, c.inventories[0]),
         b=side(b, c.inventories[1]),
         summary=_summary(a, b, found),
         relations=tuple(found),
-        same_structure=_same_structure(c),
+        same_structure=_same_structure(c) if container is None else False if container.relations else None,
         depth=_depth(a, b) if c.values is None else "samples" if c.values.sampled else "data",
         config=tuple(c.config),
         tensors=folded(c.matched) if c.matched else None,
         files=c.files,
         values=c.values,
-        notes=tuple(_notes(a, b, c)),
+        cells=cells(c.matched, c.gaps) if c.matched else (),
+        notes=(*_notes(a, b, c), *(container.notes if container else ())),
     )
     if wanted.expected is None:
         return result
@@ -126,12 +135,23 @@ def _gaps(c: Compared, options: Options, sample: bool) -> Gaps | None:
 
 def compared(a: Looked, b: Looked) -> Compared:
     """All that was looked at, one side against the other."""
-    one, other = a.inventory(), b.inventory()
+    if a.alone is not b.alone:
+        return Compared(a, b, None, (a.inventory(), b.inventory()))
+    one, other = a.inventory(b.blueprint), b.inventory(a.blueprint)
     if one and other and one.packing and one.layouts == other.layouts:  # what is packed is compared as it is stored
         one, other = a.inventory(raw=True), b.inventory(raw=True)
     matched = match(one, other) if one and other else None
-    keys = configs.compare(a.values, b.values, (a.blueprint, b.blueprint)) if a.values and b.values else ()
+    keys = _keys(a, b) if a.values and b.values else ()
     return Compared(a, b, matched, (one, other), keys)
+
+
+def _keys(a: Looked, b: Looked) -> tuple[ConfigKey, ...]:
+    """The configs, the metadata or the settings, by what they change."""
+    if a.gguf is not None:
+        return configs.plain(a.values, b.values, of_gguf)
+    if a.adapter is not None:
+        return configs.plain(a.values, b.values, of_adapter)
+    return configs.compare(a.values, b.values, (a.blueprint, b.blueprint))
 
 
 def side(one: Looked, own: Inventory | None) -> Side:
@@ -171,6 +191,8 @@ def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
 def _same_structure(c: Compared) -> bool | None:
     if c.matched is None:
         return None
+    if c.unread:
+        return None
     sized = configs.sized_otherwise(c.a.blueprint, c.b.blueprint)
     return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
 
@@ -185,11 +207,15 @@ def _depth(a: Looked, b: Looked) -> DiffDepth | None:
 def _notes(a: Looked, b: Looked, c: Compared) -> list[str]:
     notes = []
     for name, one, own in (("A", a, c.inventories[0]), ("B", b, c.inventories[1])):
+        if one.broken:
+            notes.append(f"{name}: files are missing or cannot be read ({', '.join(dict.fromkeys(one.broken))}).")
+        if one.inspection and one.inspection.blueprint is None and not one.alone and one.inspection.outcome.findings:
+            notes.append(f"{name}: {one.inspection.outcome.findings[0].message}")
         if one.error is not None and one.shards is not None:
             notes.append(f"{name} is compared by the names that it stores: {one.error}")
         elif own is not None and not own.measured:
             notes.append(f"{name}: shapes and dtypes are those of its config, since no headers were read.")
-        if one.inspection and one.inspection.evidence.unseen:
+        if one.inspection and one.inspection.evidence.unseen and one.adapter is None:
             notes.append(f"{name}: {one.inspection.evidence.unseen.message}")
     if c.gaps and (c.gaps.reason or c.gaps.uncompared):
         what = c.gaps.reason or f"{plural(c.gaps.uncompared, 'tensor')} of one shape could not be compared by value."

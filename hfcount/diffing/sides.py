@@ -7,7 +7,9 @@ from time import monotonic
 from typing import Any
 
 from hfcount.contained import contained, is_contained
-from hfcount.diffing.tensors import Inventory, by_entries, inventory
+from hfcount.containers import container_of
+from hfcount.containers.adapter_settings import Settings, read_settings
+from hfcount.diffing.tensors import Inventory, by_entries, inventory, keyed, of_gguf
 from hfcount.errors import DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.examining import examine
 from hfcount.fetcher import Request, finish, opened
@@ -15,6 +17,7 @@ from hfcount.fetcher.interface import Documents, Reads
 from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import weights
+from hfcount.formats.gguf import Header
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
@@ -35,6 +38,8 @@ class Looked:
         shards: weight files that were read, by name; None if none were.
         error: why it could not be looked at, or not be described.
         pipeline: whether it is several models.
+        gguf: the header of a GGUF file; None for anything else.
+        adapter: the settings of an adapter; None for anything else.
     """
 
     model: str
@@ -45,11 +50,23 @@ class Looked:
     shards: Mapping[str, Shard] | None = None
     error: HfcountError | None = None
     pipeline: bool = False
+    gguf: Header | None = None
+    adapter: Settings | None = None
+
+    @property
+    def container(self) -> str | None:
+        """What holds its weights, where that is not safetensors."""
+        return self.inspection.evidence.container if self.inspection else None
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a container that no config of transformers describes tensor by tensor."""
+        return self.gguf is not None or self.adapter is not None
 
     @property
     def blueprint(self) -> Blueprint | None:
-        """What its config describes; None where that is not known."""
-        return self.inspection.blueprint if self.inspection else None
+        """What its config describes; None where that is not known, and of a container."""
+        return self.inspection.blueprint if self.inspection and not self.alone else None
 
     @property
     def view(self) -> HeaderView | None:
@@ -59,16 +76,25 @@ class Looked:
         index = self.inspection.evidence.fitting_index if self.inspection else None
         return merge(self.shards, index)
 
-    def inventory(self, raw: bool = False) -> Inventory | None:
+    def inventory(self, other: Blueprint | None = None, raw: bool = False) -> Inventory | None:
         """Its tensors; None where nothing says which it has.
 
         Args:
+            other: whose names are taken where this side has no blueprint.
             raw: whether packed weights are taken as they are stored.
         """
         view = self.view
-        if self.inspection is not None and self.inspection.blueprint is not None:
+        if self.gguf is not None:
+            return of_gguf(self.gguf)
+        if self.inspection is not None and self.blueprint is not None:
             return inventory(self.inspection, view.entries if view else None, raw)
-        return by_entries(view.entries) if view else None
+        return by_entries(view.entries, keyed(other) if other else str) if view else None
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The codes of findings that say that files are missing or cannot be read."""
+        findings = self.inspection.outcome.findings if self.inspection else ()
+        return tuple(one.code for one in findings if one.severity == "error" and one.code.startswith("HF00"))
 
     @property
     def unseen(self) -> HfcountError | None:
@@ -102,11 +128,40 @@ def looked(request: Request | HfcountError, options: Options) -> Iterator[Looked
 
 
 def _contained(documents: Documents | Place, request: Request, options: Options) -> Looked:
+    place = documents if isinstance(documents, Place) else documents.place
+    container = container_of(place) if place else None
     try:
+        if place and container and container.name == "gguf":
+            return _gguf(place, request, options)
         inspection = contained(documents, request, options)
     except HfcountError as error:
         return Looked(request.path, request, error=error)
-    return Looked(request.path, request, inspection.documents, inspection=inspection)
+    found = Looked(request.path, request, inspection.documents, inspection=inspection)
+    if container is None or container.name != "adapter":
+        return found
+    with suppress(DocumentError):
+        settings = read_settings(inspection.documents.config)
+        values = parse_object(inspection.documents.config)
+        return replace(found, values=values, shards=inspection.evidence.headers, adapter=settings)
+    return found
+
+
+def _gguf(place: Place, request: Request, options: Options) -> Looked:
+    """The first of the GGUF files of a place, or the one that is named."""
+    from hfcount.containers.gguf_examined import look
+    from hfcount.containers.gguf_look import inspected
+
+    try:
+        seen = look(place, request, options)
+    finally:
+        place.reader.close()
+    inspection, header = inspected(place, seen, options), seen.first.header
+    values = (
+        {name: one if isinstance(one, str | int | float | bool) else str(one) for name, one in header.metadata.items()}
+        if header
+        else {}
+    )
+    return Looked(place.label, request, inspection.documents, values, inspection, gguf=header)
 
 
 def _examined(documents: Documents, request: Request, options: Options, until: float) -> Looked:

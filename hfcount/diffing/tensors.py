@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hfcount.diffing.layouts import Bytes, relaid
+from hfcount.formats.gguf import Header
 from hfcount.formats.safetensors import Entry
 from hfcount.inspection import Inspection
 from hfcount.plan import Blueprint
@@ -49,6 +50,7 @@ class Inventory:
         copies: stored names of second copies of tied tensors, and of what no loader reads any more.
         packing: the scheme of packed weights, and `layouts` what it calls how they are stored; empty if none are.
         measured: whether shapes are from headers, not from the config.
+        listed: whether names are those that are stored, not those that a config describes.
     """
 
     tensors: Mapping[str, Logical]
@@ -56,6 +58,7 @@ class Inventory:
     packing: str = ""
     layouts: tuple[str, ...] = ()
     measured: bool = True
+    listed: bool = True
 
 
 def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: bool = False) -> Inventory:
@@ -70,29 +73,31 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
         return by_entries(entries or {})
     packed = outcome.packed
     match = packed.match if packed else outcome.match
-    key = keyed(blueprint)
     if match is None or (entries is None and inspection.evidence.fitting_index is None):
-        if entries:
-            return by_entries(entries)
-        return _described(blueprint, key)
+        return by_entries(entries, keyed(blueprint)) if entries else _described(blueprint, keyed(blueprint))
     spelling = packed.spelling if packed else match.spelling
     known = entries or _as_described(match, spelling, outcome, blueprint)
-    found = _Taken(known, spelling, outcome.apart, key)
+    found = _Taken(known, spelling, outcome.apart, keyed(blueprint))
     found.take(match)
-    if packed and packed.packed and not raw:
-        found.unpack([(one.leaf, one.layout.label) for one in packed.packed if one.layout], packed.spelling)
+    modules = [(one.leaf, one.layout.label) for one in packed.packed if one.layout] if packed else []
+    if modules and not raw:
+        found.unpack(modules, spelling)
         found.named(match.unexpected)
     else:
         found.named([name for name in known if name not in found.used])
-    if packed is None or not packed.packed:
-        return Inventory(found.tensors, tuple(found.copies), measured=bool(entries))
-    labels = dict.fromkeys(one.layout.label for one in packed.packed if one.layout)
-    return Inventory(found.tensors, tuple(found.copies), packed.name, tuple(labels), bool(entries))
+    labels = tuple(dict.fromkeys(label for _, label in modules))
+    name = packed.name if packed and modules else ""
+    return Inventory(found.tensors, tuple(found.copies), name, labels, bool(entries))
 
 
-def by_entries(entries: Mapping[str, Entry]) -> Inventory:
+def by_entries(entries: Mapping[str, Entry], key: Callable[[str], str] = str) -> Inventory:
     """The tensors by their stored names, where no config says more."""
-    return Inventory({name: _plain(name, entry) for name, entry in entries.items()})
+    return Inventory({key(name): _plain(name, entry) for name, entry in entries.items()})
+
+
+def of_gguf(header: Header) -> Inventory:
+    """The tensors of a GGUF file, with their types for dtypes."""
+    return Inventory({name: Logical(name, one.shape, one.type, None, name) for name, one in header.tensors.items()})
 
 
 def keyed(blueprint: Blueprint) -> Callable[[str], str]:
@@ -123,7 +128,7 @@ def _described(blueprint: Blueprint, key: Callable[[str], str]) -> Inventory:
         shape = tuple(map(int, leaf.shape))
         for name in leaf.names():
             found[key(name)] = Logical(name, shape, None if leaf.kind == "buffer" else dtype, leaf, name)
-    return Inventory(found, measured=False)
+    return Inventory(found, measured=False, listed=False)
 
 
 def _as_described(

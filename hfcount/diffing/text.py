@@ -1,6 +1,6 @@
 """What differs, as the terminal shows it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import Any
 
@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.diffing.model import ConfigKey, Diff, Effect, Expectation, Held, Side, TensorPair, ValueRow
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, TensorPair, ValueRow
 from hfcount.reporters.terminal import printed, terminal
 from hfcount.text import binary, plural, printable, shown
 
@@ -68,6 +69,30 @@ def _side(side: Side) -> str:
     return ", ".join(filter(None, facts))
 
 
+FACTS: dict[str, Callable[[Side], str]] = {
+    "model": lambda side: side.model,
+    "commit": lambda side: side.revision or "",
+    "class": lambda side: side.architecture or side.family or "",
+    "parameters": lambda side: f"{side.parameters:,}" if side.parameters else "",
+    "tensors": lambda side: f"{side.tensors:,}" if side.tensors else "",
+    "bytes": lambda side: binary(side.bytes) if side.bytes else "",
+    "dtypes": lambda side: side.packing or ", ".join(side.dtypes or ()),
+    "container": lambda side: side.container or "",
+    "verdict": lambda side: side.verdict or "",
+    "findings": lambda side: ", ".join(side.findings),
+    "not looked at": lambda side: side.error.message if side.error else "",
+}
+"""What is known of a side, and how it is written."""
+
+
+def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
+    """What is known of both sides, row by row: what it is, of A and of B."""
+    for name, written in FACTS.items():
+        one, other = written(diff.a), written(diff.b)
+        if one or other:
+            yield name, one, other
+
+
 def expected(wanted: Expectation) -> str:
     """Whether what was expected holds."""
     word = {True: "holds", False: "does not hold", None: "cannot be told"}[wanted.met]
@@ -121,7 +146,8 @@ def key_row(row: ConfigKey) -> tuple[str, str, str, str]:
     """A key, its two values, and the tensors that it changes."""
     names = ", ".join(row.tensors[:_NAMES])
     more = f" and {len(row.tensors) - _NAMES} more rows" if len(row.tensors) > _NAMES else ""
-    return row.key, _value(row, "a"), _value(row, "b"), names + more
+    readers = row.readers if not names else f"; {row.readers}" if row.readers else ""
+    return row.key, _value(row, "a"), _value(row, "b"), f"{names}{more}{readers or ''}"
 
 
 def _value(row: ConfigKey, side: str) -> str:
@@ -169,7 +195,7 @@ def facts(held: Held) -> str:
 def value_line(row: ValueRow) -> str:
     """How the values of some tensors compare."""
     if not row.differing:
-        return f"{row.name}: all {plural(row.tensors, 'tensor')} identical"
+        return f"{row.name}: {plural(row.tensors, 'tensor')}, identical"
     said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} differ"
     if row.share is None or row.rms is None or row.largest is None:
         return said

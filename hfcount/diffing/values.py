@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hfcount.data.places import Place, places
 from hfcount.diffing.matching import Matched, grouped
-from hfcount.diffing.model import ValueRow, Values
+from hfcount.diffing.pieces import ValueRow, Values
 from hfcount.diffing.sides import Looked
 from hfcount.diffing.spans import Run, paired, runs
 from hfcount.diffing.tensors import Logical
@@ -160,8 +160,8 @@ def _pairs(a: Looked, b: Looked, matched: Matched, one_dtype: bool = False) -> t
 
 
 def _places(one: Looked) -> Mapping[str, Place]:
-    contained = one.inspection.evidence.container if one.inspection else None
-    return places(one.shards or {}) if contained is None else {}
+    named = {name: shard for name, shard in (one.shards or {}).items() if name.endswith(".safetensors")}
+    return places(named) if one.container in (None, "adapter") else {}
 
 
 def _parts(
@@ -193,7 +193,6 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
         uncompared=gaps.uncompared,
         components=tuple(_row(name, keys, gaps, matched) for name, keys in components.items()),
         rows=tuple(sorted(rows, key=lambda row: -(row.relative or 0))[:_ROWS]),
-        layers=_layers(gaps),
     )
 
 
@@ -224,14 +223,3 @@ def relative(gaps: Sequence[Gap]) -> float | None:
     if not elements or not based or not base or any(gap.squares is None for gap in gaps):
         return None
     return sqrt(sum(gap.squares or 0.0 for gap in gaps) / elements) / sqrt(base / based)
-
-
-def _layers(gaps: Gaps) -> dict[str, float]:
-    """The relative difference of each layer, by the name of its list and its number."""
-    layers: dict[str, list[Gap]] = {}
-    for key, gap in gaps.by_key.items():
-        text, numbers = split(key)
-        if numbers and gap.squares is not None:
-            layers.setdefault(f"{text[0][1:]}.{numbers[0]}", []).append(gap)
-    found = {name: relative([gap for gap in own if not gap.same]) for name, own in layers.items()}
-    return {printable(name): value or 0.0 for name, value in found.items()}
