@@ -70,9 +70,9 @@ def _adapter(inspection: Inspection) -> list[str]:
 
 
 def _headers(folder: Path, names: Sequence[str], known: Mapping[str, Shard]) -> dict[str, Shard]:
-    """Files of safetensors with their headers: those that were read, and the others."""
-    lacking = [name for name in names if name not in known]
-    headers = {name: known[name] for name in names if name in known}
+    """Files of safetensors with their headers: those that were read with their sizes, and the others."""
+    headers = {name: known[name] for name in names if name in known and known[name].size is not None}
+    lacking = [name for name in names if name not in headers]
     if lacking:
         headers |= FolderShards(folder, lacking, entries=lacking).read(lacking, unwatched(1))
     return headers
