@@ -34,7 +34,7 @@ def _looked(request: Request, inspection: Inspection) -> Inspection:
     from hfcount.data.stored import stored
 
     held = stored(request, inspection)
-    if held is None:
+    if held is None or not (held.places or held.unread):
         return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
     known = {name: said for name in held.files if (said := listed(held.folder / name))}
     inspection = judged(inspection, Files(held.folder), held.places, known)
