@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from hfcount import keys
+from hfcount.components.clip_huggingface import HuggingText, check_activation
 from hfcount.components.clip_resnet import ClipResNet
 from hfcount.components.clip_timm import TimmTower
 from hfcount.errors import UnknownArchitecture
-from hfcount.families._hugging_text import HuggingText, check_activation
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, Patches, Record, Sizes, Spec, flag, size
