@@ -21,7 +21,7 @@ from hfcount.fetcher.layout import CONFIG, INDEX, MODULES, MODULES_LAYOUT, OPEN_
 from hfcount.figures import Failure
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.inspection import Evidence, Inspection, Options
-from hfcount.layouts import as_read
+from hfcount.layouts import Library, as_read
 from hfcount.looking import look
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
@@ -70,21 +70,13 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         announced = announcements(values, _beside(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
-        named = library is not None and library.names(published)
-        alone = changes or documents.loaded_as or named  # what the document alone does not say
-        blueprint = make() if alone else options.blueprints(document.raw, make)
+        further = changes or documents.loaded_as or (library and library.names(published))
+        blueprint = make() if further else options.blueprints(document.raw, make)  # by what the document says alone
         check_known(config, document.where, published, changes)  # only now have all keys been read
-        evidence, outcome = look(documents, blueprint, announced, options)
-        if library and (other := library.otherwise(blueprint, _unknown_names(outcome))):
-            blueprint = other
-            evidence, outcome = look(documents, blueprint, announced, options)
+        blueprint, evidence, outcome = _compared(library, documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
-        if blueprint.spec.family == "timm" and (names := _unknown_names(outcome)):
-            from hfcount.families.timm import check_older
-
-            check_older(blueprint.spec, names, document.where)
         evidence = _second_form(documents, blueprint, evidence, outcome)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
@@ -113,6 +105,25 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         outcome=outcome,
         limit=limit,
     )
+
+
+def _compared(
+    library: Library | None,
+    documents: Documents,
+    blueprint: Blueprint,
+    announced: Sequence[Announcement],
+    options: Options,
+) -> tuple[Blueprint, Evidence, Outcome]:
+    """What was read and what it says of the blueprint, or of another that the names ask for; raises as `look` does."""
+    evidence, outcome = look(documents, blueprint, announced, options)
+    names = _unknown_names(outcome)
+    if names and blueprint.spec.family == "timm":
+        from hfcount.families.timm import check_older
+
+        check_older(blueprint.spec, names, documents.config.where)
+    if library and (other := library.otherwise(blueprint, names)):
+        return other, *look(documents, other, announced, options)
+    return blueprint, evidence, outcome
 
 
 def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
