@@ -8,7 +8,8 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear
 
-MODEL_TYPES = ("colpali_engine",)  # colpali-engine 0.3.18: modeling files of models/*/col* and models/*/bi*
+# modeling_colqwen2_5.py of illuin-tech/colpali 0.3.18, and the modeling files of its other classes
+MODEL_TYPES = ("colpali_engine",)
 CLASSES = (
     "ColQwen2",
     "ColQwen2_5",

@@ -11,7 +11,8 @@ from hfcount.spec import Layer, Layers, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
-MODEL_TYPES = ("deepseek_nextn",)  # SGLang 0.5: deepseek_nextn.py, and scripts/export_deepseek_nextn.py
+# export_deepseek_nextn.py of sgl-project/sglang, and its models/deepseek_nextn.py
+MODEL_TYPES = ("deepseek_nextn",)
 CLASSES = ("DeepseekV3ForCausalLMNextN",)
 MERGED = packed()
 IGNORED = ("num_nextn_predict_layers", "num_mtp_layers", "first_k_dense_replace", "moe_layer_freq", "mlp_layer_types")

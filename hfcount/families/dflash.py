@@ -9,8 +9,8 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-# draft/dflash.py, domino.py and dspark.py of sgl-project/SpecForge; speculators 0.9.0: models/dflash/core.py,
-# models/dflash2/core.py, models/dspark/core.py, models/xpress/core.py; vLLM 0.33: qwen3_dflash.py
+# dflash.py of sgl-project/SpecForge (2026-08), domino.py and dspark.py there; dflash/core.py, dflash2/core.py,
+# dspark/core.py and xpress/core.py of vllm-project/speculators 0.9.0; qwen3_dflash.py of vllm-project/vllm
 MODEL_TYPES = (
     "dflash",
     "dflash2",
@@ -35,7 +35,6 @@ SPELLINGS = {r"^logit_head\.": ""}
 IGNORED = (
     *SAID,
     "block_size",
-    "mask_token_id",
     "dflash_config",
     "sample_from_anchor",
     "sliding_window_non_causal",

@@ -9,7 +9,7 @@ from hfcount.spec import Layer, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-# cnets1.py of SafeAILab/EAGLE; llama_eagle.py of vLLM 0.10 and of SGLang 0.5
+# cnets1.py of SafeAILab/EAGLE; llama_eagle.py of vllm-project/vllm and of sgl-project/sglang
 MODEL_TYPES = ("eagle",)
 CLASSES = ("LlamaForCausalLMEagle", "EagleLlamaForCausalLM", "EAGLEModel")
 SPELLINGS = {r"^model\.": ""}

@@ -7,7 +7,6 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("internlm2",)  # modeling_internlm2.py of internlm/internlm2-7b and internlm/internlm2-7b-reward
-IGNORED = ("reward_token_id",)
 
 
 def spec(c: Config) -> Spec:

@@ -1,13 +1,12 @@
 """Jina's retrievers and rerankers as released: XLM-R with rotary positions, adapters for tasks (arXiv:2409.10173)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.families.jina_embeddings_v3 import blueprint as whole
-from hfcount.families.jina_embeddings_v3 import spec as without
 from hfcount.mapper import Config
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
-# modeling_lora.py and modeling_xlm_roberta.py of jinaai/xlm-roberta-flash-implementation
+# modeling_lora.py of jinaai/xlm-roberta-flash-implementation, and modeling_xlm_roberta.py there
 MODEL_TYPES = ("jina_xlm_roberta",)
 IGNORED = (
     "lora_alpha",
@@ -30,7 +29,8 @@ class JinaXlmRoberta(Sizes):
 def spec(c: Config) -> Spec[JinaXlmRoberta]:
     tasks = c.length("lora_adaptations") or 0
     rank = keys.dim("r", c.int("lora_rank", default=4)) if tasks else 0
-    return without(c).having(JinaXlmRoberta(tasks=keys.dim("n_t", tasks) if tasks else 0, rank=rank))
+    without = families.read(c.varied("", {}), "jina_embeddings_v3").replace(family=c.family)
+    return without.having(JinaXlmRoberta(tasks=keys.dim("n_t", tasks) if tasks else 0, rank=rank))
 
 
 def blueprint(s: Spec[JinaXlmRoberta]) -> Block:

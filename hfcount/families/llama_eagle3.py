@@ -8,8 +8,8 @@ from hfcount.spec import Layer, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-# modeling_llama_eagle3.py and draft/peagle.py of sgl-project/SpecForge; cnets.py of SafeAILab/EAGLE;
-# speculators 0.9.0: models/eagle3/core.py, models/peagle/core.py
+# llama3_eagle.py of sgl-project/SpecForge (2026-08), and peagle.py there; cnets.py of SafeAILab/EAGLE; eagle3/core.py
+# and peagle/core.py of vllm-project/speculators 0.9.0; llama_eagle3.py of vllm-project/vllm
 MODEL_TYPES = ("llama_eagle3", "speculators_eagle3", "speculators_peagle")
 CLASSES = (
     "LlamaForCausalLMEagle3",
@@ -22,7 +22,6 @@ CLASSES = (
 IGNORED = (
     "eagle_config",
     "modules",
-    "mask_token_id",
     "norm_output",
     "norm_before_residual",
     "decoder_sparse_step",

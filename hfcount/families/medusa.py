@@ -7,7 +7,8 @@ from hfcount.spec import Spec, count, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-MODEL_TYPES = ("medusa",)  # vLLM 0.33: medusa.py and transformers_utils/configs/medusa.py
+# medusa.py of vllm-project/vllm, and its transformers_utils/configs/medusa.py
+MODEL_TYPES = ("medusa",)
 CLASSES = ("MedusaModel",)
 SPELLINGS = {r"^medusa_heads\.": ""}
 IGNORED = ("max_paths", "topk", "max_seq_len", "medusa_choices")

@@ -8,7 +8,8 @@ from hfcount.spec import Spec, count, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
-MODEL_TYPES = ("mlp_speculator",)  # vLLM 0.33: mlp_speculator.py and transformers_utils/configs/mlp_speculator.py
+# mlp_speculator.py of vllm-project/vllm, and its transformers_utils/configs/mlp_speculator.py
+MODEL_TYPES = ("mlp_speculator",)
 CLASSES = ("MLPSpeculatorPreTrainedModel",)
 SPELLINGS = {r"^speculator\.": ""}
 IGNORED = ("top_k_tokens_per_head", "n_candidates", "num_lookahead_tokens")

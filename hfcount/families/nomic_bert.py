@@ -10,7 +10,8 @@ from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-# transformers 5.23: modeling_nomic_bert.py; experts: modeling_hf_nomic_bert.py of nomic-ai/nomic-bert-2048
+# transformers 5.23: modeling_nomic_bert.py
+# What its own code has besides, such as experts, is in modeling_hf_nomic_bert.py of nomic-ai/nomic-bert-2048.
 MODEL_TYPES = ("nomic_bert",)
 IGNORED = ("max_trained_positions", "n_positions", "num_shared_experts", "ffn_div", "pad_vocab_size_multiple")
 SPELLINGS = {

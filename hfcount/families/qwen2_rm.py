@@ -6,8 +6,8 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Component, Linear, Node, block
 
-# vLLM 0.33: qwen2_rm.py, jina_vl.py, jina.py, colbert.py, after the code that the repos bring: modeling_qwen2_rm.py of
-# Qwen/Qwen2.5-Math-RM-72B, modeling.py of jinaai/jina-reranker-m0 and of jinaai/jina-reranker-v3; HF_ColBERT of ColBERT
+# qwen2_rm.py of vllm-project/vllm, and jina_vl.py, jina.py and colbert.py there, after the code that the repos bring:
+# modeling_qwen2_rm.py of Qwen/Qwen2.5-Math-RM-72B, modeling.py of jinaai/jina-reranker-m0 and jinaai/jina-reranker-v3
 MODEL_TYPES = ("qwen2_rm", "qwen2_prm", "jina_ranking", "jina_vl_ranking", "colbert")
 CLASSES = ("Qwen2ForRewardModel", "Qwen2ForProcessRewardModel", "JinaForRanking", "JinaVLForRanking", "HF_ColBERT")
 SPELLINGS = {r"^visual\.": "model.visual.", r"^model\.(?!language_model\.|visual\.)": "model.language_model."}

@@ -11,7 +11,7 @@ from hfcount.text import printable
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-# speculators 0.9.0: models/mtp/core.py; speculators 0.3.0: models/eagle.py
+# core.py of vllm-project/speculators 0.9.0 (models/mtp); eagle.py of its 0.3.0
 MODEL_TYPES = ("speculators_mtp", "speculators_eagle")
 CLASSES = ("MTPDraftModel", "EagleSpeculator")
 IGNORED = ("transformer_layer_architecture", "inputs", *SAID)

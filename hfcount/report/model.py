@@ -190,7 +190,7 @@ class Report(Part):
 
 
 _RARE = "container variants adapter overrides asides tensors formula layers error".split()
-_RARE += "derived_with serving modules parts statistics".split()
+_RARE += "derived_with serving modules parts statistics target".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:
