@@ -40,6 +40,11 @@ LAYERS = re.compile(r"(all layers|layers? \d.*)")
 GLOBAL = "vision_config.global_attn_indexes"
 
 NAMED = {
+    "deepseek_v41": "kv_source_layer_ids, index_source_layer_ids and engram_layer_ids list layers, and overlap",
+    "kimi_k3": "full_attn_layers and kda_layers list layers, and count from 1",
+    "minimax_m3": "sparse_attention_freq and moe_layer_freq have a flag for each layer, as its first release wrote it",
+    "step3_text": "moe_layers_enum lists layers in a text",
+    "step3_vl": "as in step3_text",
     "dots3_note_vision_encoder": "per_layer_config has an object for each layer, and no list of one key",
     "mistral_large4": "kv_source_layers names a layer for each, and what counts is which of them names itself",
     "mistral_large4_text": "as in mistral_large4",

@@ -23,7 +23,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # bailing_moe_v3.py of ml-explore/mlx-lm 0.32.2 and of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("bailing_moe_v3",)
 CLASSES = ("BailingMoeV3ForCausalLM",)
-IGNORED = ("kda_lower_bound", "kda_safe_gate", "rope_interleave", "score_function", "use_mla_nope", "use_rmsnorm")
+IGNORED = ("kda_lower_bound", "kda_safe_gate", "score_function", "use_mla_nope", "use_rmsnorm")
 
 
 class BailingMoeV3(Sizes):

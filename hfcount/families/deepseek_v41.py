@@ -19,7 +19,6 @@ IGNORED = (
     "candidate_topk_blocks",
     "compress_rope_theta",
     "engram_compressed_vocab_size",
-    "engram_pad_token_id",
     "engram_vocab_size",
     "hc_pre_from_prev_sublayer",
     "hc_sinkhorn_iters",

@@ -11,7 +11,7 @@ from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("iquest_q1",)  # iquest_q1.py of sgl-project/sglang 0.5.23, and its configs/iquest_q1.py
 IGNORED = tuple(
-    "attn_out_scale ffn_out_scale first_layer_attn_out_scale first_layer_ffn_out_scale enable_lm_head_fp32 logit_scale"
+    "attn_out_scale ffn_out_scale first_layer_attn_out_scale first_layer_ffn_out_scale enable_lm_head_fp32"
     " moe_router_dtype no_rope_layers rotary_dim softmax_scale swa_rope_theta".split()
 )
 

@@ -72,5 +72,5 @@ def _values(d: int, a: GQA, of: K2Horizon) -> dict[str, Linear | Repeat]:
     each = Linear(d, a.kv_heads * a.head_dim)
     return {
         "v_router": Linear(d, of.mova_num_experts, of.moe_gate_bias, "router"),
-        "v_experts": Repeat(Indices.below(of.mova_num_experts), each, int(of.mova_num_experts_per_tok)),
+        "v_experts": Repeat(Indices.below(of.mova_num_experts), each, of.mova_num_experts_per_tok),
     }

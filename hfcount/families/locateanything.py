@@ -10,7 +10,7 @@ from hfcount.tree.nodes import Block, Linear
 
 # locateanything.py of Blaizzy/mlx-vlm 0.7.10, locate_anything.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("locateanything",)
-IGNORED = ("mlp_connector_layers", "n_future_tokens", "none_token_id", "coord_start_token_id", "coord_end_token_id")
+IGNORED = ("mlp_connector_layers", "n_future_tokens")
 CLASSES = ("LocateAnythingForConditionalGeneration",)
 
 

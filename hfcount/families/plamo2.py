@@ -9,7 +9,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("plamo2",)  # modeling_plamo.py of pfnet/plamo-2-8b, plamo2.py of ml-explore/mlx-lm 0.32.2
-IGNORED = ("eval_attention_n_bit", "eval_mlp_n_bit", "full_attention_idx", "mamba_chunk_size")
+IGNORED = ("eval_attention_n_bit", "eval_mlp_n_bit", "full_attention_idx")
 
 
 def spec(c: Config) -> Spec:

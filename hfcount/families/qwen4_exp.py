@@ -10,7 +10,8 @@ from hfcount.parts.mixers import gated_delta_net
 from hfcount.spec import DeltaNet, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
-# transformers 5.23: modeling_qwen4_exp.py; configs of Qwen3.8-Flash-Next have a type of their own
+# transformers 5.23: modeling_qwen4_exp.py
+# and, under a type of its own, Qwen3.8-Flash-Next
 MODEL_TYPES = ("qwen4_exp", "qwen3_8_flash_next")
 CLASSES = ("Qwen3_8FlashNextForConditionalGeneration",)
 MERGED = packed()
