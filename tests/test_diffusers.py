@@ -159,7 +159,7 @@ def test_what_diffusers_refuses_names_the_key(kind: str, changes: Json, key: str
     [
         ("UNet2DConditionModel", {"down_block_types": ["DownEncoderBlock2D"] * 4}),
         ("UNet2DModel", {"up_block_types": ["CrossAttnUpBlock2D"] * 4}),
-        ("StableCascadeUNet", {}),
+        ("Kandinsky3UNet", {}),
     ],
 )
 def test_what_is_not_described_is_said(kind: str, changes: Json) -> None:

@@ -9,7 +9,7 @@ import pytest
 _EXTRA = "`pip install -e '.[oracle]'` brings torch and diffusers"
 pytest.importorskip("torch", reason=_EXTRA)
 diffusers = pytest.importorskip("diffusers", reason=_EXTRA)
-from diffusers_oracle import RECORDED, described, judged, variants  # noqa: E402 - needs diffusers
+from diffusers_oracle import RECORDED, Json, described, judged, variants  # noqa: E402 - needs diffusers
 
 import hfcount  # noqa: E402 - after what may be missing
 from hfcount.mapper.reference import declared, diffusers_version  # noqa: E402 - after what may be missing
@@ -30,6 +30,50 @@ def test_varied_configs_agree(name: str) -> None:
 def test_a_config_without_keys_is_the_class_without_arguments(name: str) -> None:
     verdict, how = judged({"_class_name": name})
     assert verdict in ("agrees", "refused"), how  # some need arguments, and both say so
+
+
+UNET = {"block_out_channels": [32, 64], "norm_num_groups": 8, "attention_head_dim": 8, "layers_per_block": 1}
+BOTH = {"cross_attention_dim": 32, "encoder_hid_dim": 24}
+
+
+def _kinds(stem: str, down: str, up: str) -> Json:
+    """Stages that attend as `stem` says, behind and before one that does not."""
+    return {"down_block_types": [down, f"{stem}DownBlock2D"], "up_block_types": [f"{stem}UpBlock2D", up]}
+
+
+SIMPLE = _kinds("SimpleCrossAttn", "ResnetDownsampleBlock2D", "ResnetUpsampleBlock2D")
+VARIANTS: dict[str, Json] = {
+    "of Kandinsky": BOTH
+    | SIMPLE
+    | {"mid_block_type": "UNetMidBlock2DSimpleCrossAttn", "addition_embed_type": "image_hint"}
+    | {"encoder_hid_dim_type": "image_proj", "resnet_time_scale_shift": "scale_shift"},
+    "of IF": BOTH
+    | SIMPLE
+    | {"only_cross_attention": True, "cross_attention_norm": "group_norm", "addition_embed_type": "text"}
+    | {"mid_block_type": "UNetMidBlock2DSimpleCrossAttn", "encoder_hid_dim_type": "text_proj"},
+    "of the upscaler": _kinds("KCrossAttn", "KDownBlock2D", "KUpBlock2D")
+    | {"cross_attention_dim": 32, "norm_num_groups": None, "mid_block_type": None, "time_cond_proj_dim": 12},
+    "of GLIGEN": {"cross_attention_dim": 32, "attention_type": "gated", "use_linear_projection": True}
+    | {"down_block_types": ["CrossAttnDownBlock2D"] * 2, "up_block_types": ["CrossAttnUpBlock2D"] * 2},
+    "with two transformers in each place": {"cross_attention_dim": 32, "dual_cross_attention": True}
+    | {"down_block_types": ["CrossAttnDownBlock2D"] * 2, "up_block_types": ["CrossAttnUpBlock2D"] * 2},
+    "with a second way for the image": {"mid_block_type": None, "cross_attention_dim": 32}
+    | {"down_block_types": ["SkipDownBlock2D", "AttnSkipDownBlock2D"]}
+    | {"up_block_types": ["AttnSkipUpBlock2D", "SkipUpBlock2D"]},
+}
+
+
+@pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
+def test_u_nets_of_every_kind_agree(changes: Json) -> None:
+    verdict, how = judged({"model_type": "UNet2DConditionModel", **UNET, **changes})
+    assert verdict == "agrees", how
+
+
+def test_norms_that_latents_set_agree() -> None:
+    blocks = {"down_block_types": ["AttnDownEncoderBlock2D"] * 2, "up_block_types": ["AttnUpDecoderBlock2D"] * 2}
+    for kind in ("spatial", "default", "other"):
+        config = {"model_type": "VQModel", "block_out_channels": [32, 64], "norm_type": kind, **blocks}
+        assert judged(config)[0] == "agrees", kind
 
 
 def test_defaults_are_those_that_diffusers_declares() -> None:

@@ -6,6 +6,7 @@ from typing import TypeVar
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys.sizes import dim
 from hfcount.mapper import Config
+from hfcount.mapper.reference import declared
 from hfcount.spec import Spec
 from hfcount.text import shown
 
@@ -28,6 +29,11 @@ def beside(c: Config, own: Own, tower: Spec) -> Spec[Own]:
     """The Spec of a model around a vision `tower` that a pipeline runs beside the one that draws."""
     whole = diffusing(c, own, tower.hidden)
     return whole.replace(parts={"vision": tower}, uncounted="it is run once over an image, and keeps nothing")
+
+
+def held(c: Config, key: str) -> object:
+    """What a key holds, of any kind: as it is written, or by the class's default where it is absent."""
+    return c.value(key) if c.has(key) else declared(c.kind).keys.get(key)
 
 
 def stage_widths(c: Config, key: str = "block_out_channels", letter: str = "C") -> tuple[int, ...]:
