@@ -66,17 +66,25 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = _as_loaded(documents, changed(published, changes))
-        announced = announcements(values, _beside(documents))
         library, documents, values = as_read(documents, values)  # None where families have the library's own names
+        announced = announcements(values, _beside(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
-        alone = changes or documents.loaded_as  # what the document alone does not say
+        named = library is not None and library.names(published)
+        alone = changes or documents.loaded_as or named  # what the document alone does not say
         blueprint = make() if alone else options.blueprints(document.raw, make)
         check_known(config, document.where, published, changes)  # only now have all keys been read
         evidence, outcome = look(documents, blueprint, announced, options)
+        if library and (other := library.otherwise(blueprint, _unknown_names(outcome))):
+            blueprint = other
+            evidence, outcome = look(documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
+        if blueprint.spec.family == "timm" and (names := _unknown_names(outcome)):
+            from hfcount.families.timm import check_older
+
+            check_older(blueprint.spec, names, document.where)
         evidence = _second_form(documents, blueprint, evidence, outcome)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
@@ -109,10 +117,7 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
 
 def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
     """The config with the class that loads it, where that is named elsewhere."""
-    if documents.loaded_as is None:
-        return values
-    key, kind = documents.loaded_as
-    return {**values, key: [kind] if key == "architectures" else kind}
+    return {**values, **documents.loaded_as} if documents.loaded_as else values
 
 
 def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
@@ -122,6 +127,14 @@ def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence,
     from hfcount.second_form import compare  # few have two
 
     return compare(documents, blueprint, evidence, outcome)
+
+
+def _unknown_names(outcome: Outcome) -> Sequence[str]:
+    """The names that are not the model's, where it lacks others; those of packed weights are folded."""
+    if outcome.match:
+        return outcome.match.unexpected if outcome.match.missing_count else ()
+    found = next((finding.tensors for finding in outcome.findings if finding.code == "HF202"), ())
+    return found if outcome.has("HF201") else ()
 
 
 def _where(document: Document, changes: Changes) -> str:

@@ -680,10 +680,11 @@ def clip(early: bool = False) -> Checkpoint:
     return checkpoint
 
 
-def policy(further: Tensors, *files: str) -> Checkpoint:
+def policy(further: Tensors, *files: str, **documents: Json) -> Checkpoint:
     """A policy of LeRobot, with further tensors and files."""
     tensors = held(lerobot.config(ACT, "")) | further
-    return Checkpoint(ACT, {SINGLE: tensors}, {}, others=dict.fromkeys(files, b"{}"))
+    others = {**dict.fromkeys(files, b"{}"), **{name: json.dumps(one).encode() for name, one in documents.items()}}
+    return Checkpoint(ACT, {SINGLE: tensors}, {}, others=others)
 
 
 NEOX: Json = {
@@ -741,6 +742,14 @@ def gguf(
     raw = whole({**own, **pairs}, held)
     one = {"m.gguf": (raw + bytes(100))[: len(raw) - cut]}
     return Checkpoint({**gguf_files.CONFIG, **config}, weight_map={}, others=dict(files or one))
+
+
+def all_pickled() -> dict[str, bytes]:
+    """The pickled weights of each part of a pipeline."""
+    names = {part: path.replace("safetensors", "bin") for part, path in pipeline_repos.WEIGHTS.items()}
+    names["text_encoder"] = "text_encoder/pytorch_model.bin"
+    configs = {part: pipeline_repos.STABLE[f"{part}/config.json"] for part in names}
+    return {path: pipeline_repos.pickled(pipeline_repos.described(configs[part])) for part, path in names.items()}
 
 
 class Piped(Checkpoint):
@@ -1052,6 +1061,12 @@ CASES: dict[str, Case] = {
         ("reads them of policy_preprocessor.json",),
         make=lambda: policy(STATISTICS, "policy_preprocessor.json", "policy_postprocessor.json"),
     ),
+    "a policy whose processor lacks its statistics": Case(
+        "mismatch",
+        "HF847",
+        ("policy_preprocessor.json names step_1.safetensors, which is not there",),
+        make=lambda: policy({}, **{"policy_preprocessor.json": {"steps": [{"state_file": "step_1.safetensors"}]}}),
+    ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),
     "a tensor is missing, and counted": Case(
@@ -1329,8 +1344,9 @@ CASES: dict[str, Case] = {
     "total_size is 0": Case("explained", "HF402", ("gives 0",), spoil=claims(total_size=0)),
     "no total_size": Case("explained", "HF402", ("no metadata.total_size",), spoil=claims(total_size=None)),
     "no metadata": Case(
-        "explained",
+        "mismatch",
         "HF402",
+        ("KeyError",),
         spoil=file(lambda content: json.dumps({"weight_map": json.loads(content)["weight_map"]}).encode(), INDEX),
     ),
     "total_size is the sum of the file sizes": Case(
@@ -1760,11 +1776,19 @@ CASES: dict[str, Case] = {
         make=lambda: Piped(renamed=IN_VARIANT, files={"tokenizer/LICENSE": b"x"}),
     ),
     "one part pickled": Case(
-        "unverified",
-        "HF819",
-        ("unet has pickled weights",),
-        make=lambda: Piped(gone=(UNET,), files={"unet/diffusion_pytorch_model.bin": bytes(99)}),
-        reason="NoHeaders",
+        "explained", "HF819", ("unet has pickled weights",), make=lambda: Piped(gone=(UNET,), files=all_pickled())
+    ),
+    "null for a part": Case(
+        "mismatch",
+        "HF820",
+        ("has null for safety_checker",),
+        make=lambda: Piped(after=pipeline_repos.says("model_index.json", safety_checker=None)),
+    ),
+    "a part of another library": Case(
+        "mismatch",
+        "HF821",
+        ("vae as AutoencoderKL of transformers", "diffusers has it"),
+        make=lambda: Piped(after=pipeline_repos.says("model_index.json", vae=["transformers", "AutoencoderKL"])),
     ),
 }
 

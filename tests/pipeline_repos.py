@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from loopback import WIDTHS
+from pickled import archive, items, state, zeros
 
 from hfcount.building import build
-from hfcount.layouts import library_of
+from hfcount.layouts import diffusers
 from hfcount.mapper import Config
 
 Json = dict[str, Any]
@@ -92,8 +93,7 @@ WEIGHTS = {
 
 def described(config: Json) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors that a config describes, by name."""
-    library = library_of(CONFIG, config)
-    made = build(Config(library.config(config, CONFIG) if library else config))
+    made = build(Config(diffusers.config(config, CONFIG) if "_class_name" in config else config))
     return {one.name: one.shape for one in made.tensors() if one.kind == "parameter"}
 
 
@@ -106,6 +106,12 @@ def safetensors(shapes: Mapping[str, tuple[int, ...]], dtype: str = "F32") -> by
         end += size
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + bytes(end)
+
+
+def pickled(shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+    """The same as torch.save writes it."""
+    tensors = {name: ("F32", shape) for name, shape in shapes.items()}
+    return archive(state(**items(tensors)), zeros(tensors))
 
 
 def pipeline(
@@ -136,6 +142,9 @@ def pipeline(
     for path, raw in {**whole, **(files or {})}.items():
         if path not in gone:
             place = folder / path
+            if path.endswith("/"):
+                place.mkdir(parents=True)
+                continue
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(raw)
     return folder

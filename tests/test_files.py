@@ -414,7 +414,15 @@ CASES: dict[str, Case] = {
         spoil=bin_index(lambda index: index["metadata"].update(total_size=1_000)),
     ),
     "pickled, and no sum": Case(
-        "explained", "HF402", (), 4, make=pickled(1, 2, 3), spoil=bin_index(lambda index: index.pop("metadata"))
+        "explained", "HF402", (), 4, make=pickled(1, 2, 3), spoil=bin_index(lambda index: index.update(metadata={}))
+    ),
+    "pickled, and no metadata": Case(
+        "mismatch",
+        "HF402",
+        ("KeyError",),
+        4,
+        make=pickled(1, 2, 3),
+        spoil=bin_index(lambda index: index.pop("metadata")),
     ),
     "pickled, and a file is cut off": Case(
         "mismatch", "HF004", (BIN.format(2),), 4, make=cut_off(pickled(1, 2, 3), BIN.format(2))

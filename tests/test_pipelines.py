@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from conftest import Run
 from loopback import Hub
-from pipeline_repos import INDEX, WEIGHTS, described, pipeline, safetensors, says
+from pipeline_repos import ENCODER, INDEX, UNET, VAE, WEIGHTS, described, pickled, pipeline, safetensors, says
 
 import hfcount
+from hfcount.cli.commands import find
 from hfcount.reporters import FORMATS, OUTPUTS
 
 FP16 = {path: path.replace(".safetensors", ".fp16.safetensors") for path in WEIGHTS.values()}
@@ -61,9 +63,15 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
         ),
         pytest.param({"after": says(INDEX, _class_name="OwnPipeline")}, "unverified", "HF813", None, id="own class"),
         pytest.param(
-            {"after": says(INDEX, _class_name=["pipeline", "Own"])}, "unverified", "HF813", None, id="own code"
+            {"after": says(INDEX, _class_name=["pipeline", "Own"])}, "mismatch", "HF813", None, id="no own code"
+        ),
+        pytest.param(
+            {"after": says(INDEX, _class_name=["pipeline", "Own"]), "files": {"pipeline.py": b""}},
+            *("unverified", "HF813", None),
+            id="own code",
         ),
         pytest.param({"after": says(INDEX, _class_name=None)}, "mismatch", "HF001", None, id="no class"),
+        pytest.param({"after": says(INDEX, _class_name="VQModel")}, "mismatch", "HF813", None, id="class of a part"),
         pytest.param(
             {"after": says("unet/config.json", _class_name="VQModel")}, "explained", "HF815", "unet", id="other class"
         ),
@@ -80,9 +88,19 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
             id="a name without a dot beside a variant",
         ),
         pytest.param(
-            {"gone": (WEIGHTS["unet"],), "files": {"unet/diffusion_pytorch_model.bin": bytes(99)}},
-            *("unverified", "HF819", "unet"),
+            {"gone": (WEIGHTS["unet"],), "files": {"unet/diffusion_pytorch_model.bin": pickled(described(UNET))}},
+            *("explained", "HF819", "unet"),
             id="pickled",
+        ),
+        pytest.param(
+            {"gone": (WEIGHTS["unet"],), "files": {f"{WEIGHTS['unet']}/": b""}},
+            *("mismatch", "HF810", "unet"),
+            id="a folder called like the file",
+        ),
+        pytest.param(
+            {"after": says("text_encoder/config.json", model_type="clip")},
+            *("explained", "HF815", "text_encoder"),
+            id="another model_type",
         ),
     ],
 )
@@ -92,6 +110,109 @@ def test_what_is_wrong_is_said_of_its_part(
     report = hfcount.verify(pipeline(tmp_path, **make))
     assert (report.verdict, codes(report)[0]) == (verdict, code), str(report)
     assert {*codes(report)} <= {code, "HF816"} and report.findings[0].part == part
+
+
+@pytest.mark.parametrize(
+    "value", [3, None, False, "ab", "diffusers", [], {}, ["a"], ["a", None], ["a", "b", "c"], [[], "a"]]
+)
+def test_an_entry_that_is_no_pair(tmp_path: Path, value: Any) -> None:
+    for part, code in (("vae", "HF811"), ("safety_checker", "HF820")):
+        report = hfcount.verify(pipeline(tmp_path, after=says(INDEX, **{part: value})))
+        assert (report.verdict, codes(report)) == ("mismatch", [code]), str(report)
+        assert part in report.findings[0].message
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"safety_checker": [None]},
+        {"safety_checker": [None, None, None]},
+        {"safety_checker": [None, "X"]},
+        {"safety_checker": 3, "_use_default_values": ["safety_checker"]},
+        {"extra": 3},
+        {"requires_safety_checker": ["foo", "Bar"]},
+        {"tokenizer": ["transformers", "CLIPTokenizerFast"]},
+        {"vae": ["diffusers", "FlashPackAutoencoderKL"]},
+        {"vae": ["diffusers.models", "AutoencoderKL"]},
+        {"_diffusers_version": 5},
+        {"x": float("nan")},
+    ],
+    ids=str,
+)
+def test_what_diffusers_takes_in_an_index(tmp_path: Path, values: Any) -> None:
+    report = hfcount.verify(pipeline(tmp_path, after=says(INDEX, **values)))
+    assert (report.verdict, codes(report)) == ("verified", []), str(report)
+
+
+@pytest.mark.parametrize(
+    ("part", "pair", "words"),
+    [
+        ("vae", ["diffusers", "AutoencoderKLL"], "did you mean AutoencoderKL?"),
+        ("vae", ["Diffusers", "AutoencoderKL"], "diffusers has it"),
+        ("vae", ["my_vae", "Own"], "no such library"),
+        ("tokenizer", ["diffusers", "CLIPTokenizer"], "transformers has it"),
+        ("tokenizer", ["transformers", "AutoTokenizer"], "no such class"),
+        ("text_encoder", ["transformers", "AutoModel"], "no such class"),
+        ("text_encoder", ["transformers", "TFCLIPTextModel"], "no such class"),
+        ("scheduler", ["transformers", "EulerDiscreteScheduler"], "diffusers has it"),
+    ],
+)
+def test_a_class_that_there_is_not(tmp_path: Path, part: str, pair: list[str], words: str) -> None:
+    report = hfcount.verify(pipeline(tmp_path, after=says(INDEX, **{part: pair})))
+    finding = report.findings[0]
+    assert (report.verdict, finding.code, finding.part) == ("mismatch", "HF821", part), str(report)
+    assert words in finding.message
+    report = hfcount.verify(pipeline(tmp_path, after=says(INDEX, _diffusers_version="9.0.0", **{part: pair})))
+    assert report.verdict != "verified" and report.findings[0].severity == "note", str(report)
+
+
+def test_code_of_a_part_is_not_read(tmp_path: Path) -> None:
+    files = {"vae/own.py": b""}
+    report = hfcount.verify(pipeline(tmp_path, after=says(INDEX, vae=["own", "OwnVAE"]), files=files))
+    vae = next(one for one in report.parts or () if one.name == "vae")
+    assert report.verdict == "unverified" and vae.error and "own.py" in vae.error.message
+
+
+@pytest.mark.parametrize("part", ["unet", "scheduler", "tokenizer", "text_encoder"])
+def test_a_part_in_the_folder_of_the_pipeline(tmp_path: Path, hub: Hub, run: Run, part: str) -> None:
+    """diffusers looks there where there is no folder of the part's name, as in the first published pipelines."""
+    pipeline(tmp_path / "flat")
+    for path in (tmp_path / "flat" / part).iterdir():
+        path.rename(tmp_path / "flat" / path.name)
+    assert hfcount.verify(tmp_path / "flat").verdict == "mismatch"  # an empty folder is still one
+    (tmp_path / "flat" / part).rmdir()
+    whole = hfcount.verify(tmp_path / "flat")
+    assert (whole.verdict, codes(whole)) == ("verified", []), str(whole)
+    hub.publish("org/flat", tmp_path / "flat")
+    for options in ((), ("--offline",), ("--no-cache",)):
+        report = run("org/flat", *options).report
+        assert (report["verdict"], report["parameters"]["total"]) == (
+            "verified",
+            whole.parameters and whole.parameters.total,
+        )
+    hub.requests.clear()
+    assert run("org/flat").report["verdict"] == "verified" and len(hub.requests) == 1, hub.paths()
+    run("org/flat", "--save", str(tmp_path / "saved"))
+    saved = hfcount.verify("org/flat", fixtures=tmp_path / "saved")
+    assert (saved.verdict, saved.parameters) == ("verified", whole.parameters)
+
+
+def test_from_a_repo_all_parts_are_pickled_or_none_is(tmp_path: Path, hub: Hub, run: Run) -> None:
+    unet, vae = pickled(described(UNET)), pickled(described(VAE))
+    files = {"unet/diffusion_pytorch_model.bin": unet}
+    hub.publish("org/one", pipeline(tmp_path / "one", gone=(WEIGHTS["unet"],), files=files))
+    report = run("org/one").report
+    assert (report["verdict"], [one["code"] for one in report["findings"]]) == ("mismatch", ["HF819"])
+    files |= {"vae/diffusion_pytorch_model.bin": vae, "text_encoder/pytorch_model.bin": pickled(described(ENCODER))}
+    hub.publish("org/all", pipeline(tmp_path / "all", gone=(*WEIGHTS.values(),), files=files))
+    report = run("org/all").report
+    assert (report["verdict"], report["findings"]) == ("verified", [])
+
+
+def test_a_scheduler_that_cannot_be_read(tmp_path: Path) -> None:
+    pipeline(tmp_path)
+    (tmp_path / "scheduler/scheduler_config.json").write_text("{")
+    assert codes(hfcount.verify(tmp_path)) == ["HF001"]
 
 
 def test_a_tensor_is_missed_in_its_part(tmp_path: Path) -> None:
@@ -147,6 +268,32 @@ def test_a_memory_that_is_too_small(tmp_path: Path) -> None:
 def test_a_what_if_wants_one_part(tmp_path: Path) -> None:
     with pytest.raises(hfcount.BadSetting, match="--subfolder"):
         hfcount.what_ifs(pipeline(tmp_path), [{"in_channels": 8}])
+
+
+def test_a_fix_of_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipeline(tmp_path)
+    for part, prefix in (("unet", "model."), ("vae", "")):
+        shapes = described(json.loads((tmp_path / part / "config.json").read_bytes()))
+        (tmp_path / WEIGHTS[part]).write_bytes(safetensors({prefix + name: one for name, one in shapes.items()}))
+    config = json.loads((tmp_path / "vae/config.json").read_bytes())
+    (tmp_path / "vae/config.json").write_text(json.dumps({**config, "latent_channels": 8}))
+    assert fix(tmp_path) == 1
+    said = capsys.readouterr().out
+    assert "unet: mismatch" in said and "Rename 208 tensors" in said and "latent_channels was read as 8" in said
+    assert "text_encoder" not in said.partition("a pipeline of 3 models: mismatch")[0]
+    assert "unet.in_channels is 4, and vae.latent_channels is 8" in said
+    with pytest.raises(click.UsageError, match="names no part"):
+        fix(tmp_path, "--set", "latent_channels=4")
+    assert hfcount.verify(tmp_path).verdict == "mismatch"
+    assert fix(tmp_path, "--write", "--set", "vae.latent_channels=4") == 0
+    assert "a pipeline of 3 models: verified" in capsys.readouterr().out
+    assert (hfcount.verify(tmp_path).verdict, fix(tmp_path)) == ("verified", 0)
+
+
+def fix(folder: Path, *options: str) -> int:
+    code = find("fix").main([str(folder), *options], standalone_mode=False)
+    assert type(code) is int
+    return code
 
 
 @pytest.mark.parametrize("name", [*FORMATS, "csv", "csv-long", "sarif", "xml", "html"])

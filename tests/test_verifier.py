@@ -109,7 +109,7 @@ CASES: dict[str, Case] = {
     "no total_size": (LLAMA, listing(total_size=...), "HF402", "unverified"),
     "total_size is null": (LLAMA, listing(total_size=None), "HF402", "unverified"),
     "total_size is 0": (LLAMA, listing(total_size=0), "HF402", "unverified"),
-    "no metadata": (LLAMA, {"weight_map": listing()["weight_map"]}, "HF402", "unverified"),
+    "no metadata": (LLAMA, {"weight_map": listing()["weight_map"]}, "HF402", "mismatch"),
     "total_parameters is off": (LLAMA, listing(total_parameters=4741), "HF403", "explained"),
     "gptq": (config("llama", quantization_config={"quant_method": "gptq"}), listing(), "HF501", "unverified"),
     "MLX": (config("llama", quantization={"group_size": 64, "bits": 4}), listing(), "HF504", "mismatch"),

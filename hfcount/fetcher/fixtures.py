@@ -225,9 +225,11 @@ def record_parts(documents: Documents, parts: Mapping[str, Documents], root: Pat
     """Writes what was read of a pipeline and of its parts, and returns its folder; raises as `record` does.
 
     Args:
-        documents: of the folder with the pipeline's index; parts: with what was read of them in `Reads`, by name.
+        documents: of the folder with the pipeline's index; parts: by name. What was read of each is in its `Reads`.
     """
-    folder = record(documents, None, {}, documents.sizes, root)
+    own = documents.shards
+    assert isinstance(own, Reads)
+    folder = record(documents, own.headers, own.samples, documents.sizes, root, own.pickled)
     for name, part in parts.items():
         reads = part.shards
         assert isinstance(reads, Reads)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.layout import BIN_INDEX, CONFIG, HEADERS, HF_LAYOUT, INDEX, MODULES, OPEN_CLIP, PARAMS, Layout
@@ -27,7 +27,10 @@ SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *TOKENS)
+PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
+"""What names the statistics that a policy of LeRobot normalises by."""
+
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 
@@ -73,6 +76,7 @@ class Request:
         headers: which headers will be read in any case, so that they may be asked for early.
         file: a weight file of another format than safetensors that alone is asked for, or the end of its name.
         base: the model that MODEL was made of, as a folder, a config's own .json file or a repo.
+        target: the model that MODEL proposes tokens for, likewise.
     """
 
     model: str
@@ -87,6 +91,7 @@ class Request:
     headers: Early | None = None
     file: str | None = None
     base: str | None = None
+    target: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
@@ -199,7 +204,9 @@ class Documents:
         companions: further documents by name: of COMPANIONS, and the configs of modules.
         place: reads any other file; None where only the documents are at hand.
         layout: which files are the config, the weights and the index.
-        loaded_as: a key of the config and the class that counts in its place: that of a pipeline's index.
+        loaded_as: what counts in place of keys of the config, by key: the class that a pipeline's index names.
+        base: gives the config of another model, which the config names: that of --base or, where it is said to ask for
+            it unasked, of the repo of that name; None where neither tells it.
     """
 
     model: str
@@ -214,7 +221,8 @@ class Documents:
     companions: Mapping[str, Document] = field(default_factory=dict)
     place: "Place | None" = None
     layout: Layout = HF_LAYOUT
-    loaded_as: tuple[str, str] | None = None
+    loaded_as: Mapping[str, Any] = field(default_factory=dict)
+    base: "Callable[[str, bool], Document | None] | None" = field(default=None, compare=False)
 
 
 class Source(Protocol):

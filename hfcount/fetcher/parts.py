@@ -9,10 +9,12 @@ from functools import partial
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import opened
+from hfcount.fetcher.companions import companions
 from hfcount.fetcher.folder import local_path
-from hfcount.fetcher.interface import Documents, Request
-from hfcount.fetcher.layout import MODEL_INDEX
+from hfcount.fetcher.interface import TOKENS, Documents, Request, top_level
+from hfcount.fetcher.layout import MODEL_INDEX, MODULES, layout_of, others_of
 from hfcount.fetcher.place import Place
+from hfcount.formats.json import Document
 
 Found = Documents | Place | FetchError
 """What there is of a part: its documents, a folder without a config, or why it could not be read."""
@@ -21,14 +23,49 @@ _AT_ONCE = 4  # parts that are read from the Hub
 
 
 def folder_files(request: Request, documents: Documents, part: str) -> list[str] | None:
-    """The names of the files in the folder of a part; None where there is no such folder."""
+    """The names of what is in the folder of a part, of folders with a slash; None where there is no such folder."""
     if documents.source == "folder":
-        with suppress(OSError):
-            return sorted(os.listdir(local_path(request.path) / part))
+        with suppress(OSError), os.scandir(local_path(request.path) / part) as entries:
+            return sorted(f"{one.name}/" if one.is_dir() else one.name for one in entries)
         return None
     prefix = f"{part}/"
     names = documents.files if documents.sizes is None else documents.sizes
-    return sorted(name[len(prefix) :] for name in names if name.startswith(prefix)) or None
+    inner = (name[len(prefix) :].partition("/") for name in names if name.startswith(prefix))
+    return sorted({name + slash for name, slash, _ in inner}) or None
+
+
+def root_files(documents: Documents) -> list[str]:
+    """The names of the files in the pipeline's own folder."""
+    names = documents.files if documents.sizes is None else documents.sizes
+    return [name for name in top_level(names) if name != MODEL_INDEX]
+
+
+def at_root(documents: Documents) -> Documents | None:
+    """The model in a pipeline's own folder, as one by itself; None where that has no config.
+
+    Raises:
+        FetchError: a document could not be read.
+    """
+    names = root_files(documents)
+    layout, place = layout_of(names), documents.place
+    listed = dict.fromkeys(names) if documents.sizes is None else documents.sizes
+    wanted = {layout.config, layout.listing, *companions(dict.fromkeys(names))}.intersection(names) - {MODULES, *TOKENS}
+    read = {name: one for name in wanted if (one := documents.companions.get(name) or _document(place, name))}
+    if layout.config not in read:
+        return None
+    return replace(
+        documents,
+        config=read[layout.config],
+        index=read.get(layout.listing),
+        files=names,
+        sizes=None if documents.sizes is None else {name: listed[name] for name in names},
+        companions=others_of(read, layout),
+        layout=layout,
+    )
+
+
+def _document(place: Place | None, name: str) -> Document | None:
+    return None if place is None else place.reader.document(name)
 
 
 def most(files: Collection[str]) -> int:

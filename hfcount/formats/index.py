@@ -18,13 +18,17 @@ _SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The shard of each tensor, and two claims, in bytes and elements; `pickled` where the shards are .bin."""
+    """The shard of each tensor, and two claims, in bytes and elements.
+
+    `pickled` where the shards are .bin, `bare` where it has no metadata, which libraries read whatever is in it.
+    """
 
     weight_map: Mapping[str, str]
     shards: frozenset[str]
     total_size: int | None
     total_parameters: int | None
     pickled: bool = False
+    bare: bool = False
 
 
 def read_index(document: Document, suffix: str = ".safetensors") -> Index:
@@ -81,6 +85,7 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
         _claim(where, metadata, "total_size", "bytes"),
         _claim(where, metadata, "total_parameters", "elements"),
         suffix == ".bin",
+        bare=index.get("metadata") is None,
     )
 
 

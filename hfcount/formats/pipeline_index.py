@@ -42,6 +42,7 @@ class PipelineIndex(NamedTuple):
         parts: those that are to be loaded, in the order of the index.
         absent: names that the index gives no class, as `[null, null]`.
         settings: what else it gives the class.
+        version: of diffusers, that has written it; empty where it says none.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class PipelineIndex(NamedTuple):
     parts: tuple[Entry, ...]
     absent: tuple[str, ...]
     settings: Mapping[str, Any]
+    version: str = ""
 
 
 def read_pipeline(document: Document) -> PipelineIndex:
@@ -57,17 +59,21 @@ def read_pipeline(document: Document) -> PipelineIndex:
     Raises:
         DocumentError: it is no JSON object, names no class, or lists more parts than are read.
     """
-    values = parse_object(document)
+    values = parse_object(document, endless=True)
+    unset = values.get("_use_default_values")
+    values = {name: value for name, value in values.items() if not (isinstance(unset, list) and name in unset)}
     kind, code = _kind(document, values.get("_class_name"))
-    pairs = {name: value for name, value in values.items() if _NAME.fullmatch(name) and _is_pair(value)}
-    parts = tuple(Entry(name, *value) for name, value in pairs.items() if value[0] is not None)
+    named = {name: value for name, value in values.items() if _NAME.fullmatch(name)}
+    absent = tuple(name for name, value in named.items() if isinstance(value, list) and value and value[0] is None)
+    pairs = {name: value for name, value in named.items() if _is_pair(value)}
+    parts = tuple(Entry(name, one[0], one[1].removeprefix("FlashPack")) for name, one in pairs.items())
     if len(parts) > MOST:
         raise DocumentError(
             f"{document.where} lists {len(parts):,} parts; at most {MOST} are read.", key=parts[-1].name
         )
-    absent = tuple(name for name, value in pairs.items() if value[0] is None)
-    settings = {name: value for name, value in values.items() if name[:1] != "_" and name not in pairs}
-    return PipelineIndex(kind, code, parts, absent, settings)
+    settings = {key: one for key, one in values.items() if key[:1] != "_" and key not in pairs and key not in absent}
+    version = values.get("_diffusers_version")
+    return PipelineIndex(kind, code, parts, absent, settings, version if isinstance(version, str) else "")
 
 
 def _kind(document: Document, value: Any) -> tuple[str, str]:
@@ -81,7 +87,5 @@ def _kind(document: Document, value: Any) -> tuple[str, str]:
 
 
 def _is_pair(value: Any) -> bool:
-    """Whether a value is [library, class], or [null, null] for a part that the pipeline goes without."""
-    if not isinstance(value, list) or len(value) != 2:
-        return False
-    return value[0] is None or all(isinstance(one, str) and one for one in value)
+    """Whether a value is [library, class]."""
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) and one for one in value)

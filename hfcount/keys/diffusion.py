@@ -24,6 +24,12 @@ def diffusing(c: Config, own: Own, hidden: int) -> Spec[Own]:
     return spec.having(own)
 
 
+def beside(c: Config, own: Own, tower: Spec) -> Spec[Own]:
+    """The Spec of a model around a vision `tower` that a pipeline runs beside the one that draws."""
+    whole = diffusing(c, own, tower.hidden)
+    return whole.replace(parts={"vision": tower}, uncounted="it is run once over an image, and keeps nothing")
+
+
 def stage_widths(c: Config, key: str = "block_out_channels", letter: str = "C") -> tuple[int, ...]:
     """The widths of stages, with a symbol each.
 

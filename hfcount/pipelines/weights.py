@@ -37,6 +37,11 @@ class WeightFiles(NamedTuple):
         return next(iter(self.pickled.values()))[0]
 
     @property
+    def sharded(self) -> bool:
+        """Whether the pickled files are several shards."""
+        return len(self.pickled.get("", ())) > 1
+
+    @property
     def only_pickled(self) -> bool:
         """Whether all of them are pickled."""
         return bool(self.pickled) and not self.safe

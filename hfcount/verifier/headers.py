@@ -170,7 +170,7 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
         return
     if not index.total_size:
         if index.total_size is None or view.data_bytes:  # else it is right
-            report_no_total_size(index.total_size, outcome)
+            report_no_total_size(index, outcome)
         return
     if not view.complete:
         return  # the sum is unknown, and the absent or damaged files have findings of their own

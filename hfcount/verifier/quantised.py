@@ -105,7 +105,7 @@ def check_size(c: Comparison, outcome: Outcome) -> None:
     """HF401, HF402 at depth index: the bytes that the index claims, against those of packed tensors."""
     claim = c.index.total_size if c.index else None
     if not claim:
-        report_no_total_size(claim, outcome)
+        report_no_total_size(c.index, outcome)
     elif not c.blueprint.asides:  # else the claim includes parts of unknown size
         stored = amount([_times(leaf, count) for leaf, count in c.match.listed if count], c.declared or "F16")
         reading = c.packing.reading

@@ -3,13 +3,15 @@
 from typing import Any
 
 from hfcount.fetcher.layout import CONFIG, INDEX
+from hfcount.formats.index import Index
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.verifier import sizes
 from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.finding import Severity
 from hfcount.verifier.findings import Check, Outcome
 
-TOTAL_SIZE = "metadata.total_size"
+METADATA, TOTAL_SIZE = "metadata", "metadata.total_size"
 
 
 def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
@@ -73,7 +75,7 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
     """HF302, HF401, HF402 at depth index: the bytes that the index claims, against the blueprint's."""
     match, claim = c.match, c.index.total_size if c.index else None
     if not claim:
-        report_no_total_size(claim, outcome)
+        report_no_total_size(c.index, outcome)
         return
     if c.blueprint.asides:
         return  # the claim includes parts of unknown size
@@ -106,11 +108,14 @@ def report_total_size(claim: int, expected: int, outcome: Outcome, **values: Any
     outcome.report(TotalSizeDiffers(expected=expected, observed=claim, **values))
 
 
-def report_no_total_size(claim: int | None, outcome: Outcome) -> None:
+def report_no_total_size(index: Index | None, outcome: Outcome) -> None:
     """HF402."""
     from hfcount.verifier.rules.hf402_total_size_missing import TotalSizeMissing
 
-    outcome.report(TotalSizeMissing(observed=claim, key=TOTAL_SIZE, file=INDEX))
+    bare, claim = index is not None and index.bare, index.total_size if index else None
+    level: Severity = "error" if bare else "note"
+    key = METADATA if bare else TOTAL_SIZE
+    outcome.report(TotalSizeMissing(severity=level, observed=claim, bare=bare, key=key, file=INDEX))
 
 
 def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome) -> None:

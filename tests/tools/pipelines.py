@@ -2,16 +2,23 @@
 
 It writes hfcount/pipelines/classes.json: the version of diffusers, and for each signature the classes that have it. In
 a signature `?name` may be absent, and `=name` is a setting that has a default.
+
+It also writes hfcount/pipelines/loadable.json: the classes that a part may have, by library, without pipelines and, of
+transformers, without the models, which hfcount/mapper/classes.json has.
 """
 
+import ast
 import inspect
 import json
+import re
 import warnings
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 OUT = Path(__file__).parents[2] / "hfcount" / "pipelines" / "classes.json"
+LOADABLE = OUT.with_name("loadable.json")
 
 
 def signature(pipeline: Any) -> str:
@@ -38,7 +45,48 @@ def recorded() -> dict[str, Any]:
     return {"version": diffusers.__version__, "classes": classes}
 
 
+def loadable() -> dict[str, str]:
+    """The names of classes that a part is loaded as, by library; of diffusers also by the folders of its pipelines."""
+    import diffusers
+    import transformers
+    from diffusers.pipelines.pipeline_loading_utils import LOADABLE_CLASSES
+    from diffusers.utils.deprecation_utils import _TRANSFORMERS_CLASS_REMAPPING
+
+    found = {}
+    for library in (diffusers, transformers):
+        names = (getattr(library, name, None) for name in LOADABLE_CLASSES[library.__name__])
+        bases = tuple(one for one in names if isinstance(one, type))
+        models = transformers.PreTrainedModel if library is transformers else diffusers.DiffusionPipeline
+        kinds = {name: getattr(library, name, None) for name in dir(library)}
+        found[library.__name__] = {
+            name
+            for name, one in kinds.items()
+            if isinstance(one, type) and one not in bases and not issubclass(one, models)
+            if issubclass(one, bases) or "dummy" in one.__module__  # of a library that is not installed here
+        }
+    found["transformers"] |= {*_TRANSFORMERS_CLASS_REMAPPING}
+    found["diffusers"] = {name for name in found["diffusers"] if not name.endswith(("Pipeline", "PipelineLegacy"))}
+    pipelines = diffusers.pipelines
+    found |= {path.parent.name: {*_exported(path)} for path in Path(pipelines.__path__[0]).glob("*/__init__.py")}
+    known = {library: sorted(names) for library, names in sorted(found.items()) if _is_library(library, pipelines)}
+    return {library: " ".join(names) for library, names in known.items()}
+
+
+def _is_library(library: str, pipelines: Any) -> bool:
+    """Whether diffusers takes it for a library."""
+    return library in ("diffusers", "transformers") or hasattr(pipelines, library)
+
+
+def _exported(path: Path) -> Iterator[str]:
+    """The names that a folder of pipelines exports, and that are no pipelines."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(name, str) and re.fullmatch(r"[A-Z]\w*(?<!Pipeline)(?<!Output)", name):
+            yield name
+
+
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
-    OUT.write_text(json.dumps(recorded(), indent=0) + "\n", encoding="utf-8")
-    print(f"{OUT}: {OUT.stat().st_size:,} bytes")
+    for out, values in ((OUT, recorded()), (LOADABLE, loadable())):
+        out.write_text(json.dumps(values, indent=0) + "\n", encoding="utf-8")
+        print(f"{out}: {out.stat().st_size:,} bytes")

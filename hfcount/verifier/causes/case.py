@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, Literal
 
 from hfcount.building import build, draft
-from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.errors import BadSetting, ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, get, steps
 from hfcount.plan import Blueprint
@@ -165,13 +165,13 @@ class Case:
         text = json.dumps(changes, sort_keys=True)
         if (text, whatever_class) not in self._tried:
             self._make_room()
-            config = Config(changed(self.values, changes))
             result: _Tried = None
             try:
+                config = Config(changed(self.values, changes))
                 blueprint = draft(config, whatever_class)
             except ConfigError as error:
                 result = error
-            except UnknownArchitecture:
+            except (UnknownArchitecture, BadSetting):  # a list that is not written cannot be changed
                 pass
             else:
                 difference = compare(blueprint.leaves, self.stored)

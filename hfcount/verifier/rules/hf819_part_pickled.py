@@ -9,6 +9,7 @@ class PartPickled(Finding):
 
     Args:
         part: its name.
+        fails: a part without pickled weights, where diffusers would download these alone and find none.
     """
 
     code = "HF819"
@@ -16,13 +17,14 @@ class PartPickled(Finding):
     level = "note"
     why = "The part was never converted, or its safetensors files were left out."
     remedy = "Save the part again as safetensors."
-    proof = "lost"
 
     part: str
+    fails: str | None = None
 
     @property
     def text(self) -> str:
-        return (
+        whole = (
             f"{printable(self.part)} has pickled weights alone (.bin), and other parts have safetensors. From a folder"
-            " diffusers loads both; from a repo it then looks for the pickled weights of every part."
+            " diffusers loads both; from a repo it then downloads the pickled weights of every part, and no others"
         )
+        return f"{whole}: {printable(self.fails)} has none, and is not loaded." if self.fails else f"{whole}."

@@ -1,0 +1,30 @@
+"""HF820: malformed part."""
+
+from typing import Any
+
+from hfcount.text import printable, shown
+from hfcount.verifier.finding import Finding
+
+
+class MalformedPart(Finding):
+    """model_index.json has something else than a library and a class for a part that the pipeline does without.
+
+    Args:
+        part: the name of the part; value: what there is for it.
+    """
+
+    code = "HF820"
+    name = "malformed-part"
+    level = "error"
+    why = "An edit by hand, such as null in place of [null, null]."
+    remedy = "Write [null, null] for a part that there is not, or remove the key."
+
+    part: str
+    value: Any
+
+    @property
+    def text(self) -> str:
+        return (
+            f"model_index.json has {shown(self.value)} for {printable(self.part)}, and must give [library, class]."
+            " diffusers does not load the pipeline."
+        )

@@ -1,0 +1,29 @@
+"""HF821: unknown part class."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class UnknownPartClass(Finding):
+    """model_index.json gives a part a library or a class that diffusers does not load.
+
+    Args:
+        part: the name of the part; by: its class and library.
+        lacks: what there is not, as a sentence goes on.
+    """
+
+    code = "HF821"
+    name = "unknown-part-class"
+    level = "error"
+    why = "A misspelt name, the library of another part, a class that later versions no longer have, or own code."
+    remedy = "Correct the entry, or save the pipeline again with these versions."
+
+    part: str
+    by: str
+    lacks: str
+
+    @property
+    def text(self) -> str:
+        end = "Whether a later version loads it is not known." if self.severity == "note" else ""
+        said = f"model_index.json lists {printable(self.part)} as {self.by}, and {self.lacks}."
+        return f"{said} {end or 'diffusers does not load the pipeline.'}"
