@@ -77,7 +77,6 @@ WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
         "causality_axis": ("none", "none", "width", "height", "width-compatibility", "other", None),
         "norm_type": ("group", "pixel", "other"),
     },
-    "StableAudioProjectionModel": dict.fromkeys(("text_encoder_dim", "conditioning_dim"), (14, 18, 30, None)),
     "MotifVideoTransformer3DModel": {"norm_type": ("layer_norm", "layer_norm", "fp32_layer_norm", "group")},
     "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
     "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
@@ -162,7 +161,9 @@ def varied(config: Json, chance: Random) -> Json:
             del result[key]
         else:
             words = WORDS_OF.get(config["model_type"], {}).get(key)
-            result[key] = chance.choice(words) if words else _other(key, result.get(key, known.get(key)), chance)
+            result[key] = (
+                chance.choice(words) if words else _other(key, result.get(key, known.get(key, config.get(key))), chance)
+            )
     return result
 
 

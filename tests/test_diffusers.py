@@ -142,6 +142,17 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("VQModel", {"norm_type": "spatial", "block_out_channels": [48], "norm_num_groups": 8}, "block_out_channels"),
     ("ControlNetModel", {"mid_block_type": None}, "mid_block_type"),
     ("SD3Transformer2DModel", {"qk_norm": "other"}, "qk_norm"),
+    ("BriaTransformer2DModel", {"guidance_embeds": True}, "guidance_embeds"),
+    ("LuminaNextDiT2DModel", {}, "num_kv_heads"),
+    ("PRXTransformer2DModel", {"axes_dim": [32, 30]}, "axes_dim"),
+    ("ErnieImageTransformer2DModel", {"qk_layernorm": False}, "qk_layernorm"),
+    ("HunyuanImageTransformer2DModel", {"patch_size": [1]}, "patch_size"),
+    ("WanAnimateTransformer3DModel", {"in_channels": 16}, "in_channels"),
+    ("AutoencoderKLMochi", {"decoder_block_out_channels": [128, 250, 512, 768]}, "decoder_block_out_channels"),
+    ("AutoencoderKLHunyuanVideo15", {"block_out_channels": [128, 256]}, "block_out_channels"),
+    ("AutoencoderKLLTX2Audio", {"norm_type": "group"}, "causality_axis"),
+    ("LTX2LatentUpsamplerModel", {"rational_spatial_scale": 3.0}, "rational_spatial_scale"),
+    ("LTX2Vocoder", {"upsample_factors": [6, 5, 2, 2]}, "upsample_factors"),
     ("SD3Transformer2DModel", {"attention_head_dim": 63, "num_attention_heads": 1}, "attention_head_dim"),
     ("SD3Transformer2DModel", {"sample_size": 1}, "sample_size"),
 ]
@@ -160,6 +171,8 @@ def test_what_diffusers_refuses_names_the_key(kind: str, changes: Json, key: str
         ("UNet2DConditionModel", {"down_block_types": ["DownEncoderBlock2D"] * 4}),
         ("UNet2DModel", {"up_block_types": ["CrossAttnUpBlock2D"] * 4}),
         ("Kandinsky3UNet", {}),
+        ("StableCascadeUNet", {}),
+        ("LTX2Vocoder", {"antialias": True}),
     ],
 )
 def test_what_is_not_described_is_said(kind: str, changes: Json) -> None:

@@ -6,7 +6,7 @@ from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.convolution import conv
-from hfcount.parts.diffusion_video import conv3d, level
+from hfcount.parts.diffusion_video import conv3d, level, residual_with
 from hfcount.spec import Record, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
@@ -124,13 +124,7 @@ def _resampled(one: Level, down: bool) -> Block:
 
 
 def _residual(inputs: int, outputs: int) -> Block:
-    return block(
-        norm1=_norm(inputs),
-        conv1=_conv(inputs, outputs),
-        norm2=_norm(outputs),
-        conv2=_conv(outputs, outputs),
-        conv_shortcut=None if inputs == outputs else conv3d(inputs, outputs, 1),
-    )
+    return residual_with(inputs, outputs, _conv, _norm)
 
 
 def _middle(width: int) -> Block:

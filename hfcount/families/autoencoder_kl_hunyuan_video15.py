@@ -4,7 +4,7 @@ from math import log2
 
 from hfcount.keys import diffusion
 from hfcount.mapper import Config
-from hfcount.parts.diffusion_video import causal, conv3d, level
+from hfcount.parts.diffusion_video import causal, conv3d, level, residual_with
 from hfcount.spec import Record, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, Tensor, block
@@ -91,13 +91,7 @@ def _stages(levels: tuple[Level, ...], blocks: int, folds: bool) -> dict[str, No
 
 
 def _residual(inputs: int, outputs: int) -> Block:
-    return block(
-        norm1=_norm(inputs),
-        conv1=causal(inputs, outputs),
-        norm2=_norm(outputs),
-        conv2=causal(outputs, outputs),
-        conv_shortcut=None if inputs == outputs else conv3d(inputs, outputs, 1),
-    )
+    return residual_with(inputs, outputs, causal, _norm)
 
 
 def _middle(width: int) -> Block:

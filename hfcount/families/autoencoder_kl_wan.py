@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.parts.diffusion_video import conv3d, level
+from hfcount.parts.diffusion_video import conv3d, level, residual_with
 from hfcount.spec import Record, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, Tensor, block
@@ -161,13 +161,7 @@ def _resized(width: int, outputs: int, frames: bool, along: int | None = None) -
 
 
 def _residual(inputs: int, outputs: int) -> Block:
-    return block(
-        norm1=_norm(inputs, 3),
-        conv1=conv3d(inputs, outputs),
-        norm2=_norm(outputs, 3),
-        conv2=conv3d(outputs, outputs),
-        conv_shortcut=None if inputs == outputs else conv3d(inputs, outputs, 1),
-    )
+    return residual_with(inputs, outputs, conv3d, lambda width: _norm(width, 3))
 
 
 def _attention(width: int) -> Block:

@@ -108,13 +108,11 @@ def blueprint(s: Spec[Sana]) -> Block:
         mixed = Block({**gated_convolution(d, of.width).children, "conv_temp": conv(d, d, 3, 1)}, "mlp")
         layer = Block({**layer.children, "ff": mixed})
     each, steering = Indices.below(of.num_layers), Linear(d, d, True, "projector")
-    ends: dict[str, Node] = {
-        "scale_shift_table": table(2, d),
-        "proj_out": Linear(d, places * of.out_channels, True),
-    }
+    ends: dict[str, Node] = {"proj_out": Linear(d, places * of.out_channels, True)}
     if of.steers:
         ends = {"input_block": steering, "controlnet_blocks": Repeat(each, steering)}
     return block(
+        scale_shift_table=None if of.steers else table(2, d),
         patch_embed=block(proj=patch) if len(of.sides) == 2 else None,
         patch_embedding=patch if len(of.sides) > 2 else None,
         time_embed=guided if of.guided else modulation(d),

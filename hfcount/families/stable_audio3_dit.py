@@ -41,8 +41,8 @@ def spec(c: Config) -> Spec[StableAudio3 | Duration]:
         length = Duration.read(c)
         return diffusion.diffusing(c, length, length.output_dim)
     own = StableAudio3.read(c, width=keys.dim("d_ff", c.times("ff_mult", c.int("embed_dim"))))
-    if own.embed_dim // own.num_heads < 2:
-        said = f"embed_dim is {int(own.embed_dim):,}, and num_heads leaves no pair of elements to a head."
+    if own.embed_dim < own.num_heads:
+        said = f"embed_dim is {int(own.embed_dim):,}, less than num_heads: heads would have no width."
         raise c.error("out-of-range", said, "embed_dim", "Correct one of them.", observed=int(own.embed_dim))
     return diffusion.diffusing(c, own, own.embed_dim)
 

@@ -8,6 +8,8 @@ from hfcount.tree.nodes import Block, Node, block
 
 # diffusers 0.42.1: models/autoencoders
 
+Norm = Callable[[int], Block]
+
 
 def conv3d(inputs: int, outputs: int, side: int = 3) -> Block:
     """A convolution over frames and places. Tensors: weight (outputs, inputs, side, side, side), bias (outputs)."""
@@ -22,6 +24,17 @@ def causal(inputs: int, outputs: int, side: int = 3) -> Block:
 def level(count: int, before: int, width: int, one: Callable[[int, int], Block]) -> Node:
     """`count` residual blocks, of which the first takes what the level before gives."""
     return led(count, one(before, width), one(width, width)) if count else Block({})
+
+
+def residual_with(inputs: int, outputs: int, convolution: Callable[[int, int], Block], norm: Norm) -> Block:
+    """A residual block of such convolutions and norms. Tensors: norm1, conv1, norm2, conv2, conv_shortcut (1, 1, 1)."""
+    return block(
+        norm1=norm(inputs),
+        conv1=convolution(inputs, outputs),
+        norm2=norm(outputs),
+        conv2=convolution(outputs, outputs),
+        conv_shortcut=None if inputs == outputs else conv3d(inputs, outputs, 1),
+    )
 
 
 def residual3d(inputs: int, outputs: int) -> Block:
