@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from hfcount.api import verify, verify_model, verify_tensors, what_ifs
+    from hfcount.api import diff, verify, verify_model, verify_tensors, what_ifs
     from hfcount.building import blueprint
+    from hfcount.diffing.model import Diff
     from hfcount.errors import (
         BadSetting,
         ConfigError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hfcount.report.model import Report, Verdict
     from hfcount.report.model import ReportedFinding as Finding
     from hfcount.reporters import Way
+    from hfcount.saving import VerifyCallback
     from hfcount.sweeping.asked import Collection, Listing
     from hfcount.sweeping.run import sweep
 
@@ -40,6 +42,7 @@ _HOMES = {
     "Blueprint": "plan",
     "Collection": "sweeping.asked",
     "ConfigError": "errors",
+    "Diff": "diffing.model",
     "DocumentError": "errors",
     "FetchError": "errors",
     "Finding": "report.model",
@@ -50,7 +53,9 @@ _HOMES = {
     "SweepError": "errors",
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
+    "VerifyCallback": "saving",
     "blueprint": "building",
+    "diff": "api",
     "sweep": "sweeping.run",
     "verify": "api",
     "verify_model": "api",
@@ -63,6 +68,7 @@ __all__ = [
     "Blueprint",
     "Collection",
     "ConfigError",
+    "Diff",
     "DocumentError",
     "FetchError",
     "Finding",
@@ -73,8 +79,10 @@ __all__ = [
     "SweepError",
     "UnknownArchitecture",
     "Verdict",
+    "VerifyCallback",
     "__version__",
     "blueprint",
+    "diff",
     "sweep",
     "verify",
     "verify_model",

@@ -1,27 +1,27 @@
-"""What Python programs call: verify, what_ifs, verify_model, verify_tensors."""
+"""What Python programs call: verify, what_ifs, verify_model, verify_tensors, diff."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from os import PathLike, fspath
-from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, Extra, devices_in, ranks_on
+from hfcount.arguments import check_choice, policy_of, request_of, workload_of
+from hfcount.choices import AskedDepth, DerivedWith, Expected, Extra
+from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
-from hfcount.fetcher.names import understood
 from hfcount.inspection import Options
 from hfcount.mapper.whatif import QUANTIZATION, Changes
 from hfcount.pipeline import examine, inspect, report_of
 from hfcount.pipeline import what_ifs as _what_ifs
 from hfcount.report.model import Report
-from hfcount.serving.cost import Workload
 from hfcount.text import typed
-from hfcount.verifier.policy import Policy
-from hfcount.verifier.rules import lookup
 
-__all__ = ["verify", "verify_model", "verify_tensors", "what_ifs"]
+if TYPE_CHECKING:
+    from hfcount.diffing.model import Diff
+
+__all__ = ["diff", "verify", "verify_model", "verify_tensors", "what_ifs"]
 
 
 def verify(
@@ -45,6 +45,7 @@ def verify(
     tensors: bool = False,
     derive_with: DerivedWith | None = None,
     base: str | PathLike[str] | None = None,
+    target: str | PathLike[str] | None = None,
 ) -> Report:
     """Verifies a checkpoint against its config.
 
@@ -83,6 +84,7 @@ def verify(
         derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
             (extra `transformers`).
         base: the model that an adapter or a GGUF file was made of: a folder, a config's own .json file or a repo.
+        target: the model that a draft proposes tokens for, likewise: whether it fits.
 
     Raises:
         FetchError: the documents could not be read.
@@ -90,19 +92,22 @@ def verify(
         TypeError: an argument is of another type.
         ValueError: there is no such depth, rule, dtype or timeout, a local folder with a revision, or two revisions.
     """
-    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
-    _check_choice("depth", depth, get_args(AskedDepth))
-    if not isinstance(base, str | PathLike | None):
-        raise TypeError(f"base is {typed(base)}, and must be a str or a path, or None.")
-    request = replace(request, headers=early(depth), base=None if base is None else fspath(base))
-    _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    request = request_of(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
+    check_choice("depth", depth, get_args(AskedDepth))
+    other = {"base": base, "target": target}
+    for name, one in other.items():
+        if not isinstance(one, str | PathLike | None):
+            raise TypeError(f"{name} is {typed(one)}, and must be a str or a path, or None.")
+    named = {name: None if one is None else fspath(one) for name, one in other.items()}
+    request = replace(request, headers=early(depth), base=named["base"], target=named["target"])
+    check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     options = Options(
         depth,
-        _policy(allow, strict),
+        policy_of(allow, strict),
         None,
         [name for name, wanted in extras.items() if wanted],
-        _workload(context, batch, kv_dtype, tp, memory),
+        workload_of(context, batch, kv_dtype, tp, memory),
         derive_with=derive_with,
     )
     return inspect(request, options)
@@ -145,17 +150,17 @@ def what_ifs(
     """
     from hfcount.quantization.presets import PRESETS
 
-    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
+    request = request_of(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     for name, one, wanted in (("changes", changes, Mapping), ("quantize", quantize, str)):
         if isinstance(one, wanted):
             raise TypeError(f"{name} is {typed(one)}, and must be a list, with an item for each what-if.")
     settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
     for name in schemes:
-        _check_choice("quantize", name, PRESETS)
+        check_choice("quantize", name, PRESETS)
     if schemes:
         packed = [{QUANTIZATION: dict(PRESETS[name])} for name in schemes]
         settings = [{**one, **scheme} for one, scheme in product(settings or [{}], packed)]
-    return _what_ifs(request, Options(load=_workload(context, batch, kv_dtype, tp, memory)), settings)
+    return _what_ifs(request, Options(load=workload_of(context, batch, kv_dtype, tp, memory)), settings)
 
 
 def verify_tensors(
@@ -191,8 +196,8 @@ def verify_tensors(
     """
     from hfcount.fetcher.memory import documents
 
-    _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
-    options = Options("headers", _policy(allow, strict), derive_with=derive_with)
+    check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    options = Options("headers", policy_of(allow, strict), derive_with=derive_with)
     return report_of(examine(documents(config, tensors), options))
 
 
@@ -227,8 +232,8 @@ def verify_model(
     """
     from hfcount.fetcher.module import opened, tensors_of
 
-    _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
-    options = Options("headers", _policy(allow, strict), derive_with=derive_with)
+    check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    options = Options("headers", policy_of(allow, strict), derive_with=derive_with)
     documents = opened(model)
     inspection = examine(documents, options)
     if data:
@@ -238,60 +243,54 @@ def verify_model(
     return report_of(inspection)
 
 
-def _request(
-    model: str | PathLike[str],
-    revision: str | None,
-    subfolder: str | None,
-    fixtures: str | PathLike[str] | None,
+def diff(
+    a: str | PathLike[str],
+    b: str | PathLike[str],
     *,
-    offline: bool,
-    timeout: float,
-    cache: bool,
-) -> Request:
-    if not isinstance(model, str | PathLike):
-        raise TypeError(
-            f"model is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
-        )
-    for name, one in (("revision", revision), ("subfolder", subfolder)):
-        if not isinstance(one, str | None):
-            raise TypeError(f"{name} is {typed(one)}, and must be a str or None.")
-    if not isinstance(fixtures, str | PathLike | None):
-        raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or a path (a folder) or None.")
-    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise TypeError(f"timeout is {typed(timeout)}, and must be a number of seconds.")
-    where = Path(fixtures) if fixtures is not None else None
-    text = fspath(model)
-    if not isinstance(model, str) and where is None and not Path(text).is_absolute():
-        text = f"./{text}"  # so that it is no repo id
-    return understood(Request(text, revision, subfolder, where, offline, timeout, cache))
+    fixtures: str | PathLike[str] | None = None,
+    offline: bool = False,
+    depth: AskedDepth = "auto",
+    timeout: float = 300.0,
+    cache: bool = True,
+    sample: bool = False,
+    expect: Expected | None = None,
+    adapter: str | PathLike[str] | None = None,
+    derive_with: DerivedWith | None = None,
+) -> "Diff":
+    """Says what checkpoint `b` is to `a`, and what differs.
 
+    >>> found = diff("Qwen/Qwen3-32B", "Qwen/Qwen3-32B", fixtures="fixtures")
+    >>> found.same_structure, found.summary
+    (True, "B has A's structure")
 
-def _policy(allow: Collection[str], strict: bool) -> Policy:
-    if isinstance(allow, str):
-        raise TypeError(f"allow is {typed(allow)}, and must be a list of codes or names of rules.")
-    rules = {one: lookup(one) for one in allow}
-    for name, rule in rules.items():
-        if rule is None:
-            raise ValueError(f"allow names {name!r}, and no rule is called that. `hfcount rules` lists them.")
-    return Policy(frozenset(rule.code for rule in rules.values() if rule), strict)
+    Args:
+        a, b: as `model` of `verify`; a revision is given as org/name@revision.
+        depth: `data` compares all values of local files (extra `data`).
+        sample: whether the first and last 64 KiB of each tensor are compared, where they can be read by ranges.
+        expect: what `b` has to be: the report is then `ok` if it is.
+        adapter: the adapter of PEFT that was merged into `a`, for `expect="merge"`.
+        others: as for `verify`.
 
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such depth, expectation or timeout, or a local folder with a revision.
 
-def _workload(
-    context: int | None, batch: int, kv_dtype: str | None, tp: Collection[int], memory: int | str | None
-) -> Workload:
-    devices, size = (devices_in(memory) or (1, None)) if isinstance(memory, str) else (1, memory)
-    if memory is not None and size is None:
-        wanted = "a number of bytes, an amount with a unit such as '80GiB', or devices such as 'H100' or '2xH100'"
-        raise ValueError(f"memory is {memory!r}, and must be {wanted}.")
-    for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
-        if one is not None and (type(one) is not int or one < 1):
-            raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
-    kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
-    _check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
-    return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size)
+    A side that cannot be looked at is no exception: its `error` says why, and `same_structure` is None.
+    """
+    from hfcount.diffing.run import Asked
+    from hfcount.diffing.run import diff as differing
 
-
-def _check_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    known: Sequence[object] = list(choices)
-    if value not in known:
-        raise ValueError(f"{name} is {value!r}, and must be one of {', '.join(map(str, known))}.")
+    check_choice("depth", depth, get_args(AskedDepth))
+    check_choice("expect", expect, (None, *get_args(Expected)))
+    check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    if adapter is not None and expect != "merge":
+        raise ValueError("adapter goes with expect='merge'.")
+    sides: list[Request | HfcountError] = []
+    for model in (a, b):
+        try:
+            request = request_of(model, None, None, fixtures, offline=offline, timeout=timeout, cache=cache)
+            sides.append(replace(request, headers=early(depth)))
+        except HfcountError as error:
+            sides.append(error)
+    wanted = Asked(sample, expect, None if adapter is None else fspath(adapter))
+    return differing(sides[0], sides[1], Options(depth, derive_with=derive_with), wanted)

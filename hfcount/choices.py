@@ -9,6 +9,9 @@ AskedDepth = Literal["auto", "config", "index", "headers", "data"]
 Depth = Literal["config", "index", "headers", "data"]
 """How far a run looked."""
 
+Expected = Literal["same", "finetune", "cast", "quantised", "merge"]
+"""What a checkpoint may be expected to be to another."""
+
 Extra = Literal["tensors", "formula", "layers"]
 """Fields of the report that are filled in where they are asked for."""
 

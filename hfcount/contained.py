@@ -8,12 +8,15 @@ from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.layout import MODULES_LAYOUT
 from hfcount.fetcher.place import Place
 from hfcount.inspection import Inspection, Options
+from hfcount.layouts import names_another
 from hfcount.text import printable
 
 
 def is_contained(documents: Documents, request: Request, options: Options) -> bool:
     """Whether what has a config is a container all the same; what is to be recorded is a config with its files."""
     if options.save is not None or documents.place is None or documents.layout is MODULES_LAYOUT:
+        return False
+    if request.base is not None and names_another(documents):
         return False
     return request.base is not None or container_of(documents.place) is not None
 
@@ -42,7 +45,9 @@ def _refusal(place: Place | None, request: Request) -> FetchError:
     if request.base is None and place is not None:
         return place.refusal()
     return FetchError(
-        "BadName", f"--base names what an adapter or a GGUF file was made of; {printable(request.model)} is neither."
+        "BadName",
+        "--base names what an adapter or a GGUF file was made of, or the model that a config of open_clip or LeRobot"
+        f" names; {printable(request.model)} is none of these.",
     )
 
 

@@ -156,6 +156,7 @@ class Inspection(NamedTuple):
         evidence: what was read.
         outcome: what was found.
         limit: the tokens of a sequence that the config allows; None if it has no limit, or nothing of serving is asked.
+        target: what a draft was held against; None if nothing was named.
     """
 
     documents: Documents
@@ -166,6 +167,7 @@ class Inspection(NamedTuple):
     evidence: Evidence
     outcome: Outcome
     limit: Length | None = None
+    target: str | None = None
 
 
 class Figures(NamedTuple):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from hfcount.choices import AskedDepth
 from hfcount.contained import contained, is_contained, look_beside
 from hfcount.errors import (
     BadSetting,
+    FetchError,
     HfcountError,
     UnknownArchitecture,
 )
@@ -21,7 +23,7 @@ from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.figures import Failure
-from hfcount.formats.json import parse_object
+from hfcount.formats.json import Document, parse_object
 from hfcount.inspection import Figures, Inspection, Options
 from hfcount.mapper.whatif import Changes, lists
 from hfcount.plan import Blueprint
@@ -45,13 +47,20 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
+    if request.target is not None and (isinstance(documents, Place) or documents.layout is PIPELINE_LAYOUT):
+        finish(request, documents) if isinstance(documents, Documents) else documents.reader.close()
+        raise FetchError(
+            "BadName", f"{printable(request.model)} is no draft with a config.json: --target goes with one."
+        )
     if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
         return _pipeline(documents, request, options, until)
     if isinstance(documents, Place) or is_contained(documents, request, options):
-        return report_of(_with_values(contained(documents, request, options.of_headers), request, options))
+        held = _fitted(contained(documents, request, options.of_headers), request)
+        return report_of(_with_values(held, request, options))
     reads, found = Reads(documents.shards), Weights()
     try:
-        inspection = examine(replace(documents, shards=reads), options.of_headers, until=until)
+        read = partial(_base, request, documents.source)
+        inspection = examine(replace(documents, shards=reads, base=read), options.of_headers, until=until)
         found = inspection.evidence.weights or found
         inspection = look_beside(documents.place, request, inspection)
     finally:
@@ -59,7 +68,24 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if options.save is not None:
             sizes = recorded_sizes(documents, found)
             record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
-    return report_of(_with_values(inspection, request, options))
+    return report_of(_with_values(_fitted(inspection, request), request, options))
+
+
+def _fitted(inspection: Inspection, request: Request) -> Inspection:
+    if request.target is None:
+        return inspection
+    from hfcount.drafting import fitted  # rarely asked for
+
+    return fitted(inspection, request)
+
+
+def _base(request: Request, source: str, named: str, unasked: bool) -> Document | None:
+    """The config of the model that a config names; a local folder asks nothing of the Hub unasked."""
+    from hfcount.fetcher.base import base_config  # few name one
+
+    if request.base is not None:
+        return base_config(request.base, request)
+    return base_config(named, request, trusted=False) if unasked and source not in ("folder", "memory") else None
 
 
 def _with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:
@@ -74,8 +100,8 @@ def _pipeline(documents: Documents, request: Request, options: Options, until: f
     """A repo of several models, each inspected as one by itself."""
     from hfcount.pipelines.run import inspect as inspected  # few repos hold several
 
-    def judged(part: Documents, settings: Options) -> Report:
-        inspection = examine(part, settings, until=until)
+    def judged(part: Documents, settings: Options, asked: Request) -> Report:
+        inspection = _with_values(examine(part, settings.of_headers, until=until), asked, settings)
         outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
         outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
         return report_of(inspection)

@@ -29,10 +29,18 @@ Json = dict[str, Any]
 Shapes = dict[str, tuple[int, ...]]
 Verdict = Literal["agrees", "cannot run", "refused", "unknown", "differs"]
 
+AROUND_CLIP = {
+    **dict.fromkeys(
+        ("StableDiffusionSafetyChecker", "SafeStableDiffusionSafetyChecker", "IFSafetyChecker"), "CLIPConfig"
+    ),
+    "PaintByExampleImageEncoder": "CLIPVisionConfig",
+}
+"""Its classes that have a configuration of transformers, and which."""
+
 RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"]
     for path in sorted((Path(__file__).parents[1] / "fixtures" / "architectures").glob("*.json"))
-    if is_of_diffusers(path.stem)
+    if is_of_diffusers(path.stem) or path.stem in AROUND_CLIP
 }
 
 LARGEST, DEEPEST = 4096, 12
@@ -48,10 +56,16 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "class_embed_type": (None, "timestep", "identity", "projection", "simple_projection"),
     "encoder_hid_dim_type": (None, "text_proj", "text_image_proj", "image_proj"),
     "mid_block_type": (None, "UNetMidBlock2DCrossAttn", "UNetMidBlock2D", "UNetMidBlock2DSimpleCrossAttn", "Other"),
+    "add_control_noise_refiner": (None, "control_layers", "control_noise_refiner", "other"),
     "added_emb_type": (None, "prd", "other"),
     **dict.fromkeys(("norm_in_type", "embedding_proj_norm_type"), (None, "layer", "other")),
     "encoder_hid_proj_type": (None, "linear", "other"),
-    "norm_type": ("group",),
+    "adapter_type": ("full_adapter", "full_adapter_xl", "light_adapter", "other"),
+    "attention_type": ("default", "gated", "gated-text-image", "other"),
+    "cross_attention_norm": (None, "layer_norm", "group_norm", "other"),
+    **dict.fromkeys(("downsample_type", "upsample_type"), ("conv", "resnet", None, "other")),
+    "norm_type": ("group", "spatial", "default", "ada_group", "other"),
+    "num_attention_heads": (None, 2, 4),
     "qk_norm": (None, "rms_norm", "layer_norm", "other"),
     "resnet_time_scale_shift": ("default", "scale_shift", "other"),
     "reverse_transformer_layers_per_block": (None, [1, 2, 3, 4], [2, [1, 2, 3], [3, 1, 2, 2]], [[1]]),
@@ -59,6 +73,30 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "transformer_layers_per_block": (1, 3, [1, 2, 3], [1, 2], [2, [1, 2, 3], 1], [3, 2, 1, 4]),
 }
 """What keys that hold a word, or may hold something of several kinds, may hold."""
+
+WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "AutoencoderKLCosmos": {"patch_type": ("haar", "rearrange", "other")},
+    "AutoencoderKLLTX2Audio": {
+        "causality_axis": ("none", "none", "width", "height", "width-compatibility", "other", None),
+        "norm_type": ("group", "pixel", "other"),
+    },
+    "StableAudioProjectionModel": dict.fromkeys(("text_encoder_dim", "conditioning_dim"), (14, 18, 30, None)),
+    "MotifVideoTransformer3DModel": {"norm_type": ("layer_norm", "layer_norm", "fp32_layer_norm", "group")},
+    "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
+    "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
+    "LTX2LatentUpsamplerModel": {"rational_spatial_scale": (0.75, 1.5, 2.0, 4.0, 3.0), "dims": (2, 3, 1)},
+    "LTX2TextConnectors": {"rope_type": ("interleaved", "split", "other")},
+    **dict.fromkeys(
+        ("LTX2Vocoder", "LTX2VocoderWithBWE"),
+        dict.fromkeys(("act_fn", "bwe_act_fn"), ("snakebeta", "snake", "leaky_relu", "other")),
+    ),
+    "LTXLatentUpsamplerModel": {"dims": (2, 3, 1)},
+    "LatteTransformer3DModel": {
+        "norm_type": ("ada_norm_single", "ada_norm", "ada_norm_zero", "layer_norm", "layer_norm_i2vgen", "other"),
+        "num_embeds_ada_norm": (None, 5, 12),
+    },
+}
+"""The same of keys that mean something else in one class."""
 
 diffusers.utils.logging.set_verbosity_error()
 
@@ -83,6 +121,8 @@ def model_of(values: Json) -> Any:
     """The model that diffusers builds of a config, on torch's default device."""
     kind = class_of(values.get("model_type") or values["_class_name"])
     given = {key: one for key, one in deepcopy(values).items() if key != "model_type" and key[:1] != "_"}
+    if kind.__name__ in AROUND_CLIP:
+        return kind(getattr(import_module("transformers"), AROUND_CLIP[kind.__name__])(**given))
     return kind(**kind.extract_init_dict(given)[0])
 
 
@@ -118,23 +158,28 @@ def judged(values: Json) -> tuple[Verdict, str]:
 def varied(config: Json, chance: Random) -> Json:
     """The config with one to four of the keys of its class changed, taken away or added."""
     result, known = deepcopy(config), declared(config["model_type"]).keys
-    for _ in range(chance.choice((1, 1, 2, 2, 3, 4))):
-        key = chance.choice(sorted({*known, *config} - {"model_type"}))
+    keys = sorted({*known, *config} - {"model_type"})
+    for _ in range(chance.choice((1, 1, 2, 2, 3, 4)) if keys else 0):
+        key = chance.choice(keys)
         if key in result and chance.random() < 0.15:
             del result[key]
         else:
-            result[key] = _other(key, result.get(key, known.get(key)), chance)
+            words = WORDS_OF.get(config["model_type"], {}).get(key)
+            result[key] = chance.choice(words) if words else _other(key, result.get(key, known.get(key)), chance)
     return result
 
 
 def _other(key: str, value: Any, chance: Random) -> Any:
-    if key in WORDS:
+    if key in WORDS and not isinstance(value, bool):
         return chance.choice(WORDS[key])
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
         near = (value + 1, 2 * value, 3 * value, value // 2, value * 3 // 2, *PLAIN)
         return min(DEEPEST if "layers" in key or "blocks" in key else LARGEST, chance.choice(near))
+    if isinstance(value, dict):
+        inner = chance.choice(sorted(value))
+        return {**value, inner: _other(inner, value[inner], chance)}
     if isinstance(value, list) and value:
         how = chance.choice(("order", "one", "fewer", "more", "numbers"))
         if how == "order":

@@ -164,11 +164,12 @@ class Hub(Server):
         super().__init__("127.0.0.1")
 
     def reset(self) -> None:
-        """Forgets repos, requests and faults; `on_cdn` holds the ends of the names that the CDN has."""
+        """Forgets repos, requests and faults; `on_cdn` and `lfs` hold ends of names: on the CDN, with checksums."""
         super().reset()
         self.cdn.reset()
         self.repos: dict[str, Repo] = {}
         self.on_cdn: tuple[str, ...] = ()
+        self.lfs: tuple[str, ...] = ()
 
     def publish(self, name: str, folder: Path, ref: str = "main", access: Access = "public") -> str:
         """Pushes a folder to a repo and returns its commit: whoever looks at `ref` again sees it."""
@@ -194,7 +195,7 @@ class Hub(Server):
         if route[2] == "revision":
             root = repo.commits[commit]
             siblings = [
-                {"rfilename": one.relative_to(root).as_posix(), "size": one.stat().st_size}
+                {"rfilename": one.relative_to(root).as_posix(), "size": one.stat().st_size, **_sums(one, self.lfs)}
                 for one in sorted(root.rglob("*"))
                 if one.is_file()
             ]
@@ -294,6 +295,15 @@ def _error(status: int, code: str | None, message: str, **headers: str) -> Answe
 def _digest(file: Path) -> str:
     with file.open("rb") as stream:
         return sha256(stream.read(1 << 20) + str(file.stat().st_size).encode()).hexdigest()
+
+
+def _sums(file: Path, lfs: tuple[str, ...]) -> dict[str, Any]:
+    """What a listing says of a file's content, as the Hub does: of large files their sha256, and of all git's own."""
+    if not lfs:
+        return {}
+    raw = file.read_bytes()
+    git = {"blobId": sha1(b"blob %d\0" % len(raw) + raw).hexdigest()}
+    return git | ({"lfs": {"sha256": sha256(raw).hexdigest(), "size": len(raw)}} if file.name.endswith(lfs) else {})
 
 
 def _entry(path: Path, root: Path) -> dict[str, Any]:

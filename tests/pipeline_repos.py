@@ -12,7 +12,7 @@ from loopback import WIDTHS
 from pickled import archive, items, state, zeros
 
 from hfcount.building import build
-from hfcount.layouts import library_of
+from hfcount.layouts import diffusers
 from hfcount.mapper import Config
 
 Json = dict[str, Any]
@@ -93,8 +93,7 @@ WEIGHTS = {
 
 def described(config: Json) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors that a config describes, by name."""
-    library = library_of(CONFIG, config)
-    made = build(Config(library.config(config, CONFIG) if library else config))
+    made = build(Config(diffusers.config(config, CONFIG) if "_class_name" in config else config))
     return {one.name: one.shape for one in made.tensors() if one.kind == "parameter"}
 
 

@@ -7,6 +7,7 @@ A test of pytest's own costs 5 ms besides what it does, and every process collec
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for mark in metafunc.definition.iter_markers("over"):
         names, rows, in_short = mark.args
         short, long = ({row: rows[row] for row in rows if (row in in_short) is which} for which in (True, False))
+        if len(long) > SIZE:  # as conftest.py's option thins out what parametrize makes
+            long = dict(islice(long.items(), 0, None, given.getoption("every", 1)))
         make = _apart if apart else _together
         metafunc.parametrize(names, [*make(names, short), *make(names, long, pytest.mark.long)])
 

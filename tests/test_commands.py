@@ -91,7 +91,7 @@ LINES: dict[str, tuple[int, str]] = {
     # words that are no command
     "verfy good": (2, "`hfcount verify good`"),
     "check 'my models/x'": (2, "`hfcount verify 'my models/x'`"),
-    "diff good one": (2, "There is no command diff: `hfcount A B`"),
+    "diff good one": (3, "one has no config.json"),
     "sweeps rows": (2, "`hfcount sweep rows`"),
     "explain HF301": (2, "`hfcount rules HF301`"),
     "fmilies": (2, "`hfcount architectures`"),

@@ -23,8 +23,11 @@ from valued import UP, VALUED, Valued, header, place, put
 import hfcount
 from hfcount.data.bits import FLOATS
 from hfcount.data.chunks import CHUNK, Chunks
+from hfcount.data.places import Place
+from hfcount.data.reading import Files
 from hfcount.data.tally import Tally
 from hfcount.fetcher import Request
+from hfcount.formats.safetensors import Entry
 from hfcount.inspection import Options
 from hfcount.pipeline import inspect
 
@@ -79,6 +82,57 @@ def test_figures_are_those_of_numpy(dtype: str, size: int) -> None:
     _agree(Chunks().count(dtype, raw), np.array(values))
 
 
+_CODES = {
+    "of both signs": lambda rng, kind, size: rng.integers(0, 1 << kind.bits, size),
+    "above zero": lambda rng, kind, size: rng.integers(1, kind.sign, size),
+    "below zero": lambda rng, kind, size: rng.integers(kind.sign + 1, 1 << kind.bits, size),
+    "and zeros": lambda rng, kind, size: rng.integers(0, 1 << kind.bits, size) * rng.integers(0, 2, size),
+}
+
+
+@over("dtype", [name for name, kind in FLOATS.items() if kind.bits >= 8 and kind.signed and name != "C64"])
+@pytest.mark.parametrize("what", _CODES)
+def test_whole_chunks_are_counted_as_others_are(dtype: str, what: str) -> None:
+    kind, chunks, total = FLOATS[dtype], Chunks(), Tally()
+    run = chunks.run(dtype)
+    assert run is not None
+    for seed in range(3):
+        size = CHUNK * 8 // kind.bits
+        if kind.bits >= 32:  # of all patterns, most are out of any range
+            values = np.random.default_rng(seed).standard_normal(size).astype(f"<f{kind.bits // 8}")
+            values = {"of both signs": values, "above zero": abs(values), "below zero": -abs(values)}.get(what, values)
+            values[:: 3 if what == "and zeros" else size + 1] = -0.0 if seed else 0.0
+            codes = values.view(f"u{kind.bits // 8}")
+        else:
+            codes = _CODES[what](np.random.default_rng(seed), kind, size)
+            sizes, limit = codes & (kind.sign - 1), min(kind.highest, kind.code(2.0**40))
+            codes = np.where(sizes > limit, codes - sizes + limit, codes)
+            codes = codes[codes != kind.sign] if kind.unsigned_zero else codes
+            codes = np.resize(codes, size).astype(f"u{kind.bits // 8}")
+        chunks.bytes[:] = codes.view(np.uint8)
+        assert run.count()
+        total.add(chunks.count(dtype, chunks.bytes))
+    found = run.tally()
+    for field in ("count", "zeros", "nan", "infinite", "least", "most", "summed", "first_nan"):
+        assert (field, getattr(found, field)) == (field, getattr(total, field))
+    assert found.squares == pytest.approx(total.squares, rel=1e-5)
+    assert found.total == pytest.approx(total.total, rel=1e-4, abs=1e-5 * (total.squares * total.count) ** 0.5)
+
+
+@over("dtype", ["BF16", "F16", "F32", "F64", "F8_E5M2", "F8_E4M3"])
+def test_chunks_that_need_care_are_left_to_it(dtype: str) -> None:
+    kind, chunks = FLOATS[dtype], Chunks()
+    run = chunks.run(dtype)
+    codes = chunks.bytes.view(f"u{kind.bits // 8}")
+    tiny, huge = kind.code(2.0**-60), kind.code(2.0**60)
+    for value in (kind.highest + 1, kind.sign + kind.highest + 1, tiny, huge):
+        codes[:] = 0
+        codes[77] = value
+        ordinary = value in (tiny, huge) and 0 < kind.bits <= 16 and dtype != "BF16"
+        assert run is not None and run.count() is ordinary
+        assert not ordinary or chunks.count(dtype, chunks.bytes).nan == 0
+
+
 def _agree(found: Tally, values: np.ndarray) -> None:
     finite = values[np.isfinite(values)]
     counts = len(values), int((finite == 0).sum()), int(np.isnan(values).sum()), int(np.isinf(values).sum())
@@ -91,6 +145,17 @@ def _agree(found: Tally, values: np.ndarray) -> None:
         rms = float(np.sqrt(((finite / largest) ** 2).mean()) * largest)
         assert found.rms == pytest.approx(rms, rel=1e-4, abs=1e-38)
         assert found.mean == pytest.approx(float((finite / largest).mean() * largest), rel=1e-4, abs=1e-5 * rms + 1e-38)
+
+
+@pytest.mark.parametrize("begins", [(8, 48, 88), (8, 8, 48), (8, 28, 28), (48, 8, 20)])
+def test_the_sum_of_a_file_is_that_of_its_bytes_whatever_tensors_share(begins: tuple[int, ...], tmp_path: Path) -> None:
+    raw = np.random.default_rng(1).integers(0, 60, 150, dtype=np.uint8).tobytes()
+    (tmp_path / "x.bin").write_bytes(raw)
+    places = {str(number): Place("x.bin", begin, Entry("F32", (10,), 0, 40)) for number, begin in enumerate(begins)}
+    found = Files(tmp_path).read(places, {"x.bin"}, lambda size: None)
+    assert found.sums == {"x.bin": hashlib.sha256(raw).hexdigest()}
+    for name, one in places.items():
+        assert found.tallies[name].most == np.frombuffer(raw, "<f4", 10, one.begin).max()
 
 
 @pytest.mark.parametrize(("dtype", "raw", "range"), [
@@ -204,6 +269,9 @@ def test_ctrl_c_ends_the_threads(tmp_path: Path) -> None:
     before, pressed = threading.active_count(), iter([signal.SIGINT])
     with interruptible(), pytest.raises(KeyboardInterrupt):
         _read(folder, lambda size: [signal.raise_signal(key) for key in pressed] and None)
+    for thread in threading.enumerate():
+        if thread.name.startswith("hfcount-data"):
+            thread.join()
     assert threading.active_count() == before
 
 

@@ -11,8 +11,8 @@ pytest.importorskip("torch", reason=_EXTRA)
 diffusers = pytest.importorskip("diffusers", reason=_EXTRA)
 from diffusers_oracle import RECORDED, described, judged, variants  # noqa: E402 - needs diffusers
 
-import hfcount  # noqa: E402
-from hfcount.mapper.reference import declared, diffusers_version  # noqa: E402
+import hfcount  # noqa: E402 - after what may be missing
+from hfcount.mapper.reference import declared, diffusers_version  # noqa: E402 - after what may be missing
 
 pytestmark = pytest.mark.long
 

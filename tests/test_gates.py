@@ -21,7 +21,10 @@ GATES = {
 }
 
 
-@pytest.mark.parametrize("gate", GATES)
+LONG = {"types"}  # half a minute where nothing is remembered
+
+
+@pytest.mark.parametrize("gate", [pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in GATES])
 def test_gate(gate: str) -> None:
     done = subprocess.run([sys.executable, *GATES[gate]], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -80,6 +83,7 @@ def test_no_modules_import_each_other() -> None:
     TopologicalSorter(imports).prepare()  # raises CycleError with the circle
 
 
+@pytest.mark.long  # the linter's bound of ten branches is the one that is met every day
 def test_no_function_has_more_than_20_conditions() -> None:
     from radon.complexity import cc_visit
 

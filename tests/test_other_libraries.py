@@ -11,7 +11,9 @@ from defects import ACT, OPEN_CLIP, Checkpoint, Tensors, clip, held, policy, raw
 
 import hfcount
 from hfcount.errors import HfcountError
-from hfcount.layouts import open_clip
+from hfcount.layouts import lerobot, open_clip
+from hfcount.layouts.named import KNOWN
+from hfcount.mapper import Config
 
 Json = dict[str, Any]
 SINGLE = "open_clip_model.safetensors"
@@ -60,7 +62,9 @@ def told(folder: Path) -> tuple[str, str]:
         ({"vision_cfg__head_width": 5}, "mismatch", "3 attention heads"),
         ({"vision_cfg__global_average_pool": True}, "unverified", "global_average_pool in vision_cfg is no key"),
         ({"vision_cfg": {"timm_model_name": "mine"}}, "unverified", "no architecture mine"),
-        ({"text_cfg": {"hf_model_name": "roberta-base"}}, "unverified", "the config of roberta-base"),
+        ({"text_cfg": {"hf_model_name": "me/mine"}}, "unverified", "the config of me/mine, which is not here"),
+        ({"text_cfg": {"hf_model_name": "roberta-base"}}, "mismatch", "text.transformer.embeddings"),
+        ({"text_cfg": {"hf_model_name": ["roberta-base"]}}, "mismatch", "hf_model_name"),
         ({"custom_text": None, "multimodal_cfg": {}}, "mismatch", "multimodal_cfg needs custom_text"),
         ({"vision_cfg": None}, "mismatch", "has no vision_cfg"),
     ],
@@ -145,8 +149,11 @@ def test_both_forms_of_a_clip(make: Callable[[], Checkpoint], codes: set[str], t
         ({"chunk_size": 11}, "mismatch", "expected 1×13×16, stored 1×12×16"),
         ({"input_features": {}}, "mismatch", "neither an image (VISUAL) nor a state"),
         ({"output_features": {}}, "mismatch", "no action of type ACTION"),
-        ({"type": "smolvla"}, "unverified", "the config of vlm_model_name"),
-        ({"type": "mine"}, "unverified", "Described are act, diffusion, tdmpc, vqbet"),
+        ({"type": "smolvla", "vlm_model_name": "me/mine"}, "unverified", "built around me/mine, whose config is not"),
+        ({"type": "pi0", "paligemma_variant": "gemma_7b"}, "mismatch", 'has "gemma_7b" for paligemma_variant'),
+        ({"type": "pi05", "image_resolution": [224, 448]}, "mismatch", "a height and a width that are equal"),
+        ({"type": "groot"}, "unverified", "a model of NVIDIA with code of its own"),
+        ({"type": "mine"}, "unverified", "Described are act, diffusion, tdmpc, vqbet, pi0, pi05, smolvla"),
     ],
 )
 def test_a_config_of_lerobot_beside_the_weights_of_another(
@@ -156,6 +163,55 @@ def test_a_config_of_lerobot_beside_the_weights_of_another(
     checkpoint.config = changed(ACT, **changes)
     found, text = said(checkpoint, tmp_path)
     assert (found, says in text) == (verdict, True), text
+
+
+def test_statistics_of_processors_are_no_part_of_a_policy(tmp_path: Path) -> None:
+    checkpoint = policy({})
+    files = ("policy_preprocessor_step_5_normalizer_processor", "policy_postprocessor_step_0_unnormalizer_processor")
+    checkpoint.others |= {f"{name}.safetensors": raw({"action.mean": ("F32", (5,))}) for name in files}
+    assert said(checkpoint, tmp_path)[0] == "verified"
+
+
+SMALL = "HuggingFaceTB/SmolVLM2-500M-Video-Instruct"
+VLA: dict[str, Json] = {kind: {"type": kind, "output_features": {}} for kind in ("pi0", "pi05", "smolvla")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "parameters", "tensors"),  # as LeRobot 0.4.4 builds them, of tied tensors one
+    [
+        ("pi0", {}, 3_501_372_176, 777),
+        ("pi0", {"paligemma_variant": "gemma_300m"}, 1_567_629_072, 777),
+        ("pi0", {"image_resolution": [448, 448], "max_action_dim": 7}, 3_502_205_687, 777),
+        ("pi05", {}, 3_616_757_520, 812),
+        ("smolvla", {}, 450_046_176, 500),
+        ("smolvla", {"num_vlm_layers": 0, "attention_mode": "self_attn"}, 709_704_416, 788),
+        ("smolvla", {"num_expert_layers": 4, "self_attn_every_n_layers": -1}, 375_850_336, 392),
+        ("smolvla", {"vlm_model_name": "HuggingFaceTB/SmolVLM2-256M-Video-Instruct"}, 243_967_328, 500),
+    ],
+)
+def test_policies_around_a_language_model(kind: str, changes: Json, parameters: int, tensors: int) -> None:
+    config = lerobot.config(VLA[kind] | changes, "")
+    if kind == "smolvla":
+        config = lerobot.with_named(config, KNOWN[changes.get("vlm_model_name", SMALL)], "")
+    blueprint = lerobot.built(Config(config, ""))
+    assert (blueprint.total, sum(row.count for row in blueprint.rows() if row.kind == "parameter")) == (
+        parameters,
+        tensors,
+    )
+
+
+def test_the_config_of_a_model_that_a_policy_names(tmp_path: Path) -> None:
+    sizes = {"num_hidden_layers": 3, "hidden_size": 12, "num_attention_heads": 2, "intermediate_size": 20}
+    named = {"model_type": "smolvlm", "scale_factor": 2, "tie_word_embeddings": False}
+    named |= {"text_config": {"model_type": "llama", "vocab_size": 9, "num_key_value_heads": 1, **sizes}}
+    named |= {"vision_config": {"model_type": "smolvlm_vision", "image_size": 32, "patch_size": 16, **sizes}}
+    (tmp_path / "named").mkdir()
+    (tmp_path / "named" / "config.json").write_text(json.dumps(named))
+    values = VLA["smolvla"] | {"vlm_model_name": "me/mine", "num_vlm_layers": 2}
+    stored = held(lerobot.with_named(lerobot.config(values, ""), named, ""))
+    folder = Checkpoint(values, {"model.safetensors": stored}).write(tmp_path / "m")
+    assert told(folder)[0] == "unverified"
+    assert hfcount.verify(str(folder), base=str(tmp_path / "named")).verdict == "verified"
 
 
 WHISPER = {"alignment_heads": [[1, 2]], "lang_ids": [5], "suppress_ids": [1]}

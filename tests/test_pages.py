@@ -31,7 +31,9 @@ BY_OTHERS = {
     "adapters.md": "test_adapters_page.py",
     "before-saving.md": "test_recipes.py",
     "data.md": "test_data.py",
+    "drafts.md": "test_drafts_page.py",
     "fix.md": "test_fix_page.py",
+    "saving.md": "test_saving.py",
     "sweep.md": "test_sweep_docs.py",
 }
 """Pages whose examples need more than this, and the tests that run them."""

@@ -1,25 +1,21 @@
 """The package as others use it: what it exports, what it refuses, what crosses processes, what is installed with it."""
 
-import ast
 import gc
 import json
 import os
 import pickle
-import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import copy
-from importlib.metadata import packages_distributions
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 from build import TINY, save_tiny
-from test_gates import statements
 
 import hfcount
 from hfcount.errors import FetchError, HfcountError
@@ -243,31 +239,3 @@ def test_types_are_shipped() -> None:
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel == {"packages": ["hfcount"]}  # and so every file of that folder
     assert (ROOT / "hfcount" / "py.typed").is_file()
-
-
-def _imported() -> set[str]:
-    """Every module that hfcount imports from elsewhere, with the names imported from it."""
-    found: set[str] = set()
-    for path in (ROOT / "hfcount").rglob("*.py"):
-        for node in statements(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    own = sys.stdlib_module_names | {"hfcount"}
-    return {name for name in found if name.partition(".")[0] not in own}
-
-
-def test_everything_imported_is_declared_and_public() -> None:
-    project: dict[str, Any] = PROJECT["project"]
-    extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["plot"], *extras["html"], *extras["data"]]
-    declared = {re.split(r"[^\w.-]", name)[0].lower().replace("_", "-") for name in wanted}
-    homes = packages_distributions()
-    imported = _imported()
-    used = {name.partition(".")[0] for name in imported} - {"typing_extensions"}  # which type checkers alone read
-    assert "click" in used
-    assert {
-        name for name in used if declared.isdisjoint(home.lower().replace("_", "-") for home in homes.get(name, ()))
-    } == set()
-    assert [name for name in imported if re.search(r"(^|\.)_", name)] == []

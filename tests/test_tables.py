@@ -30,7 +30,7 @@ def _whole(chosen: list[str], *said: str) -> Any:
     ("chosen", "said"),
     [
         _whole([], "2 of 3 rows failed: one, three", "row 'three'", "1 of 1 rows failed: other", "2 failed, 1 passed"),
-        (["-m", "not long"], ["2 of 3 rows failed: one, three", "1 failed, 1 passed, 1 deselected"]),
+        _whole(["-m", "not long"], "2 of 3 rows failed: one, three", "1 failed, 1 passed, 1 deselected"),
         _whole(["-k", "two or same"], "2 passed, 3 deselected"),
         (["test_some.py::test_word[one]", "test_some.py::test_word[two]"], ["1 failed, 1 passed"]),
         _whole(["test_some.py::test_word[3-from-one]"], "2 of 3 rows failed: one, three"),

@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click import BadParameter
 
 import hfcount
+from hfcount.cli.printed import type_lines
 from hfcount.components.timm_catalogue import Sizes, known, names, tensors
 from hfcount.errors import ConfigError, UnknownArchitecture
 
@@ -120,3 +123,67 @@ def test_every_listed_model_can_be_read() -> None:
     assert all(
         model and tensors(model, root, sizes).children for model in found for root in (model.roots if model else ())
     )
+
+
+def beside(architecture: str, changed: dict[str, str], further: tuple[str, ...] = ()) -> str:
+    """The verdict on a model of timm whose names are changed, and that has further tensors."""
+    config = {"architecture": architecture, "num_classes": 7}
+    stored = {
+        tensor.name: (tensor.shape, "I64" if tensor.name.endswith("batches_tracked") else "F32")
+        for tensor in hfcount.blueprint(config).tensors()
+    }
+    for pattern, new in changed.items():
+        stored = {re.sub(pattern, new, name): one for name, one in stored.items()}
+    stored |= dict.fromkeys(further, ((3,), "F32"))
+    try:
+        return hfcount.verify_tensors(config, stored).verdict
+    except UnknownArchitecture:
+        return "unverified"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changed", "further", "verdict"),
+    [
+        ("swin_tiny_patch4_window7_224", {}, (), "verified"),
+        ("swin_tiny_patch4_window7_224", {}, ("layers.0.blocks.0.attn.relative_position_index",), "explained"),
+        ("swin_tiny_patch4_window7_224", {}, ("layers.0.blocks.1.attn_mask",), "explained"),
+        ("swin_tiny_patch4_window7_224", {}, ("layers.0.blocks.1.other",), "mismatch"),
+        ("swin_tiny_patch4_window7_224", {r"^head\.fc": "head"}, (), "unverified"),
+        ("swin_tiny_patch4_window7_224", {r"^head\.fc": "classes"}, (), "mismatch"),
+        ("swin_tiny_patch4_window7_224", {r"^layers.1.downsample": "layers.0.downsample"}, (), "unverified"),
+        ("levit_128s", {}, ("stages.0.blocks.0.attn.attention_bias_idxs",), "explained"),
+        ("vit_tiny_patch16_224", {}, ("pre_logits.fc.weight",), "explained"),
+        ("vit_tiny_patch16_224", {}, ("fc_logits.weight",), "mismatch"),
+        ("convnext_atto", {r"conv_dw": "dwconv"}, (), "unverified"),
+        ("convnext_atto", {}, ("projectors.0.weight",), "mismatch"),  # dropped of earlier names alone
+        ("convnext_atto", {r"conv_dw": "depthwise"}, (), "mismatch"),
+        ("resnet18", {r"^": "module.visual."}, (), "mismatch"),
+        ("resnet18", {r"^fc": "visual.fc"}, (), "mismatch"),
+    ],
+)
+def test_names_of_earlier_files(
+    architecture: str, changed: dict[str, str], further: tuple[str, ...], verdict: str
+) -> None:
+    assert beside(architecture, changed, further) == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("timm/resnet50.a1_in1k", ("timm/resnet50: 25,557,032 parameters", "img_size is no argument", "resnet.py")),
+        ("timm/vit_tiny_patch16_224", ("5,717,416 parameters", "positions follow img_size", "token by default, none")),
+        ("timm/levit_128s", ("224 by 224 pixels; others are not followed",)),
+        ("timm/efficientnet_b1_pruned", ("6,331,916 parameters",)),
+    ],
+)
+def test_what_is_known_of_a_model_by_its_name(name: str, says: tuple[str, ...]) -> None:
+    text = "\n".join(type_lines(name))
+    assert [one for one in says if one not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("timm/resnet51", "Nearest known: resnet51q"), ("timm/", "no architecture")]
+)
+def test_a_name_that_timm_does_not_have(name: str, says: str) -> None:
+    with pytest.raises(BadParameter, match=says):
+        list(type_lines(name))

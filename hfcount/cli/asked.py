@@ -87,7 +87,7 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
 def requests(models: Sequence[str | Missing], make: Callable[[str], Request]) -> list[Request | Missing]:
     """What is asked for each model, or why that is nothing; the first is begun."""
     try:
-        found = [model if isinstance(model, Missing) else _request(make(model)) for model in models]
+        found = [model if isinstance(model, Missing) else requested(make(model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if isinstance(found[0], Request):
@@ -95,7 +95,7 @@ def requests(models: Sequence[str | Missing], make: Callable[[str], Request]) ->
     return found
 
 
-def _request(request: Request) -> Request | Missing:
+def requested(request: Request) -> Request | Missing:
     """What MODEL and the options ask for, or why that is nothing."""
     try:
         return understood(request)

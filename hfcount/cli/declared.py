@@ -81,6 +81,12 @@ _READ = (
         shell_complete=read.some_file,
         help="What an adapter or a GGUF file was made of: a folder, a config.json or a repo.",
     ),
+    click.option(
+        "--target",
+        metavar="MODEL",
+        shell_complete=read.some_file,
+        help="What a draft proposes tokens for, and has to fit: a folder, a config.json or a repo.",
+    ),
     click.option("--offline", is_flag=True, help="Use the Hugging Face cache only."),
     click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
     click.option(

@@ -30,20 +30,21 @@ class Wanted(NamedTuple):
 
 def outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[Wanted]:
     """Files given as FILE, whose suffix says its kind, or as FORMAT:FILE."""
-    return [_output(value) for value in values]
+    return [wanted(value) for value in values]
 
 
 def figure(_context: click.Context, _option: click.Parameter, value: str | None) -> list[Wanted]:
     """A figure, by its suffix."""
-    return [_output(value, ("svg", "png", "pdf"))] if value is not None else []
+    return [wanted(value, ("svg", "png", "pdf"))] if value is not None else []
 
 
 def page(_context: click.Context, _option: click.Parameter, value: str | None) -> list[Wanted]:
     """A page."""
-    return [_output(value, ("html",))] if value is not None else []
+    return [wanted(value, ("html",))] if value is not None else []
 
 
-def _output(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
+def wanted(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
+    """A file of one of these kinds, given as FILE or FORMAT:FILE; raises click.BadParameter where it is none."""
     name, colon, rest = value.partition(":")
     given = colon and _ALSO.get(name, name) in OUTPUTS
     path = Path(rest if given else value)

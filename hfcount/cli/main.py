@@ -50,6 +50,7 @@ def main(
     below: tuple[str, ...],
     listed: list[str],
     base: str | None,
+    target: str | None,
     offline: bool,
     timeout: float,
     no_cache: bool,
@@ -96,13 +97,15 @@ def main(
     if dark and not plot:
         raise click.UsageError("--dark goes with --plot.")
     settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers", "data") or bool(save))
+    if settings and target:
+        raise click.UsageError("--target compares a draft as it is published: leave out --set and --quantize.")
     if not named:
         raise click.UsageError(
             "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
         )
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
-    requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base))
+    requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base, target=target))
     # All this is imported while the Hub is waited for.
     from hfcount.inspection import Options
     from hfcount.report.model import worst

@@ -23,15 +23,16 @@ def rules(code: str) -> None:
 @click.command(context_settings=_SETTINGS)
 @click.argument("name", metavar="[TYPE]", default="", shell_complete=some_type)
 def types(name: str) -> None:
-    """List the architectures, or describe one by its model_type or the name of a class."""
+    """List the architectures, or describe one by its model_type, the name of a class or, for timm, timm/NAME."""
     for line in type_lines(name):
         click.echo(line)
 
 
 @click.command(context_settings=_SETTINGS)
-def schema() -> None:
-    """Print the JSON Schema of --format json."""
-    for line in schema_lines():
+@click.argument("of", metavar="[report|diff]", default="report", type=click.Choice(["report", "diff"]))
+def schema(of: str) -> None:
+    """Print the JSON Schema of --format json: of the reports of verify, or of what diff says."""
+    for line in schema_lines() if of == "report" else _diff_schema():
         click.echo(line)
 
 
@@ -69,6 +70,11 @@ def type_lines(name: str) -> Iterator[str]:
     from hfcount.cli import catalogue
 
     try:
+        if name.startswith("timm/"):
+            from hfcount.cli import timm_model  # its list takes a moment to read
+
+            yield from timm_model.lines(name)
+            return
         yield from catalogue.one(name) if name else catalogue.everything()
     except UnknownArchitecture as error:
         raise click.BadParameter(str(error)) from None
@@ -79,6 +85,12 @@ def schema_lines() -> Iterator[str]:
     from hfcount.report.model import Report
 
     yield json.dumps(Report.model_json_schema(), indent=2)
+
+
+def _diff_schema() -> Iterator[str]:
+    from hfcount.diffing.model import Diff
+
+    yield json.dumps(Diff.model_json_schema(), indent=2)
 
 
 def cleared_lines() -> Iterator[str]:

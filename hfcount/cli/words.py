@@ -15,6 +15,7 @@ _MEANT = {
     " validate view",
     "fix": "correct mend patch repair",
     "sweep": "batch bulk crawl",
+    "diff": "compare difference versus",
     "rules": "codes errors explain findings rule",
     "architectures": "archs families family models types",
     "cache clear": "clean clear prune purge",
@@ -23,8 +24,6 @@ _MEANT = {
 """What other tools call these commands."""
 
 _ELSEWHERE = {
-    "diff": "There is no command diff: `hfcount A B` verifies both, and prints them below each other.",
-    "compare": "There is no command compare: `hfcount A B` verifies both, and prints them below each other.",
     "list": "There is no command list: `hfcount --list FILE` reads MODELs from a file, `hfcount architectures` lists"
     " model types.",
     "serve": "There is no command serve: `hfcount MODEL --memory 80GiB --tp 2,4` says what serving takes.",

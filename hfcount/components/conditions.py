@@ -1,9 +1,11 @@
 """What diffusers' U-Nets embed a step by, and what else they are conditioned on."""
 
+from itertools import pairwise
+
 from hfcount import keys
-from hfcount.errors import UnknownArchitecture
+from hfcount.keys import denoising
 from hfcount.mapper import Config
-from hfcount.parts.diffusion import time_embedding
+from hfcount.parts.diffusion import conv, time_embedding
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Record
 from hfcount.text import shown
@@ -55,7 +57,7 @@ class Conditions(Record):
         class_kind = c.str("class_embed_type", default="") or ""
         if control and class_kind == "simple_projection":
             class_kind = "identity"  # which brings no tensors either
-        added = c.choice("addition_embed_type", ("", *_ADDED[: 3 if control else None]), default="")
+        added = denoising.word(c, "addition_embed_type", (None, *_ADDED[: 3 if control else None])) or ""
         needs = class_kind in ("projection", "simple_projection") or added == "text_time"
         hidden, hidden_kind = _hidden(c, _HIDDEN[: 2 if control else None])
         if isinstance(c.value("cross_attention_dim"), list) and (hidden_kind or added in ("text", "text_image")):
@@ -122,7 +124,9 @@ class Conditions(Record):
         image, norm = Linear(width, d, True), layer_norm(d)
         if kind == "text_image":
             return block("embedding", text_proj=Linear(width, d, True), text_norm=norm, image_proj=image)
-        return block("embedding", image_proj=image, image_norm=norm)
+        return block(
+            "embedding", image_proj=image, image_norm=norm, input_hint_block=_hinted() if kind == "image_hint" else None
+        )
 
 
 def _optional(c: Config, key: str, symbol: str) -> int | None:
@@ -144,7 +148,7 @@ def _of_time(c: Config, first: int) -> tuple[bool, int]:
 def _hidden(c: Config, known: tuple[str, ...]) -> tuple[int | None, str]:
     """The width of the text before it is projected, and how it is: one of the kinds that are known."""
     width = _optional(c, "encoder_hid_dim", "d_e")
-    kind = c.choice("encoder_hid_dim_type", ("", *known), default="")
+    kind = denoising.word(c, "encoder_hid_dim_type", (None, *known)) or ""
     if kind and width is None:
         said = f"encoder_hid_dim_type is {shown(kind)}, and encoder_hid_dim is null."
         raise c.error("contradiction", said, "encoder_hid_dim", "Give both, or none.")
@@ -158,7 +162,25 @@ def _pooled(width: int, d: int) -> Block:
     return block("embedding", norm1=layer_norm(width), pool=pool, proj=Linear(width, d, True), norm2=layer_norm(d))
 
 
-def check_described(c: Config) -> None:
-    """Says what else a step may be conditioned on and is not described."""
-    if c.str("addition_embed_type", default="") == "image_hint":
-        raise UnknownArchitecture(f"{c.where}: what addition_embed_type image_hint brings is not described.")
+_BOX = 64
+"""Sines and cosines of the four sides of a box, at eight frequencies."""
+
+
+def boxes(text: int, kind: str) -> Block:
+    """What embeds boxes and what they hold: text alone, or an image, too, as `kind` says (arXiv:2301.07093)."""
+    steps = {"0": Linear(text + _BOX, _WIDE, True), "2": Linear(_WIDE, _WIDE, True), "4": Linear(_WIDE, text, True)}
+    net, absent = Block(dict(steps)), Tensor((text,))
+    if kind == "gated":
+        own: dict[str, Node] = {"linears": net, "null_positive_feature": absent}
+    else:
+        own = {"linears_text": net, "linears_image": net, "null_text_feature": absent, "null_image_feature": absent}
+    return Block({**own, "null_position_feature": Tensor((_BOX,))}, "embedding")
+
+
+_WIDE = 512
+_HINTS = (3, 16, 16, 32, 32, 96, 96, 256, 4)
+
+
+def _hinted() -> Block:
+    """What embeds an image that hints at the result: convolutions, between which numbers stand for activations."""
+    return Block({str(2 * place): conv(before, d) for place, (before, d) in enumerate(pairwise(_HINTS))})

@@ -25,11 +25,16 @@ class Listed(Record):
     root: str
     sizes: Sizes
 
-    def tensors(self, classes: int | None = None) -> Block:
-        """Its tree under timm's own names, with another number of classes if one is given."""
+    @property
+    def model(self) -> Model:
+        """What is listed of it."""
         model = known(self.name)
         assert model is not None, f"{self.name} was read, and is not listed"
-        return tensors(model, self.root, self.sizes if classes is None else self.sizes._replace(classes=classes))
+        return model
+
+    def tensors(self, classes: int | None = None) -> Block:
+        """Its tree under timm's own names, with another number of classes if one is given."""
+        return tensors(self.model, self.root, self.sizes if classes is None else self.sizes._replace(classes=classes))
 
 
 class Form(NamedTuple):

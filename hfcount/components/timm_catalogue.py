@@ -57,6 +57,7 @@ class Model(NamedTuple):
         native: the size that timm asks for where it makes the model by name alone, by the name of its weights.
         shapeless: the arguments that it takes and that change no tensor.
         headless: beginnings of the names of tensors that go with the classes, though their shapes do not follow them.
+        module: the file of timm that describes it.
     """
 
     blocks: Sequence[str]
@@ -65,6 +66,7 @@ class Model(NamedTuple):
     native: dict[str, tuple[int, int]]
     shapeless: frozenset[str]
     headless: tuple[str, ...]
+    module: str
 
     @property
     def pool(self) -> str:
@@ -138,7 +140,8 @@ def _model(facts: Sequence[str], blocks: Sequence[str]) -> Model:
     rule, *sizes = fields["image"][0].split("/")
     image = Image(rule, *map(_pair, sizes))
     native = {tag: _pair(size) for tag, size in (value.split("=") for value in fields.get("native", ()))}
-    return Model(blocks, roots, image, native, frozenset(fields.get("takes", ())), tuple(fields.get("headless", ())))
+    takes, headless = frozenset(fields.get("takes", ())), tuple(fields.get("headless", ()))
+    return Model(blocks, roots, image, native, takes, headless, fields["module"][0])
 
 
 def _pair(text: str) -> tuple[int, int]:

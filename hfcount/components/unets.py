@@ -1,141 +1,141 @@
-"""The stages of diffusers' U-Nets that attend to text, on the way down and up."""
+"""The stages of diffusers' U-Nets by their keys: on the way down, in the middle, and on the way up."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from hfcount import keys
-from hfcount.errors import UnknownArchitecture
+from hfcount.components.unet_keys import Depths, Kind, Stage, Stages, check_depths, check_heads, depths, each
 from hfcount.keys import diffusion
 from hfcount.mapper import Config
-from hfcount.parts.diffusion import (
-    attention,
-    conv,
-    feed_forward,
-    numbered,
-    resampling,
-    residual,
-    residuals,
-)
-from hfcount.parts.norms import layer_norm
 from hfcount.spec import Record
 from hfcount.text import shown
-from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
-_DOWN = {"DownBlock2D": False, "CrossAttnDownBlock2D": True}
-_UP = {"UpBlock2D": False, "CrossAttnUpBlock2D": True}
-_MIDDLES = ("UNetMidBlock2DCrossAttn", "UNetMidBlock2D")
-_GATED = ("gated", "gated-text-image")
+_PLAIN, _RESIDUAL = Kind(), Kind(resize="residual")
+_STEMS = {
+    "": _PLAIN,
+    "CrossAttn": Kind("text"),
+    "SimpleCrossAttn": Kind("added", resize="residual"),
+    "Attn": Kind("image"),
+    "Skip": Kind(body="skip", resize=""),
+    "AttnSkip": Kind("image", "skip", ""),
+    "K": Kind(body="k", resize=""),
+    "KCrossAttn": Kind("k", "k", ""),
+}
+DOWN = {f"{stem}DownBlock2D": kind for stem, kind in _STEMS.items()} | {"ResnetDownsampleBlock2D": _RESIDUAL}
+UP = {f"{stem}UpBlock2D": kind for stem, kind in _STEMS.items()} | {"ResnetUpsampleBlock2D": _RESIDUAL}
 
-
-class Stage(Record):
-    """Residual blocks of one width.
-
-    Args:
-        layers: how many.
-        attends: whether a transformer is behind each.
-        depths: the layers of these transformers: of each, or one number for all.
-        memory: the width of what they attend to.
-        only: whether they attend to nothing else.
-    """
-
-    width: int
-    layers: int
-    attends: bool
-    heads: int
-    depths: tuple[int, ...]
-    memory: int
-    only: bool
+MIDDLES = {
+    "UNetMidBlock2DCrossAttn": Kind("text", resize=""),
+    "UNetMidBlock2D": Kind(resize=""),
+    "UNetMidBlock2DSimpleCrossAttn": Kind("added", resize=""),
+}
+"""The last is of U-Nets that are whole alone."""
+_USUAL = "UNetMidBlock2DCrossAttn"
 
 
-class Stages(Record):
-    """All stages: on the way down, `middle` (its kind, and the stage it is like), and on the way up."""
+def read_stages(c: Config, upward: bool = True, middle: bool = True) -> Stages:
+    """The stages by their keys; the way up, if there is one, reads all lists but one from their ends.
 
-    down: tuple[Stage, ...]
-    kind: str
-    middle: Stage
-    up: tuple[Stage, ...]
-
-
-def read_stages(c: Config, upward: bool = True) -> Stages:
-    """The stages by their keys; the way up, if there is one, reads all lists from their ends.
+    Without a key for it, the `middle` attends to text.
 
     Raises:
         ConfigError: a list has not an entry for each stage, or a kind is unknown.
-        UnknownArchitecture: a kind of stage or attention is not described.
+        UnknownArchitecture: a kind of stage is not described.
     """
     widths = diffusion.stage_widths(c)
-    diffusion.check_groups(c, widths)
     count = len(widths)
-    down = diffusion.stage_kinds(c, "down_block_types", _DOWN, count)
-    up = diffusion.stage_kinds(c, "up_block_types", _UP, count) if upward else ()
+    down = diffusion.stage_kinds(c, "down_block_types", DOWN, count)
+    up = diffusion.stage_kinds(c, "up_block_types", UP, count) if upward else ()
     for key, kinds in (("down_block_types", down), *([("up_block_types", up)] if upward else [])):
         if len(kinds) != count:
             raise c.unequal(key, len(kinds), "the number of entries of block_out_channels", count)
-    middle = _middle(c, upward)
-    if upward:
-        _check_attention(c, middle == _MIDDLES[0] or True in (*down, *up))
+    _refuse_heads(c, upward)
     key = "num_attention_heads" if c.given("num_attention_heads") else "attention_head_dim"
-    layers, heads = _each(c, "layers_per_block", "L", count, upward), _each(c, key, "h", count)
-    memory, only = _each(c, "cross_attention_dim", "d_c", count, upward), _only(c, count)
-    depths = _depths(c, "transformer_layers_per_block", count)
-
-    def stages(kinds: Sequence[bool], deep: Sequence[tuple[int, ...]], more: int, step: int) -> tuple[Stage, ...]:
-        columns = (one[::step] for one in (widths, layers, heads, memory, only))
-        rows = zip(kinds, deep, *columns, strict=False)
-        for attends, width, own in zip(kinds, widths[::step], heads[::step], strict=False):
-            _check_heads(c, key, own, width if attends else own)
-        return tuple(
-            Stage(
-                width=width,
-                layers=many,
-                attends=attends,
-                heads=own,
-                depths=_enough(c, depth, many + more) if attends else depth,
-                memory=wide,
-                only=alone,
-            )
-            for attends, depth, width, many, own, wide, alone in rows
-        )
-
-    back = list(depths[::-1])
+    rows = _Rows(
+        key=key,
+        widths=widths,
+        layers=each(c, "layers_per_block", "L", count, upward),
+        heads=each(c, key, "h", count),
+        head_dims=each(c, "attention_head_dim", "h", count),
+        memory=each(c, "cross_attention_dim", "d_c", count, upward),
+        only=_only(c, count),
+    )
+    deep = depths(c, "transformer_layers_per_block", count)
+    back = deep[::-1]
     if upward and not c.is_null("reverse_transformer_layers_per_block"):
         c.entries("reverse_transformer_layers_per_block")  # which is a list, unlike the other
-        back = _depths(c, "reverse_transformer_layers_per_block", count)
+        back = depths(c, "reverse_transformer_layers_per_block", count)
     elif upward and any(isinstance(one, list) for one in _entries(c, "transformer_layers_per_block")):
         said = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
         raise c.error("contradiction", said, "reverse_transformer_layers_per_block", "Give it too.")
-    way = stages(down, depths, 0, 1)
-    _check_heads(c, key, heads[-1], widths[-1] if middle == _MIDDLES[0] else heads[-1])
-    last = way[-1].replace(depths=depths[-1][:1], only=False, layers=1)
-    return Stages(down=way, kind=middle, middle=last, up=stages(up, back, 1, -1))
+    way = rows.stages(c, down, deep, 1)
+    name = _middle(c, upward) if middle else _USUAL
+    inner = way[-1].replace(depths=deep[-1].each[:1], layers=1, only=_only_text(c, name), kind=MIDDLES[name or _USUAL])
+    if name == _USUAL:
+        check_heads(c, key, inner.heads, inner.width)
+    result = Stages(down=way, middle=inner if name else None, up=rows.stages(c, up, back, -1))
+    check_groups(c, result)
+    return result
 
 
-def _middle(c: Config, absent: bool) -> str:
-    """The kind of the middle; "" if there is none, where that may be `absent`."""
-    if absent and c.is_null("mid_block_type"):
-        return ""
-    kind = c.str("mid_block_type")
-    if absent and kind == "UNetMidBlock2DSimpleCrossAttn":
-        raise UnknownArchitecture(f"{c.where}: a middle of kind {kind} is not described.")
-    if kind not in _MIDDLES:
-        said = f"mid_block_type is {shown(kind)}, and must be {' or '.join(_MIDDLES)}{', or null' if absent else ''}."
-        raise c.error("unknown-kind", said, "mid_block_type", observed=kind)
-    return kind
+class _Rows(Record):
+    """What stages have beside their kinds and the depths of their transformers, an entry each."""
+
+    key: str
+    widths: Sequence[int]
+    layers: Sequence[int]
+    heads: Sequence[int]
+    head_dims: Sequence[int]
+    memory: Sequence[int]
+    only: Sequence[bool]
+
+    def stages(self, c: Config, kinds: Sequence[Kind], deep: Sequence[Depths], step: int) -> tuple[Stage, ...]:
+        """The stages of one way: down with a step of 1, and up with one of -1."""
+        columns = (one[::step] for one in (self.widths, self.layers, self.heads, self.memory, self.only))
+        made = list[Stage]()
+        # The width of a head is the one that no way reads from its end.
+        for kind, depth, head_dim, *row in zip(kinds, deep, self.head_dims, *columns, strict=False):
+            width, many, heads, memory, only = row
+            if kind.attends == "text":
+                check_heads(c, self.key, heads, width)
+                check_depths(c, depth, many + (step < 0))
+            elif kind.attends and head_dim > width:
+                said = f"attention_head_dim gives {int(head_dim):,} to a head of a stage that is {int(width):,} wide."
+                c.cannot_run("out-of-range", said, "attention_head_dim", observed=int(head_dim))
+            one = Stage(
+                kind=kind,
+                width=width,
+                layers=many,
+                heads=heads,
+                head_dim=head_dim,
+                depths=depth.each,
+                memory=memory,
+                only=only,
+            )
+            made.append(one)
+        return tuple(made)
+
+
+def _middle(c: Config, whole: bool) -> str | None:
+    """The kind of the middle; None if a `whole` U-Net has none."""
+    if whole and c.is_null("mid_block_type"):
+        return None
+    name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if whole else 2]
+    if name not in known:
+        said = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if whole else ''}."
+        raise c.error("unknown-kind", said, "mid_block_type", observed=name)
+    return name
+
+
+def _only_text(c: Config, name: str | None) -> bool:
+    """Whether a middle of that kind attends to text alone."""
+    if name is None or MIDDLES[name].attends != "added":
+        return False
+    only = c.value("mid_block_only_cross_attention")
+    return bool(c.value("only_cross_attention") is True if only is None else only)
 
 
 def _entries(c: Config, key: str) -> list[object]:
     found = c.value(key)
     return found if isinstance(found, list) else [found]
-
-
-def _each(c: Config, key: str, symbol: str, count: int, listed: bool = True) -> list[int]:
-    """A number for each stage, from one number or, where it may be `listed`, a list."""
-    if not (listed and isinstance(c.value(key), list)):
-        return [keys.dim(symbol, c.int(key))] * count
-    found = c.ints(key, minimum=1)
-    if len(found) != count:
-        raise c.unequal(key, len(found), "the number of stages", count)
-    return [keys.dim(f"{symbol}{number}", one) for number, one in enumerate(found, 1)]
 
 
 def _only(c: Config, count: int) -> list[bool]:
@@ -148,149 +148,68 @@ def _only(c: Config, count: int) -> list[bool]:
     return [bool(one) for one in found]
 
 
-def _depths(c: Config, key: str, count: int) -> list[tuple[int, ...]]:
-    """The layers of the transformers in each stage, with an entry for each of these where they differ."""
-    if c.is_int(key) or not c.given(key):
-        return [(keys.dim("T", c.int(key)),)] * count
-    found = list[tuple[int, ...]]()
-    for place, one in enumerate(c.entries(key)):
-        nested, listed = isinstance(one, list), one if isinstance(one, list) else [one]
-        if not listed or any(type(depth) is not int or depth < 0 for depth in listed):
-            raise c.malformed(f"{key} must hold whole numbers, or lists of such.", key, observed=shown(one))
-        rows = list[int]()
-        for inner, depth in enumerate(listed):
-            letter, source = f"T{place + 1}", f"{c.path(key)}[{place}]"
-            own = (f"{letter}_{inner + 1}", depth, f"{source}[{inner}]") if nested else (letter, depth, source)
-            rows.append(keys.derived_dim(c, *own))
-        found.append(tuple(rows))
-    if len(found) < count:
-        raise c.unequal(key, len(found), "the number of stages", count)
-    return found
-
-
-def _check_heads(c: Config, key: str, heads: int, width: int) -> None:
-    if heads > width:
-        said = f"{key} gives {int(heads):,} heads to a stage that is {int(width):,} wide."
-        raise c.error("out-of-range", said, key, "It says how many heads there are, whatever its name.")
-
-
-def _enough(c: Config, depths: tuple[int, ...], count: int) -> tuple[int, ...]:
-    if 1 < len(depths) < count:
-        key = "transformer_layers_per_block"
-        raise c.unequal(key, len(depths), "the number of transformers in the stage", count)
-    return depths
-
-
-def _check_attention(c: Config, attends: bool) -> None:
-    """Refuses what the library refuses of attention, and says what is not described."""
-    if c.given("num_attention_heads"):
+def _refuse_heads(c: Config, whole: bool) -> None:
+    """Refuses a number of heads, which a `whole` U-Net does not take."""
+    if whole and c.given("num_attention_heads"):
         said = (
             "num_attention_heads is given, which diffusers refuses: attention_head_dim says how many heads there are."
         )
         raise c.error("contradiction", said, "num_attention_heads", "Set it to null.")
-    if attends and c.bool("dual_cross_attention", default=False):
-        raise UnknownArchitecture(f"{c.where}: what dual_cross_attention brings is not described.")
-    if c.str("attention_type", default="default") in _GATED:
-        raise UnknownArchitecture(f"{c.where}: attention of type gated is not described.")
 
 
-def transformer(one: Stage, depth: int, linear: bool) -> Block:
-    """A transformer over the places of an image. Tensors: norm, proj_in, transformer_blocks and proj_out."""
-    d, inner = one.width, one.heads * (one.width // one.heads)
-    first = attention(inner, inner, one.memory if one.only else None, bias=False)
-    layer = block(
-        norm1=layer_norm(inner),
-        attn1=first,
-        norm2=layer_norm(inner),
-        attn2=attention(inner, inner, one.memory, bias=False),
-        norm3=layer_norm(inner),
-        ff=feed_forward(inner, 4 * inner, gated=True),
-    )
-
-    def project(inputs: int, outputs: int) -> Node:
-        return Linear(inputs, outputs, True, "projector") if linear else conv(inputs, outputs, 1)
-
-    return block(
-        norm=layer_norm(d),
-        proj_in=project(d, inner),
-        transformer_blocks=Repeat(Indices.below(depth), layer),
-        proj_out=project(inner, d),
-    )
+_TEXT_NORMS = ("group_norm", "layer_norm")
+_FEW, _MOST = 4, 32
+"""Channels of a group where the config does not say how many groups there are, and the most groups."""
 
 
-def transformers(one: Stage, count: int, linear: bool) -> Node | None:
-    """The transformers of a stage, a number of them."""
-    if not one.attends:
-        return None
-    if len(one.depths) == 1:
-        return Repeat(Indices.below(count), transformer(one, one.depths[0], linear))
-    return numbered([transformer(one, depth, linear) for depth in one.depths[: int(count)]])
+def check_groups(c: Config, stages: Stages) -> None:
+    """Refuses widths that cannot be normalised in groups, of which each stage has as many as its kind says.
+
+    Raises:
+        ConfigError: a width is no multiple of the number of groups.
+    """
+    given = not c.is_null("norm_num_groups")
+    for one, upward, pairs in _inputs(stages):
+        if one.kind.body == "plain":
+            if not given:
+                raise c.error("contradiction", "norm_num_groups is null, and stages need it.", "norm_num_groups")
+            diffusion.check_groups(c, [one.width, *map(sum, pairs)])
+        elif one.kind.body == "skip":
+            _check_multiple(c, one.width, min(one.width // _FEW, _MOST))
+            for read, beside in pairs:
+                whole = read * _FEW + beside if upward and one.kind.attends else read + beside  # as diffusers has it
+                _check_multiple(c, read + beside, min(whole // _FEW, _MOST))
+            if one.kind.attends:
+                _check_multiple(c, one.width, _MOST)
+    _check_text(c, stages)
+    ends = ([stages.down[0].width] if stages.up else []) + ([stages.middle.width] if stages.middle else [])
+    if given:
+        diffusion.check_groups(c, ends)
+    elif stages.middle:
+        _check_multiple(c, stages.middle.width, min(stages.middle.width // _FEW, _MOST))
 
 
-class Halves(Record):
-    """How the stages are laid out: `time` is the width of what a residual block reads of the step."""
+def _check_text(c: Config, stages: Stages) -> None:
+    """Refuses a norm of the text that there is not, or a text that cannot be normalised in groups."""
+    key = "cross_attention_norm"
+    for one in (*stages.down, *([stages.middle] if stages.middle else []), *stages.up):
+        if one.kind.attends == "added" and c.value(key) is not None and c.choice(key, _TEXT_NORMS) == _TEXT_NORMS[0]:
+            _check_multiple(c, one.memory, _MOST, "cross_attention_dim")
 
-    time: int
-    scaled: bool
-    linear: bool
 
-    @classmethod
-    def of(cls, c: Config, time: int) -> "Halves":
-        """By the keys of a U-Net that embeds a step in `time` elements; what its class does not declare it lacks."""
-        shift = c.choice("resnet_time_scale_shift", ("default", "scale_shift"), default="default")
-        twice = c.bool("class_embeddings_concat", default=False)
-        return cls(
-            time=time * 2 if twice else time,
-            scaled=shift == "scale_shift",
-            linear=c.bool("use_linear_projection", default=False),
-        )
-
-    def down(self, stages: Sequence[Stage]) -> Block:
-        """The way down: down_blocks, of which each but the last halves the image."""
-        found, before = list[Node](), stages[0].width
-        for place, one in enumerate(stages):
-            found.append(
-                block(
-                    attentions=transformers(one, one.layers, self.linear),
-                    resnets=residuals(before, one.width, one.layers, self.time, self.scaled),
-                    downsamplers=resampling(one.width) if place < len(stages) - 1 else None,
-                )
-            )
+def _inputs(stages: Stages) -> Iterator[tuple[Stage, bool, list[tuple[int, int]]]]:
+    """Each stage, whether it is on the way up, and what its blocks read: what was before, and what lies beside."""
+    for way in (stages.down, stages.up):
+        before = way[0].width if way else 0
+        for place, one in enumerate(way):
+            inner = [(one.width, one.width)] if one.layers > 1 else []
+            beside = way[min(place + 1, len(way) - 1)].width
+            read = [(before, 0)] if way is stages.down else [(before, one.width), *inner, (one.width, beside)]
+            yield one, way is stages.up, read
             before = one.width
-        return numbered(found)
 
-    def middle(self, stages: Stages) -> Block | None:
-        """The middle: a transformer between two residual blocks, one such block alone, or nothing."""
-        one, body = stages.middle, residual(stages.middle.width, stages.middle.width, self.time, self.scaled)
-        if stages.kind == _MIDDLES[0]:
-            own = transformer(one, one.depths[0], self.linear)
-            return block(attentions=numbered([own]), resnets=Repeat(Indices.fixed(0, 1), body))
-        return block(resnets=numbered([body])) if stages.kind else None
 
-    def up(self, stages: Sequence[Stage]) -> Block:
-        """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
-        found, before = list[Node](), stages[0].width
-        for place, one in enumerate(stages):
-            beside = stages[min(place + 1, len(stages) - 1)].width
-            found.append(
-                block(
-                    attentions=transformers(one, one.layers + 1, self.linear),
-                    resnets=self._joined(before, one, beside),
-                    upsamplers=resampling(one.width) if place < len(stages) - 1 else None,
-                )
-            )
-            before = one.width
-        return numbered(found)
-
-    def _joined(self, before: int, one: Stage, beside: int) -> Node:
-        """The residual blocks of a stage on the way up; the last reads what is `beside` wide."""
-        d, count = one.width, one.layers
-
-        def body(inputs: int) -> Block:
-            return residual(inputs, d, self.time, self.scaled)
-
-        if not count:
-            return numbered([body(before + beside)])
-        inner = Repeat(Indices(range(1, int(count)), count - 1), body(d + d))
-        first, last = Repeat(Indices.fixed(0), body(before + d)), Repeat(Indices.of([int(count)]), body(d + beside))
-        return first, inner, last
+def _check_multiple(c: Config, width: int, groups: int, key: str = "block_out_channels") -> None:
+    if not groups or width % groups:
+        said = f"{key} makes a stage read {int(width):,} channels, which cannot be normalised in {int(groups)} groups."
+        raise c.error("not-divisible", said, key, "Correct it.", observed=int(width))

@@ -16,7 +16,7 @@ from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place
 from hfcount.figures import AdapterFigures, Failure, TensorRow
 from hfcount.formats.json import Document
-from hfcount.formats.safetensors import LENGTH_BYTES, Header, header_end, read_shard
+from hfcount.formats.safetensors import LENGTH_BYTES, Header, Shard, header_end, read_shard
 from hfcount.inspection import Contained, Evidence, Inspection, Options
 from hfcount.text import printable
 from hfcount.verifier.findings import Check, Outcome, finding_of
@@ -210,6 +210,7 @@ def _evidence(looked: Looked, listed: bool) -> Evidence:
     )
     return Evidence(
         depth="headers",
+        headers={looked.file: Shard(looked.file, None, looked.header)} if looked.header else None,
         unseen=unseen,
         container="adapter",
         contained=contained,

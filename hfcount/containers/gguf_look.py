@@ -36,7 +36,11 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     Raises:
         FetchError: NoSuchFile, or they could not be read.
     """
-    seen = look(place, request, options)
+    return inspected(place, look(place, request, options), options)
+
+
+def inspected(place: Place, seen: Seen, options: Options) -> Inspection:
+    """The same of files that were looked at."""
     rows = _rows(seen, options.load) if len(seen.looked) > 1 else ()
     seen = _fitting(seen, rows)
     return Inspection(
@@ -191,4 +195,5 @@ def _documents(place: Place) -> Documents:
         None,
         FolderShards(Path(), ()),
         list(place.sizes),
+        place=place,
     )

@@ -6,7 +6,7 @@ E8M0), and ONNX's float8 page (FNUZ).
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ldexp
+from math import frexp, ldexp
 from typing import NamedTuple
 
 
@@ -66,6 +66,11 @@ class Float:
             fraction |= 1 << self.mantissa
         value = ldexp(fraction, max(exponent, 1) - self.bias - self.mantissa)
         return -value if code & self.sign and value else value
+
+    def code(self, value: float) -> int:
+        """The code of a power of two; 0 if it is smaller than all values but zero, at most that of the largest one."""
+        exponent = frexp(value)[1] - 1 + self.bias
+        return min(exponent << self.mantissa, self.highest) if exponent > 0 else 0
 
     @cached_property
     def lanes(self) -> Lanes:

@@ -12,31 +12,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.data.bits import FLOATS, WHOLE, Float, Lanes
+from hfcount.data.blocks import SCALES, scales
+from hfcount.data.runs import ONES, ROW, Bytes, Run
 from hfcount.data.tally import Spot, Tally
+from hfcount.formats.gguf_types import BLOCKS
 
 CHUNK = 3 << 17
 """Bytes that are read at once: with as many for what they become, they fit the cache of a core; whole 6-bit codes."""
 
-_ROW = 8192  # values of which the squares are summed at once: of more, some libraries would start threads
-_ONES: dict[int, NDArray[np.floating]] = {4: np.ones(_ROW, np.float32), 8: np.ones(_ROW, np.float64)}
-"""By bytes of a value."""
+_PAGES = 4 << 20
+"""Bytes that are reserved for the buffers of a thread: of so many, numpy asks for large pages."""
+
+_PAGE = 2 << 20  # bytes of a large one
 
 _POWERS = range(-40, 50)  # of two: outside of these, squares of 32-bit floats are too large or too small
 
 _LARGEST = {4: 126, 8: 1000}  # powers of two that a float of so many bytes holds, on either side
-
-Bytes = NDArray[np.uint8]
 
 
 class Chunks:
     """Counts chunks, in buffers of its own: each thread has one of these."""
 
     def __init__(self) -> None:
-        self.bytes: Bytes = np.empty(CHUNK, np.uint8)
-        self._words = np.empty(CHUNK // 4, np.uint32)
+        pages: Bytes = np.empty(_PAGES, np.uint8)
+        pages = pages[-pages.ctypes.data % _PAGE :]
+        self.bytes = pages[:CHUNK]
+        self._words = pages[CHUNK : 2 * CHUNK].view(np.uint32)
+
+    def run(self, dtype: str) -> Run | None:
+        """What counts chunks that fill `bytes`; None if each has to be counted by itself."""
+        kind = FLOATS.get(dtype)
+        return (
+            Run(dtype, self.bytes, self._words) if kind and kind.bits >= 8 and kind.signed and dtype != "C64" else None
+        )
 
     def count(self, dtype: str, raw: Bytes) -> Tally:
         """What is known of the values of some bytes, which begin in `bytes` or are as well aligned."""
+        if dtype in BLOCKS:
+            return self._blocks(dtype, raw)
         if dtype in WHOLE:
             return _whole(raw.view(WHOLE[dtype]))
         kind = FLOATS[dtype]
@@ -44,6 +57,15 @@ class Chunks:
             return _by_code(kind, np.bincount(_codes(raw, kind.bits), minlength=1 << kind.bits))
         found = self._floats(kind, raw)
         return found if dtype != "C64" else _pairs(found, raw)
+
+    def _blocks(self, dtype: str, raw: Bytes) -> Tally:
+        """What is known of the scales of quantised blocks; a place is that of the block's first element."""
+        found, block = self.count(*scales(dtype, raw)), BLOCKS[dtype].block
+
+        def placed(spot: Spot | None) -> Spot | None:
+            return spot and spot._replace(number=spot.number // SCALES[dtype].each * block)
+
+        return replace(found, first_nan=placed(found.first_nan), first_infinite=placed(found.first_infinite))
 
     def _floats(self, kind: Float, raw: Bytes) -> Tally:
         codes = raw.view(f"u{kind.bits // 8}")
@@ -117,6 +139,11 @@ class Chunks:
         return out
 
 
+def step(dtype: str) -> int:
+    """Bytes that are read at once: at most a chunk, and whole blocks."""
+    return CHUNK // BLOCKS[dtype].bytes * BLOCKS[dtype].bytes if dtype in BLOCKS else CHUNK
+
+
 def _special(kind: Float, top: int, far: int, lowest: int) -> bool:
     """Whether some code is NaN or infinite, by the largest ones."""
     if kind.unsigned_zero:
@@ -147,9 +174,9 @@ def _lane(words: NDArray[np.uint32], by: int, lanes: Lanes, out: NDArray[np.uint
 
 def _sums(values: NDArray[np.floating]) -> tuple[float, float]:
     """The sum of some values, and that of their squares: as products of vectors, which is fastest."""
-    rows, ones = values.size // _ROW, _ONES[values.itemsize]
+    rows, ones = values.size // ROW, ONES[values.itemsize]
     total = squares = 0.0
-    parts: list[NDArray[np.floating]] = [values[: rows * _ROW].reshape(rows, _ROW), values[rows * _ROW :]]
+    parts: list[NDArray[np.floating]] = [values[: rows * ROW].reshape(rows, ROW), values[rows * ROW :]]
     for part in parts:
         if part.size:
             total += _added(np.vecdot(part, ones[: part.shape[-1]]))

@@ -25,11 +25,17 @@ def constants(loaded: Sequence[Subject], outcome: Outcome) -> list[Subject]:
         wrong = _of_a_fresh_model(of_leaf)
     else:
         wrong = [one for one in dense if _constant(one) and (one.matrix or one.tally.constant == 0)]
-    return wrong + _codes(loaded, outcome)
+    return wrong + [one for one in loaded if _zero_in_gguf(one)] + _codes(loaded, outcome)
 
 
 def _constant(one: Subject) -> bool:
     return one.tally.constant is not None
+
+
+def _zero_in_gguf(one: Subject) -> bool:
+    """Whether it is a matrix of zeros in a GGUF file, whose names are no leaves; of blocks, scales say as much."""
+    weight = one.place.file.lower().endswith(".gguf") and one.name.endswith(".weight") and not one.blocks
+    return weight and len(one.shape) > 1 and one.tally.constant == 0
 
 
 def _of_a_fresh_model(of_leaf: Mapping[int, Sequence[Subject]]) -> list[Subject]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hfcount.data.chunks import CHUNK, Bytes
+from hfcount.data.chunks import CHUNK
 from hfcount.data.places import Place
 from hfcount.data.pool import Done, Worker, run
-from hfcount.data.source import Values, elements
+from hfcount.data.runs import Bytes
+from hfcount.data.source import Values
 from hfcount.data.tally import Tally
 
 
@@ -36,10 +37,8 @@ class Tensors:
         return (raw[begin : begin + CHUNK] for begin in range(0, raw.size, CHUNK))
 
     def _counted(self, place: Place, worker: Worker) -> Tally:
-        found, dtype = Tally(), place.entry.dtype
-        for number, raw in enumerate(self.chunks(place)):
-            found.add(worker.count(dtype, raw), elements(dtype, number * CHUNK))
-        return found
+        chunks = self.chunks(place)
+        return worker.count(place.entry.dtype, place.size, lambda raw: np.copyto(raw, next(chunks)))
 
 
 def _bytes(tensor: Any) -> Bytes:

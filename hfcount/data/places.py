@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Shard
+from hfcount.storage.dtypes import BITS
 
 
 class Place(NamedTuple):
@@ -28,3 +30,9 @@ def places(shards: Mapping[str, Shard]) -> dict[str, Place]:
             for tensor, entry in shard.header.tensors.items():
                 found[tensor] = Place(name, start + entry.begin, entry)
     return found
+
+
+def elements(dtype: str, size: int) -> int:
+    """The elements in so many bytes."""
+    block = BLOCKS.get(dtype)
+    return size // block.bytes * block.block if block else size * 8 // BITS[dtype]

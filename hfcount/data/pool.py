@@ -3,12 +3,15 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from threading import Event, local
 from typing import TypeVar
 
-from hfcount.data.chunks import Bytes, Chunks
+from hfcount.data.chunks import CHUNK, Chunks, step
+from hfcount.data.places import elements
+from hfcount.data.runs import Bytes
 from hfcount.data.tally import Tally
+
+_SAID = 16 * CHUNK  # bytes of which the reading is said at once
 
 _PAUSE = 0.2  # seconds after which Ctrl-C is seen
 
@@ -21,30 +24,62 @@ class Stopped(Exception):
     """Another thread has failed, or the run was interrupted."""
 
 
-@dataclass(frozen=True, slots=True)
 class Worker:
     """What a thread counts with.
 
     Args:
-        done: called after each chunk.
+        done: called with the number of bytes that were read, after some chunks.
         stop: set when nobody waits for the result any more.
     """
 
-    done: Done
-    stop: Event
-    chunks: Chunks = field(default_factory=Chunks)
+    def __init__(self, done: Done, stop: Event) -> None:
+        self._done, self._stop = done, stop
+        self._chunks = Chunks()
+        self._unsaid = 0
 
-    def count(self, dtype: str, raw: Bytes) -> Tally:
-        """The figures of a chunk.
+    def count(self, dtype: str, size: int, fill: Callable[[Bytes], object]) -> Tally:
+        """The figures of some values.
+
+        Args:
+            size: of all of them, in bytes.
+            fill: called with buffers for the bytes of one chunk after the other.
 
         Raises:
             Stopped: the run has ended.
         """
-        if self.stop.is_set():
-            raise Stopped
-        found = self.chunks.count(dtype, raw)
-        self.done(raw.size)
+        chunks, found = self._chunks, Tally()
+        once = step(dtype)
+        run = chunks.run(dtype) if size >= CHUNK else None
+        for begin in range(0, size, once):
+            left = size - begin
+            raw = chunks.bytes if left >= CHUNK == once else chunks.bytes[: min(left, once)]
+            fill(raw)
+            if run is None or left < CHUNK or not run.count():
+                found.add(chunks.count(dtype, raw), elements(dtype, begin))
+            self.went(raw.size)
+        if run is not None:
+            found.add(run.tally())
+        self.went(0)
         return found
+
+    def pass_by(self, size: int, fill: Callable[[Bytes], object]) -> None:
+        """Reads bytes that are no values; raises as `count` does."""
+        for begin in range(0, size, CHUNK):
+            fill(self._chunks.bytes[: size - begin])
+            self.went(min(CHUNK, size - begin))
+
+    def went(self, size: int) -> None:
+        """Notes bytes that were read; those of several chunks are said at once, and with 0 all that are left.
+
+        Raises:
+            Stopped: the run has ended.
+        """
+        if self._stop.is_set():
+            raise Stopped
+        self._unsaid += size
+        if self._unsaid > _SAID or not size:
+            self._done(self._unsaid)
+            self._unsaid = 0
 
 
 def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:

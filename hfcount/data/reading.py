@@ -1,8 +1,7 @@
 """Reads tensors from files, and counts their values as they come in."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedReader
@@ -11,16 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hfcount.data.chunks import CHUNK, Bytes
-from hfcount.data.places import Place
+from hfcount.data.chunks import CHUNK, step
+from hfcount.data.contents import changed, filled, opened, state
+from hfcount.data.places import Place, elements
 from hfcount.data.pool import Done, Worker, run
-from hfcount.data.source import Values, elements
+from hfcount.data.runs import Bytes
+from hfcount.data.source import Values
 from hfcount.data.tally import Tally
-from hfcount.errors import FetchError
-from hfcount.fetcher import files
-from hfcount.text import printable
 
-_TASK = 128 * CHUNK  # bytes that a thread takes at once
+_CHUNKS = 128  # that a thread takes at once
+_TASK = _CHUNKS * CHUNK  # bytes of these
 
 
 class Piece(NamedTuple):
@@ -42,25 +41,25 @@ class Files:
     def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
         """As Source has it; each file of `summed` is read by one thread, from its first byte on."""
         tasks = list(_tasks(self._folder, places, summed))
-        before = {path: _state(path) for path in {task.path for task in tasks}}
+        before = {path: state(path) for path in {task.path for task in tasks}}
         tallies, sums = {name: Tally() for name in places}, {}
         for task, (found, digest) in zip(tasks, run([task.run for task in tasks], done), strict=True):
             for piece, tally in zip(task.pieces, found, strict=True):
                 tallies[piece.tensor].add(tally, elements(piece.dtype, piece.begin))
             if digest is not None:
                 sums[task.path.relative_to(self._folder).as_posix()] = digest
-        for path, state in before.items():
-            if _state(path) != state:
-                raise _changed(path)
+        for path, earlier in before.items():
+            if state(path) != earlier:
+                raise changed(path)
         return Values(tallies, sums)
 
     def chunks(self, place: Place) -> Iterator[Bytes]:
         """As Source has it."""
         raw = np.empty(CHUNK, np.uint8)
-        with _opened(self._folder / place.file) as file:
+        with opened(self._folder / place.file) as file:
             file.seek(place.begin)
             for begin in range(0, place.size, CHUNK):
-                yield _filled(file, raw[: min(CHUNK, place.size - begin)], self._folder / place.file)
+                yield filled(file, raw[: min(CHUNK, place.size - begin)], self._folder / place.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +73,31 @@ class _Task:
     def run(self, worker: Worker) -> tuple[list[Tally], str | None]:
         """The figures of each piece, and the file's sum."""
         digest = sha256() if self.summed else None
-        with _opened(self.path) as file:
+        with opened(self.path) as file:
             found = [self._piece(file, worker, piece, digest) for piece in self.pieces]
             if digest:
                 self._rest(file, worker, os.fstat(file.fileno()).st_size, digest)
         return found, digest.hexdigest() if digest else None
 
     def _piece(self, file: BufferedReader, worker: Worker, piece: Piece, digest: Any) -> Tally:
-        found = Tally()
         if digest:
             self._rest(file, worker, piece.first, digest)
         file.seek(piece.first)
-        for begin in range(0, piece.size, CHUNK):
-            raw = self._next(file, worker, min(CHUNK, piece.size - begin))
-            if digest:
-                digest.update(raw)
-            found.add(worker.count(piece.dtype, raw), elements(piece.dtype, begin))
-        return found
+        return worker.count(piece.dtype, piece.size, self._filling(file, digest))
 
     def _rest(self, file: BufferedReader, worker: Worker, end: int, digest: Any) -> None:
         """Adds the bytes up to a place in the file to its sum: its header, and what may lie behind the tensors."""
-        while (left := end - file.tell()) > 0:
-            digest.update(self._next(file, worker, min(CHUNK, left)))
+        worker.pass_by(end - file.tell(), self._filling(file, digest))
 
-    def _next(self, file: BufferedReader, worker: Worker, size: int) -> Bytes:
-        return _filled(file, worker.chunks.bytes[:size], self.path)
+    def _filling(self, file: BufferedReader, digest: Any) -> Callable[[Bytes], None]:
+        """What reads the next bytes of the file."""
+
+        def fill(raw: Bytes) -> None:
+            filled(file, raw, self.path)
+            if digest:
+                digest.update(raw)
+
+        return fill
 
 
 def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) -> Iterator[_Task]:
@@ -106,11 +105,26 @@ def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) ->
     by_file: dict[str, list[Piece]] = {}
     for name, place in sorted(where.items(), key=lambda one: (one[1].file, one[1].begin)):
         dtype, pieces = place.entry.dtype, by_file.setdefault(place.file, [])
-        for begin in range(0, place.size, _TASK):
-            pieces.append(Piece(name, dtype, begin, place.begin + begin, min(_TASK, place.size - begin)))
-    yield from (_Task(folder / file, by_file.pop(file, []), True) for file in sorted(summed))
+        task = _CHUNKS * step(dtype)
+        for begin in range(0, place.size, task):
+            pieces.append(Piece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
+    for file in sorted(summed):
+        in_order, by_file[file] = _in_order(by_file.get(file, ()))
+        yield _Task(folder / file, in_order, True)
     for file, pieces in by_file.items():
         yield from (_Task(folder / file, some) for some in _batches(pieces))
+
+
+def _in_order(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Those that do not begin before another one has ended, and the others: tensors of pickles share their bytes."""
+    first: list[Piece] = []
+    again: list[Piece] = []
+    end = 0
+    for piece in pieces:
+        some = again if piece.first < end else first
+        some.append(piece)
+        end = max(end, piece.first + piece.size)
+    return first, again
 
 
 def _batches(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
@@ -122,28 +136,3 @@ def _batches(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
         batch.append(piece)
     if batch:
         yield batch
-
-
-def _state(path: Path) -> tuple[int, ...]:
-    """What changes where a file is written or replaced."""
-    with _opened(path) as file:
-        facts = os.fstat(file.fileno())
-        return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    with files.opened(path, printable(path.name)) as file:
-        if file is None:
-            raise FetchError("UnreadableFile", f"{printable(path.name)} vanished while it was read.")
-        yield file
-
-
-def _filled(file: BufferedReader, raw: Bytes, path: Path) -> Bytes:
-    if file.readinto(raw.data) != raw.size:
-        raise _changed(path)
-    return raw
-
-
-def _changed(path: Path) -> FetchError:
-    return FetchError("UnreadableFile", f"{printable(path.name)} was changed while it was read. Run again.")

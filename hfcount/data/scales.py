@@ -26,7 +26,7 @@ def unusable(loaded: Sequence[Subject], source: Source) -> Iterator[ScaleUnusabl
     scales = [one for one in loaded if one.scale and one.tally.count]
     for what, some in (("NaN", _nan(scales)), ("infinite", [one for one in scales if one.tally.infinite])):
         yield from reported(ScaleUnusable, some, partial(_located, what, source))
-    zero = [one for one in scales if one.tally.constant == 0 and _floating(one)]
+    zero = [one for one in scales if one.tally.constant == 0 and (one.blocks or _floating(one))]
     yield from reported(ScaleUnusable, zero, {"observed": "zero"})
     rest = [one for one in scales if one not in zero and _floating(one) and one.tally.range]
     for what, some in (

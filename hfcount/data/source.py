@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.data.bits import WHOLE
-from hfcount.data.chunks import Bytes
 from hfcount.data.places import Place
 from hfcount.data.pool import Done
+from hfcount.data.runs import Bytes
 from hfcount.data.tally import Tally
 from hfcount.storage.dtypes import BITS
 
@@ -39,11 +39,6 @@ class Source(Protocol):
 
     def chunks(self, place: Place) -> Iterator[Bytes]:
         """The bytes of a tensor, a chunk at a time, each in place of the one before; raises as `read` does."""
-
-
-def elements(dtype: str, size: int) -> int:
-    """The elements in so many bytes."""
-    return size * 8 // BITS[dtype]
 
 
 Codes = NDArray[np.integer]

@@ -5,23 +5,18 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hfcount.containers.adapter_look import SAFETENSORS as ADAPTER
 from hfcount.data.places import Place, places
 from hfcount.errors import FetchError
-from hfcount.fetcher.data_files import Listed, data_folder, listed
-from hfcount.fetcher.folder import FolderShards
+from hfcount.fetcher.data_files import Listed, listed
 from hfcount.fetcher.interface import Request
 from hfcount.figures import Failure
-from hfcount.formats.safetensors import Shard
-from hfcount.inspection import Inspection, unwatched
+from hfcount.inspection import Inspection
 from hfcount.verifier.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from hfcount.data.source import Source, Values
 
 MISSING = "--depth data needs numpy. Install it with `pip install 'hfcount[data]'`."
-
-_CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF files"}
 
 
 def with_values(request: Request, inspection: Inspection) -> Inspection:
@@ -33,22 +28,17 @@ def with_values(request: Request, inspection: Inspection) -> Inspection:
 
 
 def _looked(request: Request, inspection: Inspection) -> Inspection:
-    evidence = inspection.evidence
     if find_spec("numpy") is None:
         return _unseen(inspection, "NoNumpy", MISSING)
-    if evidence.container in _CONTAINERS:
-        what = _CONTAINERS[evidence.container]
-        return _unseen(inspection, "NoData", f"--depth data reads files of safetensors, and no {what}")
-    shards = evidence.shards or {}
-    names = [ADAPTER] if evidence.container == "adapter" else [*shards]
-    if not names:
-        return _unseen(inspection, "NoData", "there are no headers of safetensors files by which to read their data")
-    folder = data_folder(request, inspection.documents, names)
-    shards = shards or FolderShards(folder, names, entries=names).read(names, unwatched(1))
     from hfcount.data.reading import Files  # which imports numpy
+    from hfcount.data.stored import stored
 
-    known = {name: said for name in names if (said := listed(folder / name))}
-    return judged(inspection, Files(folder), shards, known)
+    held = stored(request, inspection)
+    if held is None:
+        return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
+    known = {name: said for name in held.files if (said := listed(held.folder / name))}
+    inspection = judged(inspection, Files(held.folder), held.places, known)
+    return _unseen(inspection, "NoData", held.unread) if held.unread else inspection
 
 
 def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
@@ -62,15 +52,17 @@ def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
     from hfcount.data.memory import Tensors
 
     shards = inspection.evidence.shards or {}
-    return judged(inspection, Tensors(tensors, places(shards)), shards, {})
+    where = places(shards)
+    return judged(inspection, Tensors(tensors, where), where, {})
 
 
 def judged(
-    inspection: Inspection, source: "Source", shards: Mapping[str, Shard], known: Mapping[str, Listed]
+    inspection: Inspection, source: "Source", where: Mapping[str, Place], known: Mapping[str, Listed]
 ) -> Inspection:
     """The same with what is wrong with the values of some files.
 
     Args:
+        where: the tensors by name.
         known: what the Hub has listed for some of the files.
 
     Raises:
@@ -78,7 +70,6 @@ def judged(
     """
     from hfcount.data import copies, judged, subjects
 
-    where = _readable(shards)
     done = inspection.options.reading(sum(place.size for place in where.values()))
     values = source.read(where, known, done)
     found = subjects.subjects(where, values.tallies, inspection)
@@ -94,11 +85,6 @@ def judged(
     outcome.apart |= apart
     statistics = tuple(one.statistics for one in found)
     return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
-
-
-def _readable(shards: Mapping[str, Shard]) -> dict[str, Place]:
-    """The tensors of files that have the size that their headers say; of others that is told by the headers."""
-    return places({name: one for name, one in shards.items() if one.header and one.size == one.header.file_bytes})
 
 
 def _damaged(values: "Values", known: Mapping[str, Listed]) -> Iterator[Finding]:

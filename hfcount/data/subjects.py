@@ -7,6 +7,7 @@ from typing import NamedTuple
 from hfcount.data.places import Place
 from hfcount.data.tally import Tally
 from hfcount.figures import TensorStatistics
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.inspection import Inspection
 from hfcount.plan import Blueprint
 from hfcount.storage.dtypes import BITS
@@ -50,7 +51,12 @@ class Subject(NamedTuple):
     def scale(self) -> bool:
         """Whether it is a scale of packed weights, or of a cache."""
         last = self.name.rpartition(".")[2]
-        return self.packed and any(word in last for word in _SCALES)
+        return self.blocks or (self.packed and any(word in last for word in _SCALES))
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it is of a quantised type of GGUF, of which the scales are looked at."""
+        return self.place.entry.dtype in BLOCKS
 
     @property
     def matrix(self) -> bool:

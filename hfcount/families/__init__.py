@@ -69,6 +69,7 @@ __all__ = [
     "file",
     "find",
     "of_class",
+    "of_speculators",
     "part",
     "read",
     "replaces_placeholders",
@@ -89,7 +90,11 @@ def read(c: Config, known_as: str = "") -> Spec:
     model_type = known_as or c.str("model_type", default="") or of_class(next(iter(c.strs("architectures")), ""))
     if not model_type and by_timm(c):
         model_type = "timm"
-    model_type = model_type or class_of_diffusers(c)
+    model_type = model_type or class_of_diffusers(c) or of_speculators(c)
+    if model_type == "llama" and not c.nested and c.given("draft_vocab_size"):
+        model_type = "llama_eagle3"  # as the code of EAGLE writes it, under the target's class
+    if model_type == "xlm-roberta" and not c.nested and c.value("position_embedding_type") == "rotary":
+        model_type = "jina_xlm_roberta"
     if not model_type:
         raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type
@@ -109,6 +114,12 @@ def class_of_diffusers(c: Config) -> str:
     """The class that a config of diffusers is of, which stands for its model_type; empty if no family describes it."""
     name = c.value("_class_name")
     return name if isinstance(name, str) and find(name) else ""
+
+
+def of_speculators(c: Config) -> str:
+    """What stands for the model_type of a config of speculators, which has none; empty for others."""
+    kind = c.value("speculators_model_type")
+    return f"speculators_{kind}" if isinstance(kind, str) else ""
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:

@@ -1,7 +1,9 @@
 """ControlNet: a copy of a U-Net's way down that reads an image and steers the U-Net (arXiv:2302.05543)."""
 
 from hfcount.components.conditions import Conditions
-from hfcount.components.unets import Halves, Stages, read_stages
+from hfcount.components.unet_keys import Stages
+from hfcount.components.unet_stages import Halves
+from hfcount.components.unets import read_stages
 from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import conv
@@ -29,12 +31,12 @@ def spec(c: Config) -> Spec[ControlNet]:
     hints = diffusion.stage_widths(c, "conditioning_embedding_out_channels", "H")
     halves = Halves.of(c, conditions.time)
     own = ControlNet.read(c, stages=stages, conditions=conditions, halves=halves, hints=hints)
-    return diffusion.diffusing(c, own, stages.middle.width)
+    return diffusion.diffusing(c, own, stages.deepest)
 
 
 def blueprint(s: Spec[ControlNet]) -> Block:
     of, stages, halves = s.own, s.own.stages, s.own.halves
-    first, last = stages.down[0].width, stages.middle.width
+    first, last = stages.down[0].width, stages.deepest
     beyond = [1] * (len(stages.down) - 1) + [0]
     outputs = [(one.width, one.layers + more) for one, more in zip(stages.down, beyond, strict=True)]
     return block(

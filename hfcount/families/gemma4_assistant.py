@@ -1,9 +1,10 @@
 """Gemma 4's assistant, which drafts tokens: layers that use the keys and values of the model it assists."""
 
 from hfcount import families, keys
+from hfcount.components.drafts import Draft, Needs
 from hfcount.mapper import Config
 from hfcount.parts import with_head
-from hfcount.spec import Sizes, Spec, derived, size
+from hfcount.spec import Spec, derived, size
 from hfcount.tree.nodes import Block, Linear, block, buffer
 
 # transformers 5.23: modeling_gemma4_assistant.py, modeling_gemma4_unified_assistant.py
@@ -16,11 +17,15 @@ def _centroids(c: Config) -> int | None:
     return keys.dim("n_c", c.int("num_centroids", default=2048)) if ordered else None
 
 
-class Gemma4Assistant(Sizes):
+class Gemma4Assistant(Draft):
     """The width of the model that it assists, and how many centroids its vocabulary has, if it is ordered by them."""
 
     backbone_hidden_size: int = size("d_b", absent=1536)
     num_centroids: int | None = derived(_centroids)
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(self.backbone_hidden_size), shared=(), alike=True)
 
 
 def spec(c: Config) -> Spec[Gemma4Assistant]:

@@ -1,30 +1,30 @@
-"""HunyuanVideo: a transformer that denoises videos, in two streams and then in one (arXiv:2412.03603)."""
+"""HunyuanVideo: a transformer that denoises videos, in two streams and then in one (arXiv:2412.03603).
+
+FramePack also sees what it made before, the earlier the smaller, and an image (arXiv:2504.12626).
+"""
 
 from hfcount import keys
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm
-from hfcount.parts.diffusion import feed_forward, time_embedding
-from hfcount.parts.diffusion_transformers import (
-    STEP_CHANNELS,
-    head_norm,
-    joint_attention,
-    modulated,
-    normed_attention,
-    patches,
-)
+from hfcount.parts.diffusion import time_embedding
+from hfcount.parts.diffusion_blocks import joint_block, single_block, token_refiner
+from hfcount.parts.diffusion_transformers import STEP_CHANNELS, head_norm, modulated, patches
 from hfcount.spec import Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
-MODEL_TYPES = ("HunyuanVideoTransformer3DModel",)  # diffusers 0.42.1: transformer_hunyuan_video.py
+# diffusers 0.42.1: transformer_hunyuan_video.py, transformer_hunyuan_video_framepack.py
+MODEL_TYPES = ("HunyuanVideoTransformer3DModel", "HunyuanVideoFramepackTransformer3DModel")
 
 _NORMS = (None, "layer_norm", "fp32_layer_norm", "rms_norm")
 _IMAGES = (None, "latent_concat", "token_replace")
 
 
 class HunyuanVideo(Sizes):
-    """What HunyuanVideo alone has; `width` is that of its networks."""
+    """What these have alone; `width` is that of their networks.
+
+    `history` is whether FramePack sees what it made before, `seen` the width of an image that it sees, or None.
+    """
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -38,59 +38,51 @@ class HunyuanVideo(Sizes):
     num_refiner_layers: int = count("N_r")
     guidance_embeds: bool = flag()
     qk_norm: str | None = derived(lambda c: denoising.word(c, "qk_norm", _NORMS))
-    image_condition_type: str | None = derived(lambda c: denoising.word(c, "image_condition_type", _IMAGES))
     out_channels: int
     width: int
+    history: bool
+    seen: int | None
 
 
 def spec(c: Config) -> Spec[HunyuanVideo]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
-    own = HunyuanVideo.read(c, out_channels=out, width=keys.dim("d_ff", c.times("mlp_ratio", d)))
+    packs = c.family == "HunyuanVideoFramepackTransformer3DModel"
+    if not packs:
+        denoising.word(c, "image_condition_type", _IMAGES)
+    own = HunyuanVideo.read(
+        c,
+        out_channels=out,
+        width=keys.dim("d_ff", c.times("mlp_ratio", d)),
+        history=packs and c.bool("has_clean_x_embedder"),
+        seen=denoising.sized(c, "image_proj_dim", "d_i") if packs and c.bool("has_image_proj") else None,
+    )
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def blueprint(s: Spec[HunyuanVideo]) -> Block:
     d, of = s.hidden, s.own
     norm = head_norm(of.qk_norm, of.attention_head_dim, of.num_attention_heads)
-    network, step = feed_forward(d, of.width), time_embedding(STEP_CHANNELS, d)
-    both = block(
-        norm1=modulated(d, 6 * d),
-        norm1_context=modulated(d, 6 * d),
-        attn=joint_attention(d, norm),
-        ff=network,
-        ff_context=network,
-    )
-    single = block(
-        attn=normed_attention(d, d, norm=norm, to_out=None),
-        norm=modulated(d, 3 * d),
-        proj_mlp=Linear(d, of.width, True, "mlp"),
-        proj_out=Linear(d + of.width, d, True, "mlp"),
-    )
+    step, image = time_embedding(STEP_CHANNELS, d), of.seen
     guidance = step if of.guidance_embeds else None
     pooled = time_embedding(of.pooled_projection_dim, d)
+    embedded = None if image is None else block("projector", up=Linear(image, 3 * d, True), down=Linear(3 * d, d, True))
     sides = (of.patch_size_t, of.patch_size, of.patch_size)
     return block(
         x_embedder=block(proj=patches(of.in_channels, d, *sides)),
-        context_embedder=_refiner(of, d),
+        clean_x_embedder=_history(of.in_channels, d) if of.history else None,
+        image_projection=embedded,
+        context_embedder=token_refiner(of.text_embed_dim, d, of.num_refiner_layers),
         time_text_embed=block(timestep_embedder=step, text_embedder=pooled, guidance_embedder=guidance),
-        transformer_blocks=Repeat(Indices.below(of.num_layers), both),
-        single_transformer_blocks=Repeat(Indices.below(of.num_single_layers), single),
+        transformer_blocks=Repeat(Indices.below(of.num_layers), joint_block(d, norm, of.width)),
+        single_transformer_blocks=Repeat(Indices.below(of.num_single_layers), single_block(d, norm, of.width)),
         norm_out=modulated(d, 2 * d),
         proj_out=Linear(d, of.patch_size_t * of.patch_size * of.patch_size * of.out_channels, True),
     )
 
 
-def _refiner(of: HunyuanVideo, d: int) -> Block:
-    """The layers that refine the tokens of the text, whose networks are four times as wide whatever the config says."""
-    layer = block(
-        norm1=layer_norm(d),
-        attn=normed_attention(d, d),
-        norm2=layer_norm(d),
-        ff=feed_forward(d, 4 * d),
-        norm_out=modulated(d, 2 * d),
+def _history(inputs: int, d: int) -> Block:
+    """What embeds earlier frames, the earlier the larger the patches."""
+    return block(
+        proj=patches(inputs, d, 1, 2, 2), proj_2x=patches(inputs, d, 2, 4, 4), proj_4x=patches(inputs, d, 4, 8, 8)
     )
-    text = of.text_embed_dim
-    step = block(timestep_embedder=time_embedding(STEP_CHANNELS, d), text_embedder=time_embedding(text, d))
-    refined = block(refiner_blocks=Repeat(Indices.below(of.num_refiner_layers), layer))
-    return block(time_text_embed=step, proj_in=Linear(text, d, True, "embedding"), token_refiner=refined)

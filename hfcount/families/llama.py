@@ -8,9 +8,11 @@ from hfcount.tree.nodes import Block
 
 # transformers 5.23: modeling_llama.py, modeling_granite.py, modeling_emu3.py, modeling_granite4_vision.py,
 # modeling_granite_docling.py, modeling_paddleocr_vl.py
+# and, for TeleChat 3, telechat3.py of ml-explore/mlx-lm 0.32.2
 MODEL_TYPES = (
     "llama",
     "granite",
+    "telechat3",
     "emu3_text_model",
     "granite4_vision_text",
     "granite_docling_text",

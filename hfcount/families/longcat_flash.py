@@ -4,19 +4,47 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, correction_bias, experts, mla, rms_norm, stack, swiglu, with_head
 from hfcount.parts.conversions import packed
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag
+from hfcount.spec import Dense, Layer, Record, Sizes, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-MODEL_TYPES = ("longcat_flash",)  # transformers 5.23: modeling_longcat_flash.py
+# transformers 5.23: modeling_longcat_flash.py
+# and longcat_flash_ngram.py of ml-explore/mlx-lm 0.32.2
+MODEL_TYPES = ("longcat_flash", "longcat_flash_ngram")
 IGNORED = ("num_hidden_layers",)
 MERGED = packed()
+
+_MOST = 4_096  # tables, which have sizes of their own
+
+
+class Ngrams(Record):
+    """Tables of n-grams, the first of `rows` rows, each next one two longer, and each `width` wide."""
+
+    tables: int
+    rows: int
+    width: int
+
+
+def _ngrams(c: Config) -> Ngrams:
+    split = c.int("emb_split_num", default=4, maximum=_MOST)
+    longest = c.int("emb_neighbor_num", default=4, minimum=2, maximum=_MOST)
+    tables = split * (longest - 1)
+    if tables > _MOST:
+        raise c.error("out-of-range", f"{tables:,} tables of n-grams are more than {_MOST:,}.", "emb_split_num")
+    width = int(c.int("hidden_size")) // int(tables)
+    if not width:
+        said = f"hidden_size is less than the {tables:,} tables of n-grams."
+        raise c.error("not-divisible", said, "hidden_size", "Correct one of them.")
+    ratio = c.int("ngram_vocab_size_ratio", default=78)
+    each = keys.derived_dim(c, "d_n", width, "{hidden_size} / ({emb_split_num} · ({emb_neighbor_num} - 1))")
+    return Ngrams(tables=tables, rows=ratio * c.int("vocab_size"), width=each)
 
 
 class LongcatFlash(Sizes):
     zero_expert_num: int
     ffn_hidden_size: int
     router_bias: bool = flag(absent=False)
+    ngrams: Ngrams | None
 
 
 def spec(c: Config) -> Spec[LongcatFlash]:
@@ -25,7 +53,10 @@ def spec(c: Config) -> Spec[LongcatFlash]:
     zero = 0 if c.is_null("zero_expert_num") else c.int("zero_expert_num", default=0, minimum=0)
     m = keys.moe(c, "expert_ffn_hidden_size", experts=("n_routed_experts",), active=("moe_topk", "num_experts_per_tok"))
     width = c.int("ffn_hidden_size", "intermediate_size")
-    own = LongcatFlash.read(c, zero_expert_num=keys.dim("n_0", zero), ffn_hidden_size=keys.dim("d_w", width))
+    ngrams = _ngrams(c) if c.family == "longcat_flash_ngram" else None
+    own = LongcatFlash.read(
+        c, ngrams=ngrams, zero_expert_num=keys.dim("n_0", zero), ffn_hidden_size=keys.dim("d_w", width)
+    )
     layers = keys.uniform(Layer(mixer=mixer, parallel_mixer=mixer, ffn=m), keys.layer_count(c, "num_layers"))
     count, one = "num_nextn_predict_layers", Layer(mixer=mixer, ffn=Dense(width=width))
     # No published config has the key, and the checkpoints have the layer.
@@ -65,4 +96,23 @@ def blueprint(s: Spec[LongcatFlash]) -> Block:
     table = block(weight=Tensor((s.vocab, d), presence="spare"))  # a copy of the model's
     ahead = stack(s.stack("mtp"), lambda one: _ahead(d, one))
     mtp = block("mtp", embed_tokens=table, layers=ahead, norm=rms_norm(d)) if ahead else None
-    return with_head(s, altered(base(s.without("mtp"), layer), mtp=mtp))
+    body = altered(base(s.without("mtp"), layer), mtp=mtp)
+    if of.ngrams is None:
+        return with_head(s, body)
+    # The embedding of tokens is one of those of n-grams.
+    whole = altered(body, embed_tokens=None, ngram_embeddings=_tables(s.vocab, d, of.ngrams))
+    return with_head(s, whole, table="ngram_embeddings.word_embeddings")
+
+
+def _tables(words: int, d: int, of: Ngrams) -> Block:
+    numbers = range(int(of.tables))
+    tables = {
+        str(number): block(weight=Tensor((of.rows + 2 * number + 1, of.width), active=(1, of.rows + 2 * number + 1)))
+        for number in numbers
+    }
+    return block(
+        "embedding",
+        word_embeddings=block(weight=Tensor((words, d))),
+        embedders=Block(tables),
+        post_projs=Repeat(Indices.below(of.tables), Linear(of.width, d)),
+    )

@@ -1,29 +1,39 @@
 """Muse Glimmer's assistant: layers that draft a block of tokens from what several layers of the model give."""
 
 from hfcount import keys
+from hfcount.components.drafts import Draft, Needs, numbers
 from hfcount.mapper import Config
 from hfcount.parts import gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.spec import Layer, Sizes, Spec
+from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("muse_glimmer_assistant",)  # transformers 5.23: modeling_muse_glimmer_assistant.py
 IGNORED = ("block_size",)
 
 
-class MuseGlimmerAssistant(Sizes):
+class MuseGlimmerAssistant(Draft):
     target_layer_ids: int
+    layers: tuple[int, ...]
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(s.hidden), layers=self.layers, shared=())
 
 
 def spec(c: Config) -> Spec[MuseGlimmerAssistant]:
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
     # Without a list it reads five layers of the released model.
-    read = c.length("target_layer_ids")
+    listed = numbers(c, "target_layer_ids") if c.given("target_layer_ids") else None
     return keys.encoding(
         c,
         keys.uniform(layer, keys.layer_count(c)),
         hidden=c.int("hidden_size"),
         windows=keys.sliding_everywhere(c),
-    ).having(MuseGlimmerAssistant.read(c, target_layer_ids=keys.dim("n_t", 5 if read is None else read)))
+    ).having(
+        MuseGlimmerAssistant.read(
+            c, target_layer_ids=keys.dim("n_t", 5 if listed is None else len(listed)), layers=listed or ()
+        )
+    )
 
 
 def blueprint(s: Spec[MuseGlimmerAssistant]) -> Block:

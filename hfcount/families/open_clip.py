@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from hfcount import keys
+from hfcount import families, keys
+from hfcount.components.clip_huggingface import HuggingText, check_activation
 from hfcount.components.clip_resnet import ClipResNet
 from hfcount.components.clip_timm import TimmTower
 from hfcount.errors import UnknownArchitecture
@@ -14,10 +15,10 @@ from hfcount.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block
 
 MODEL_TYPES = ("open_clip",)  # model.py of mlfoundations/open_clip, 3.3.0; transformer.py, coca_model.py beside it
 IGNORED = (
-    "act_kwargs", "eos_id", "final_ln_after_pool", "hf_model_pretrained", "hf_pooler_type", "hf_proj_type",
-    "hf_tokenizer_name", "init_logit_bias", "init_logit_scale", "no_causal_mask", "norm_kwargs", "output_tokens",
-    "pad_id", "patch_dropout", "quick_gelu", "timm_drop", "timm_drop_path", "timm_model_pretrained", "timm_pool",
-    "timm_proj", "timm_proj_bias", "tokenizer_kwargs", "tokenizer_mode",
+    "act_kwargs", "eos_id", "final_ln_after_pool", "hf_model_pretrained", "hf_tokenizer_name", "init_logit_bias",
+    "init_logit_scale", "no_causal_mask", "norm_kwargs", "output_tokens", "pad_id", "patch_dropout", "quick_gelu",
+    "timm_drop", "timm_drop_path", "timm_model_pretrained", "timm_pool", "timm_proj", "timm_proj_bias",
+    "tokenizer_kwargs", "tokenizer_mode",
 )  # fmt: skip
 SPELLINGS = {r"^module\.": ""}
 HEADED = {"contrastive": {r"^(text_projection|positional_embedding|token_embedding|transformer|ln_final)": r"text.\1"}}
@@ -65,7 +66,7 @@ class OpenClip(Sizes):
 def spec(c: Config) -> Spec[OpenClip]:
     out, vision, text = c.int("embed_dim"), c.part("vision_cfg"), c.part("text_cfg")
     custom = c.bool("custom_text", default=False) or text.has("hf_model_name")
-    _check_activation(c, vision, text)
+    check_activation(c, vision, text)
     unknown, parts = dict[str, str](), dict[str, Spec]()
     if vision.given("timm_model_name"):
         vision.assuming(_VISION).ints("image_size", alone=True)  # which timm is not told
@@ -79,7 +80,10 @@ def spec(c: Config) -> Spec[OpenClip]:
         parts["vision"] = _vit(vision.assuming(_VISION), out)
     if text.given("hf_model_name"):
         named = printable(text.str("hf_model_name"), 60)
-        unknown["text"] = f"a model of transformers by the config of {named}, which is not here"
+        if text.has("hf_config"):
+            parts["text"] = HuggingText.read(text, out, families.part(text, "hf_config"))
+        else:
+            unknown["text"] = f"a model of transformers by the config of {named}, which is not here: --base gives it"
     else:
         parts["text"] = _text(text.assuming(_TEXT))
     if c.has("multimodal_cfg") and not custom:
@@ -102,14 +106,6 @@ def spec(c: Config) -> Spec[OpenClip]:
         parts=parts,
         out=out,
     ).having(own)
-
-
-def _check_activation(c: Config, *towers: Config) -> None:
-    """Whether an activation gets arguments that it takes."""
-    for one in towers:
-        elsewhere = one.given("timm_model_name") or one.given("hf_model_name") or isinstance(one.value("layers"), list)
-        if not elsewhere and one.object("act_kwargs") and c.bool("quick_gelu", default=False):
-            raise one.error("contradiction", "act_kwargs is given, and with quick_gelu nothing takes it.", "act_kwargs")
 
 
 def _layers(c: Config, d: int, heads: int, plain: bool = False) -> list[Layers]:
@@ -186,7 +182,7 @@ def blueprint(s: Spec[OpenClip]) -> Block:
     scale = Tensor((1,) if own.nonscalar_logit_scale else (), component="other")
     found: dict[str, Node] = {"visual": unknown.get("visual") or _seen(s)}
     if own.custom_text:
-        found["text"] = unknown.get("text") or Block(_read(s, own.custom_text))
+        found["text"] = unknown.get("text") or _written(s)
     else:
         found |= _read(s, own.custom_text)
     if "decoder" in s.parts:
@@ -281,6 +277,14 @@ def _read(s: Spec, custom: bool) -> dict[str, Node]:
         text_projection=None if own.proj_type == "none" else projection,
     )
     return dict(found.children)
+
+
+def _written(s: Spec[OpenClip]) -> Block:
+    """The text tower by itself: of its own kind, or a model of transformers."""
+    t = s.part("text")
+    if isinstance(t.own, HuggingText):
+        return t.own.tensors(t, s.output, families.tree(t.part("words")))
+    return Block(_read(s, True))
 
 
 def _spoken(t: Spec) -> Block:

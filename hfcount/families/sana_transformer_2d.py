@@ -1,9 +1,15 @@
-"""Sana: a transformer that denoises images with linear attention (arXiv:2410.10629)."""
+"""Sana: a transformer that denoises images with linear attention (arXiv:2410.10629).
+
+Its ControlNet has the same layers, each with one behind it that steers; Sana-Video also mixes neighbouring frames.
+"""
+
+from math import prod
 
 from hfcount import keys
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm
+from hfcount.parts.convolution import conv
 from hfcount.parts.diffusion import time_embedding
 from hfcount.parts.diffusion_transformers import (
     STEP_CHANNELS,
@@ -16,9 +22,10 @@ from hfcount.parts.diffusion_transformers import (
 )
 from hfcount.spec import Record, Sizes, Spec, count, flag, size
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, block
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
-MODEL_TYPES = ("SanaTransformer2DModel",)  # diffusers 0.42.1: sana_transformer.py
+# diffusers 0.42.1: sana_transformer.py, controlnet_sana.py, transformer_sana_video.py
+MODEL_TYPES = ("SanaTransformer2DModel", "SanaControlNetModel", "SanaVideoTransformer3DModel")
 
 _NORMS = (
     None, "layer_norm", "fp32_layer_norm", "layer_norm_across_heads", "rms_norm", "rms_norm_across_heads", "l2",
@@ -34,17 +41,18 @@ class Crossed(Record):
 
 
 class Sana(Sizes):
-    """What Sana alone has; `crossed` is None where it attends to no text."""
+    """What these have alone; `crossed` is None where they attend to no text, `steers` says that it is a ControlNet."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
     in_channels: int = size("C")
     caption_channels: int = size("d_t")
     num_layers: int = count("L")
-    patch_size: int = size("p", minimum=1)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    guidance_embeds: bool = flag()
+    sides: tuple[int, ...]
+    steers: bool
+    guided: bool
     qk_norm: str | None
     out_channels: int
     width: int
@@ -53,14 +61,22 @@ class Sana(Sizes):
 
 def spec(c: Config) -> Spec[Sana]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
+    steers, video = c.family == "SanaControlNetModel", c.family == "SanaVideoTransformer3DModel"
     own = Sana.read(
         c,
-        qk_norm=denoising.word(c, "qk_norm", _NORMS),
+        sides=denoising.patch_sides(c, "patch_size", 3)
+        if video
+        else (keys.dim("p", c.int("patch_size", minimum=1)),) * 2,
+        steers=steers,
+        guided=not steers and c.bool("guidance_embeds"),
+        qk_norm=None if steers else denoising.word(c, "qk_norm", _NORMS),
         out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         crossed=_crossed(c),
     )
-    if not c.is_null("interpolation_scale"):
+    if video:
+        denoising.rotary_pairs(c, own.attention_head_dim)
+    elif not c.is_null("interpolation_scale"):
         diffusion.check_places(c, d)
     denoising.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
@@ -87,14 +103,25 @@ def blueprint(s: Spec[Sana]) -> Block:
         attn2=_attention(d, crossed, of.qk_norm) if crossed else None,
         ff=gated_convolution(d, of.width),
     )
+    patch, places = patches(of.in_channels, d, *of.sides), prod(of.sides)
+    if len(of.sides) > 2:
+        mixed = Block({**gated_convolution(d, of.width).children, "conv_temp": conv(d, d, 3, 1)}, "mlp")
+        layer = Block({**layer.children, "ff": mixed})
+    each, steering = Indices.below(of.num_layers), Linear(d, d, True, "projector")
+    ends: dict[str, Node] = {
+        "scale_shift_table": table(2, d),
+        "proj_out": Linear(d, places * of.out_channels, True),
+    }
+    if of.steers:
+        ends = {"input_block": steering, "controlnet_blocks": Repeat(each, steering)}
     return block(
-        scale_shift_table=table(2, d),
-        patch_embed=block(proj=patches(of.in_channels, d, of.patch_size, of.patch_size)),
-        time_embed=guided if of.guidance_embeds else modulation(d),
+        patch_embed=block(proj=patch) if len(of.sides) == 2 else None,
+        patch_embedding=patch if len(of.sides) > 2 else None,
+        time_embed=guided if of.guided else modulation(d),
         caption_projection=time_embedding(of.caption_channels, d),
         caption_norm=rms_norm(d),
-        transformer_blocks=Repeat(Indices.below(of.num_layers), layer),
-        proj_out=Linear(d, of.patch_size * of.patch_size * of.out_channels, True),
+        transformer_blocks=Repeat(each, layer),
+        **ends,
     )
 
 

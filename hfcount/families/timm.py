@@ -1,12 +1,15 @@
 """Models of timm as timm itself writes them: their names settle how they are built (no paper; a list of its models)."""
 
+from collections.abc import Iterable, Sequence
+
+from hfcount.components import timm_older
 from hfcount.components.timm_asked import UNCOUNTED, Listed, arguments, form, image_size, listed
 from hfcount.components.timm_catalogue import VERSION, Sizes
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys import dim
 from hfcount.mapper import Config
 from hfcount.spec import Spec
-from hfcount.text import printable
+from hfcount.text import plural, printable
 from hfcount.tree.nodes import Block
 
 # _hub.py of timm/models 1.0.31, with _factory.py and _builder.py; the tensors are those that its create_model builds
@@ -93,3 +96,23 @@ def _fixed(about: Config, args: Config) -> tuple[int, int] | None:
 
 def blueprint(s: Spec[Listed]) -> Block:
     return s.own.tensors()
+
+
+def drops(s: Spec, names: Iterable[str]) -> bool:
+    """Whether timm drops all of these tensors, which the model does not have, when it loads it."""
+    return timm_older.drops(s.sizes(Listed).model.module, names)
+
+
+def check_older(s: Spec, names: Sequence[str], where: str) -> None:
+    """Whether tensors that the model does not have may be those of an earlier file, which timm converts.
+
+    Raises:
+        UnknownArchitecture: all of them may be.
+    """
+    module = s.sizes(Listed).model.module
+    if names and not timm_older.drops(module, names) and timm_older.converts(module, names):
+        raise UnknownArchitecture(
+            f"{where}: {plural(len(names), 'name')}, such as {printable(names[0], 60)}, may be of an earlier file,"
+            f" which timm converts when it loads ({module}.py); how is not described. Save it again with timm"
+            f" {VERSION} to compare it."
+        )

@@ -9,13 +9,14 @@ from math import prod
 from hfcount import keys
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import embedding, layer_norm, rms_norm
+from hfcount.parts import embedding
 from hfcount.parts.convolution import led
-from hfcount.parts.diffusion import feed_forward, time_embedding
-from hfcount.parts.diffusion_transformers import normed_attention, patches, table
+from hfcount.parts.diffusion import feed_forward
+from hfcount.parts.diffusion_blocks import seen_image, step_and_text, video_block
+from hfcount.parts.diffusion_transformers import patches, table
 from hfcount.spec import Record, Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, obsolete
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
 # diffusers 0.42.1: transformer_wan.py, transformer_chronoedit.py, transformer_skyreels_v2.py, transformer_wan_vace.py
 MODEL_TYPES = (
@@ -77,18 +78,12 @@ def _vace(c: Config) -> Vace:
 
 def blueprint(s: Spec[Wan]) -> Block:
     d, of = s.hidden, s.own
-    layer, image, vace = _layer(of, d), of.image_dim, of.vace
-    condition = block(
-        "embedding",
-        time_embedder=time_embedding(of.freq_dim, d),
-        time_proj=Linear(d, 6 * d, True),
-        text_embedder=time_embedding(of.text_dim, d),
-        image_embedder=None if image is None else _image(image, d, of.pos_embed_seq_len),
-    )
+    layer, vace = video_block(d, of.ffn_dim, of.cross_attn_norm, of.added_kv_proj_dim), of.vace
+    image = None if of.image_dim is None else seen_image(of.image_dim, d, of.pos_embed_seq_len)
     return block(
         patch_embedding=patches(of.in_channels, d, *of.patch_size),
         vace_patch_embedding=None if vace is None else patches(vace.inputs, d, *of.patch_size),
-        condition_embedder=condition,
+        condition_embedder=step_and_text(of.freq_dim, of.text_dim, d, image),
         blocks=Repeat(Indices.below(of.num_layers), layer),
         vace_blocks=None if vace is None else _further(vace, layer, d),
         proj_out=Linear(d, of.out_channels * prod(of.patch_size), True),
@@ -98,31 +93,7 @@ def blueprint(s: Spec[Wan]) -> Block:
     )
 
 
-def _layer(of: Wan, d: int) -> Block:
-    norm, inputs = rms_norm(d), of.added_kv_proj_dim
-    crossed = normed_attention(d, d, norm=norm)
-    if inputs is not None:
-        added = Linear(inputs, d, True)
-        unused = block("norm", weight=obsolete(d))  # of the queries, which the loader skips
-        crossed = normed_attention(
-            d, d, norm=norm, add_k_proj=added, add_v_proj=added, norm_added_k=norm, norm_added_q=unused
-        )
-    return block(
-        scale_shift_table=table(1, 6, d),
-        attn1=normed_attention(d, d, norm=norm),
-        attn2=crossed,
-        norm2=layer_norm(d) if of.cross_attn_norm else None,
-        ffn=feed_forward(d, of.ffn_dim),
-    )
-
-
 def _further(vace: Vace, layer: Block, d: int) -> tuple[Node, ...]:
     """VACE's blocks, each with a projection to the layer that it adds to, the first with one of what it sees, too."""
     later = Block({**layer.children, "proj_out": Linear(d, d, True)})
     return led(vace.blocks, Block({**later.children, "proj_in": Linear(d, d, True)}), later)
-
-
-def _image(inputs: int, d: int, positions: int | None) -> Block:
-    places = None if positions is None else Tensor((1, positions, inputs))
-    network = feed_forward(inputs, inputs, d)
-    return block(norm1=layer_norm(inputs), ff=network, norm2=layer_norm(d), pos_embed=places)

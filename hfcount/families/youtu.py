@@ -5,8 +5,11 @@ from hfcount.families.minicpm3 import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("youtu",)  # transformers 5.23: modeling_youtu.py
+# transformers 5.23: modeling_youtu.py
+# and youtu_llm.py of ml-explore/mlx-lm 0.32.2, which has the type of the release
+MODEL_TYPES = ("youtu", "youtu_llm")
 
 
 def spec(c: Config) -> Spec:
-    return keys.decoder_spec(c, Layer(mixer=keys.mla(c), ffn=keys.dense(c)), tied=True)
+    bias = c.family == "youtu_llm" and c.bool("mlp_bias", default=False)
+    return keys.decoder_spec(c, Layer(mixer=keys.mla(c), ffn=keys.dense(c, bias=bias)), tied=True)

@@ -1,4 +1,4 @@
-"""The config of another model: the base that an adapter or a GGUF file was made of."""
+"""The config of another model: the base that an adapter or a GGUF file was made of, or the target of a draft."""
 
 import os
 from dataclasses import replace
@@ -26,7 +26,9 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
         FetchError: it could not be read.
         ValueError: it names a local folder with a revision.
     """
-    asked = replace(request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None)
+    asked = replace(
+        request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None, target=None
+    )
     if trusted and (os.path.exists(folder.local_path(named)) or folder.takes(asked)):
         return _local(named)
     asked = understood(replace(asked, fixtures=None))
@@ -41,6 +43,15 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
     from hfcount.fetcher import hub_base
 
     return hub_base.config(asked)
+
+
+def own_config(request: Request) -> Document:
+    """The config.json of the model that is asked for, in a folder or by one request; raises as `base_config` does."""
+    if folder.takes(request):
+        return _local(request.path)
+    from hfcount.fetcher import hub_base
+
+    return hub_base.config(request)
 
 
 def _local(named: str) -> Document:

@@ -27,7 +27,10 @@ SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *TOKENS)
+PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
+"""What names the statistics that a policy of LeRobot normalises by."""
+
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 
@@ -73,6 +76,7 @@ class Request:
         headers: which headers will be read in any case, so that they may be asked for early.
         file: a weight file of another format than safetensors that alone is asked for, or the end of its name.
         base: the model that MODEL was made of, as a folder, a config's own .json file or a repo.
+        target: the model that MODEL proposes tokens for, likewise.
     """
 
     model: str
@@ -87,6 +91,7 @@ class Request:
     headers: Early | None = None
     file: str | None = None
     base: str | None = None
+    target: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
@@ -200,6 +205,8 @@ class Documents:
         place: reads any other file; None where only the documents are at hand.
         layout: which files are the config, the weights and the index.
         loaded_as: what counts in place of keys of the config, by key: the class that a pipeline's index names.
+        base: gives the config of another model, which the config names: that of --base or, where it is said to ask for
+            it unasked, of the repo of that name; None where neither tells it.
     """
 
     model: str
@@ -215,6 +222,7 @@ class Documents:
     place: "Place | None" = None
     layout: Layout = HF_LAYOUT
     loaded_as: Mapping[str, Any] = field(default_factory=dict)
+    base: "Callable[[str, bool], Document | None] | None" = field(default=None, compare=False)
 
 
 class Source(Protocol):

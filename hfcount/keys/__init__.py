@@ -2,9 +2,10 @@
 
 # fmt: off
 from hfcount.keys.attention import (
-    Indivisible, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
+    Indivisible, attention, gate_per_head, grouped, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
 from hfcount.keys.backbones import features
+from hfcount.keys.bailing import bailing_experts, in_groups
 from hfcount.keys.ffn import MOST_EXPERTS, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place

@@ -25,6 +25,7 @@ def attention(
     indivisible: Indivisible = "run",
     sharing: bool = True,
     derived: bool = False,
+    alone: bool = False,
 ) -> GQA:
     """Grouped-query attention.
 
@@ -35,9 +36,11 @@ def attention(
         indivisible: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
         derived: whether head_dim is not read, and hidden_size / num_attention_heads in any case.
         sharing: whether num_attention_heads share num_key_value_heads; not where each layer has heads of its own.
+        alone: whether each head has keys and values of its own if there is no num_key_value_heads.
     """
     heads = c.int("num_attention_heads")
-    kv_heads = heads if c.is_null("num_key_value_heads") else c.int("num_key_value_heads")
+    usual = {"default": heads} if alone else {}
+    kv_heads = heads if c.is_null("num_key_value_heads") else c.int("num_key_value_heads", **usual)
     width = None if derived else c.int("head_dim", default=UNSAID if head_dim is None else head_dim)
     if width is None:
         hidden = c.int("hidden_size")

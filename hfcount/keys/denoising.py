@@ -15,6 +15,11 @@ def nullable(c: Config, key: str, symbol: str = "") -> int | None:
     return Dim.named(symbol, value) if symbol else value
 
 
+def sized(c: Config, key: str, symbol: str) -> int:
+    """A size that only some classes of a family have, with its symbol."""
+    return Dim.named(symbol, c.int(key))
+
+
 def or_else(c: Config, key: str, other: int, symbol: str = "") -> int:
     """A size, or `other` where the key is null or 0."""
     return nullable(c, key, symbol) or other
@@ -74,8 +79,10 @@ def gated_activation(c: Config) -> bool:
     return c.choice("activation_fn", (*_PLAIN, *_GATED)) in _GATED
 
 
-def activation(c: Config, key: str) -> None:
-    """Refuses activations that diffusers does not have."""
+def activation(c: Config, key: str, absent: bool = False) -> None:
+    """Refuses activations that diffusers does not have; the key may be null where one may be `absent`."""
+    if absent and c.is_null(key):
+        return
     word = c.str(key)
     if word.lower() not in _ACTIVATIONS:
         said = f"{key} is {shown(word)}, and must be {', '.join(_ACTIVATIONS)}."

@@ -24,6 +24,12 @@ def diffusing(c: Config, own: Own, hidden: int) -> Spec[Own]:
     return spec.having(own)
 
 
+def beside(c: Config, own: Own, tower: Spec) -> Spec[Own]:
+    """The Spec of a model around a vision `tower` that a pipeline runs beside the one that draws."""
+    whole = diffusing(c, own, tower.hidden)
+    return whole.replace(parts={"vision": tower}, uncounted="it is run once over an image, and keeps nothing")
+
+
 def stage_widths(c: Config, key: str = "block_out_channels", letter: str = "C") -> tuple[int, ...]:
     """The widths of stages, with a symbol each.
 
@@ -85,6 +91,18 @@ def check_groups(
                 "not-divisible", said, whole, "Correct one of them.", expected=int(groups), observed=int(width)
             )
     return groups
+
+
+def check_parts(c: Config, widths: Iterable[int], parts: int, what: str, key: str = "block_out_channels") -> None:
+    """Refuses widths that a fixed number of `parts` does not divide; `what` says in a message what these are.
+
+    Raises:
+        ConfigError: one is not a multiple of them.
+    """
+    for width in widths:
+        if width % parts:
+            said = f"{key} gives {int(width):,}, which is not a multiple of the {int(parts):,} {what}."
+            raise c.error("not-divisible", said, key, "Correct it.", expected=int(parts), observed=int(width))
 
 
 def check_places(c: Config, width: int) -> None:

@@ -6,14 +6,24 @@ Each has a row in LIBRARIES, which says how its config is told, and a module wit
     built(config: Config) -> Blueprint
 
 The first gives the config as families read it, the second the blueprint under the names of the library's own files.
-Both raise ConfigError and UnknownArchitecture as `hfcount.building.build` does.
+A library whose configs name a model of transformers, by `names`, has besides
+
+    with_named(config: dict[str, Any], named: Mapping[str, Any] | None, where: str) -> dict[str, Any]
+
+which puts the config of that model in its place, and one that `drafts`
+
+    otherwise(blueprint: Blueprint, names: Sequence[str]) -> Blueprint | None
+
+which gives the blueprint of a draft, if names that are not the model's are of one. All raise ConfigError and
+UnknownArchitecture as `hfcount.building.build` does.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.layout import (
     CONFIG,
@@ -25,6 +35,7 @@ from hfcount.fetcher.layout import (
     PARAMS,
     Layout,
 )
+from hfcount.formats.json import parse_object
 
 if TYPE_CHECKING:
     from hfcount.mapper import Config
@@ -40,6 +51,8 @@ class Library(NamedTuple):
         reads: whether a config is one of this library's, by the name of its file and its values.
         layout: the files that it looks for, where the name of the config does not tell.
         renames: whether tensors have other names in its files than families give them.
+        names: the model of transformers that a config names and is built around; "" if it names none.
+        drafts: whether names alone tell a draft for another model.
     """
 
     name: str
@@ -47,16 +60,35 @@ class Library(NamedTuple):
     reads: Callable[[str, Mapping[str, Any]], bool]
     layout: Layout | None = None
     renames: bool = True
+    names: Callable[[Mapping[str, Any]], str] = lambda values: ""
+    drafts: bool = False
 
     def config(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
-        """The config as families read it."""
+        """The config as families read it, without that of a model that it names."""
         read: dict[str, Any] = self._module.config(values, where)
+        return read
+
+    def whole_config(self, values: Mapping[str, Any], documents: Documents) -> dict[str, Any]:
+        """The config as families read it."""
+        where = documents.config.where
+        read = self.config(values, where)
+        if name := self.names(values):
+            from hfcount.layouts.named import config_of  # few name one
+
+            read = self._module.with_named(read, config_of(name, documents), where)
         return read
 
     def built(self, config: "Config") -> "Blueprint":
         """The blueprint of what `config` gives."""
         made: Blueprint = self._module.built(config)
         return made
+
+    def otherwise(self, blueprint: "Blueprint", names: Sequence[str]) -> "Blueprint | None":
+        """Another blueprint, if names that are not the model's say that it is another model."""
+        if not names or not self.drafts:
+            return None
+        found: Blueprint | None = self._module.otherwise(blueprint, names)
+        return found
 
     @property
     def _module(self) -> Any:
@@ -83,10 +115,22 @@ def _is_lerobot(file: str, values: Mapping[str, Any]) -> bool:
     return file == CONFIG and isinstance(values.get("type"), str) and features and not values.get("model_type")
 
 
+def _in_open_clip(values: Mapping[str, Any]) -> str:
+    model = values.get("model_cfg")
+    text = model.get("text_cfg") if isinstance(model, Mapping) else None
+    name = text.get("hf_model_name") if isinstance(text, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def _in_lerobot(values: Mapping[str, Any]) -> str:
+    name = values.get("vlm_model_name", "HuggingFaceTB/SmolVLM2-500M-Video-Instruct")
+    return name if isinstance(name, str) and values["type"] == "smolvla" else ""
+
+
 LIBRARIES = (
-    Library("Mistral's own layout", "mistral", _is_mistral),
-    Library("open_clip", "open_clip", _is_open_clip, OPEN_CLIP_LAYOUT),
-    Library("LeRobot", "lerobot", _is_lerobot, LEROBOT_LAYOUT),
+    Library("Mistral's own layout", "mistral", _is_mistral, drafts=True),
+    Library("open_clip", "open_clip", _is_open_clip, OPEN_CLIP_LAYOUT, names=_in_open_clip),
+    Library("LeRobot", "lerobot", _is_lerobot, LEROBOT_LAYOUT, names=_in_lerobot),
     Library("diffusers", "diffusers", _is_diffusers, DIFFUSERS_LAYOUT, renames=False),
 )
 
@@ -108,5 +152,15 @@ def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | Non
     layout = HF_LAYOUT if library is None else library.layout or documents.layout
     if layout.reader != documents.layout.reader:  # which the names of the files alone told
         documents = replace(documents, layout=layout, index=None)
-    values = library.config(values, documents.config.where) if library else values
+    values = library.whole_config(values, documents) if library else values
     return library if library and library.renames else None, documents, values
+
+
+def names_another(documents: Documents) -> bool:
+    """Whether the config names a model of transformers that it is built around."""
+    try:
+        values = parse_object(documents.config, endless=True)
+    except DocumentError:
+        return False
+    library = library_of(documents.layout.config, values)
+    return library is not None and library.names(values) != ""

@@ -92,6 +92,12 @@ def config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {"model_type": "open_clip", **model}
 
 
+def with_named(config: dict[str, Any], named: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
+    """The config with that of the model that is its text tower, where that is known."""
+    del where
+    return config if named is None else {**config, "text_cfg": {**config["text_cfg"], "hf_config": {**named}}}
+
+
 def built(config: Config) -> Blueprint:
     """The blueprint of what `config` gives."""
     return build(config)

@@ -44,6 +44,12 @@ class Tied(NamedTuple):
     absent: Mapping[str, Any] | None = None
 
 
+def usual_rotary(kind: Any) -> Mapping[str, Any]:
+    """The rotary positions of a type whose config says nothing of them, as 5.23 takes them; empty if it has none."""
+    found = _recorded()["newer"].get(kind) if isinstance(kind, str) else None
+    return found or {}
+
+
 def own_head(readers: Iterable[Tied]) -> bool:
     """Whether 4.57 takes a stored head for one of the model's own, where 5.23 finds that by its values alone."""
     return any(one.reader == OLDER and not one.tied for one in readers)

@@ -1,6 +1,6 @@
 """Parts of diffusers' models: embeddings of time, attention, networks, residual convolutions and stages of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from hfcount.parts.norms import layer_norm
@@ -83,9 +83,24 @@ def residuals(before: int, d: int, count: int, time: int | None = None, scaled: 
     return Repeat(first, residual(before, d, time, scaled)), Repeat(rest, residual(d, d, time, scaled))
 
 
+def joined(before: int, d: int, beside: int, count: int, body: Callable[[int, int], Block]) -> Node:
+    """Residual blocks on the way up, `count` and one, each of which also reads what one on the way down made.
+
+    Args:
+        before: the width of what the first takes.
+        beside: the width of what the last reads besides; that of all others is `d`.
+        body: one of them, by the widths of what it takes and of what it gives.
+    """
+    if not count:
+        return numbered([body(before + beside, d)])
+    inner = Repeat(Indices(range(1, int(count)), count - 1), body(d + d, d))
+    first, last = Repeat(Indices.fixed(0), body(before + d, d)), Repeat(Indices.of([int(count)]), body(d + beside, d))
+    return first, inner, last
+
+
 def image_attention(d: int, inner: int | None = None) -> Block:
     """Attention among the places of an image. Tensors: group_norm (d) and those of `attention`."""
-    return attention(d, inner or d, group_norm=layer_norm(d))
+    return attention(d, d if inner is None else inner, group_norm=layer_norm(d))
 
 
 def resampling(d: int) -> Block:

@@ -28,8 +28,8 @@ from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
 
-Judge = Callable[[Documents, Options], Report]
-"""Inspects one part, and reports."""
+Judge = Callable[[Documents, Options, Request], Report]
+"""Inspects one part, which was asked for so, and reports."""
 
 _UNKNOWN = Looked({}, {}, (), ())
 
@@ -173,7 +173,8 @@ class _Run(NamedTuple):
 
     def _of_part(self, entry: Entry, found: Looked) -> Report:
         """The report of a part with weights."""
-        part, files = self.opened[entry.name].found, found.weights.get(entry.name)
+        asked, part, _ = self.opened[entry.name]
+        files = found.weights.get(entry.name)
         if is_foreign(entry):
             return _unknown("NoSafetensors", f"weights of {entry.by} are not read")
         if not isinstance(part, Documents):
@@ -185,7 +186,7 @@ class _Run(NamedTuple):
         if variant := found.variant.get(entry.name):
             part = self._as_variant(entry.name, part, found, variant)
         try:
-            report = self.judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), settings)
+            report = self.judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), settings, asked)
         except HfcountError as error:
             return _unknown(error.kind, str(error))
         if unread and self.options.depth != "config" and report.error is None:

@@ -58,6 +58,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
         adapter=evidence.adapter,
         modules=tuple(map(_module, outcome.modules)) or None,
         statistics=evidence.statistics,
+        target=None if run.target is None else printable(run.target),
         **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
     )
 

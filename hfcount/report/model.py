@@ -56,7 +56,8 @@ class Report(Part):
     are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
     answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
     `modules` are those that sentence-transformers puts around the model. `parts` are those of a pipeline: its counts
-    are sums over them, and `components` has a row for each. `statistics` are of the values of each tensor.
+    are sums over them, and `components` has a row for each. `statistics` are of the values of each tensor. `target` is
+    what a draft was held against.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -94,6 +95,7 @@ class Report(Part):
     modules: tuple[ModuleRow, ...] | None = None
     parts: tuple[PipelinePart, ...] | None = None
     statistics: tuple[TensorStatistics, ...] | None = None
+    target: str | None = None
 
     @property
     def label(self) -> str:

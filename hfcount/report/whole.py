@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hfcount.choices import Depth
 from hfcount.fetcher.interface import Documents
-from hfcount.figures import ComponentCount, Failure, Location, Parameters
+from hfcount.figures import ComponentCount, Failure, Location, Parameters, TensorStatistics
 from hfcount.inspection import Options
 from hfcount.report.build import reported, verdict, waived
 from hfcount.report.model import (
@@ -81,6 +81,7 @@ def combined(documents: Documents, options: Options, whole: Whole, listed: Seque
         serving=whole.serving,
         error=_failure(parts),
         parts=parts,
+        statistics=_statistics(listed),
     )
 
 
@@ -96,6 +97,16 @@ def _part(listed: Listed) -> PipelinePart:
         return part
     known = [one.name for one in fields(Report) if one.name in {one.name for one in fields(part)}]
     return replace(part, **{name: getattr(report, name) for name in known} | {"memory": _weights(report.memory)})
+
+
+def _statistics(listed: Sequence[Listed]) -> tuple[TensorStatistics, ...] | None:
+    """Those of all parts, named by their paths; None where no values were read."""
+    several = [(one.name, one.report.statistics) for one in listed if one.report and one.report.statistics is not None]
+    if not several:
+        return None
+    return tuple(
+        replace(row, name=f"{part}/{row.name}", file=f"{part}/{row.file}") for part, rows in several for row in rows
+    )
 
 
 def _weights(memory: Memory | None) -> Memory | None:
@@ -126,7 +137,8 @@ def _alike(values: Iterable[str | None]) -> str | None:
 def _depth(parts: Sequence[PipelinePart]) -> Depth:
     """The furthest look that was taken into any part."""
     looks = {one.depth for one in parts}
-    return "headers" if "headers" in looks else "index" if "index" in looks else "config"
+    depths: tuple[Depth, ...] = ("data", "headers", "index")
+    return next((depth for depth in depths if depth in looks), "config")
 
 
 def _total(values: Iterable[int | None]) -> int | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from hfcount.tree.alike import Alike, filled
@@ -18,6 +18,7 @@ class Wrapper:
         cure: the call that undoes it.
         stays: what stands for that in the name of the module's own.
         owns: a pattern for tensors of its own.
+        beside: how the name of a tensor ends that stands beside each of these, in place of their last word.
         sure: whether nobody else uses such names.
         around: whether it only holds the module, so that its tensors are the module's own.
     """
@@ -27,6 +28,7 @@ class Wrapper:
     cure: str
     stays: str = ""
     owns: str = ""
+    beside: str = ""
     sure: bool = True
     around: bool = True
 
@@ -74,7 +76,9 @@ WRAPPERS = (
         r".\1",
         around=False,
     ),
-    Wrapper("torch.nn.utils.prune", r"\.(\w+)_orig$", _PRUNE, r".\1", owns=r"\.\w+_mask$", around=False),
+    Wrapper(
+        "torch.nn.utils.prune", r"\.(\w+)_orig$", _PRUNE, r".\1", owns=r"\.\w+_mask$", beside="_orig", around=False
+    ),
 )
 
 _AROUND = "Rename them, or save the model itself; if a model around it was meant, name its class in architectures."
@@ -132,11 +136,13 @@ class Wrapped:
         return bool(self.own) or any(wrapper.sure for wrapper in self.wrappers)
 
 
-def peel(names: Iterable[str]) -> tuple[Wrapped, dict[str, str]]:
+def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
     """What wrappers have added to the names, and the names without, for those that they changed."""
-    found, bare, peeled = Wrapped(), dict[str, str](), Alike(_peeled)
+    found, bare, peeled, there = Wrapped(), dict[str, str](), Alike(_peeled), {*names}
     for name in names:
         ((text, marked), used, owner), numbers = peeled.of(name)
+        if owner and owner.beside and f"{name.rpartition('_')[0]}{owner.beside}" not in there:
+            owner = None
         rest = joined(text, filled(marked, numbers)) if used else name
         if owner is not None:
             found.own.append(name)

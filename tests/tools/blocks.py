@@ -20,6 +20,7 @@ from hfcount.verifier.rules import RULES
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests"))
 from defects import CASES, Case, write  # noqa: E402 - lies one folder up
+from drafted import DRAFTED, Drafted  # noqa: E402 - lies one folder up
 from literature import MISTAKES, model  # noqa: E402 - lies one folder up
 from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies one folder up
 from valued import VALUED, Valued  # noqa: E402 - lies one folder up
@@ -142,16 +143,18 @@ def _defective(name: str) -> hfcount.Report:
     """What is found of a defect in a folder called my-model."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        valued = VALUED.get(name)
-        valued.write(Path(folder) / "my-model") if valued else write(name, Path(folder) / "my-model")
+        valued, drafted = VALUED.get(name), DRAFTED.get(name)
+        other = valued or drafted
+        other.write(Path(folder) / "my-model") if other else write(name, Path(folder) / "my-model")
         os.chdir(folder)
         try:
-            return hfcount.verify("./my-model", depth="data" if valued else "auto")
+            target = "./target.json" if drafted else None
+            return hfcount.verify("./my-model", depth="data" if valued else "auto", target=target)
         finally:
             os.chdir(here)
 
 
-_CASES: Mapping[str, Case | Valued] = {**CASES, **VALUED}
+_CASES: Mapping[str, Case | Drafted | Valued] = {**CASES, **DRAFTED, **VALUED}
 
 _ASKED = {
     "HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6"),

@@ -5,7 +5,9 @@ For a model_type it takes transformers' default config, makes its sizes distinct
 fixtures/architectures/<type>.json: the keys of the config that affect shapes, the sizes that are equal and why they
 have to be, the folded rows, the counts, and who judged. A config.json, or a file of fixtures/architectures, is judged
 the same way or, if transformers does not know its type, by the published count that `--published N --source URL` gives:
-hfcount must count as many stored elements. With `--unjudged WHY` nobody judges, and the file says so.
+hfcount must count as many stored elements. `--by WHO` names a library that was run elsewhere and builds the same, as
+by_mlx_lm.py asks mlx-lm. With `--unjudged WHY` nobody judges, and the file says that it was only read, as
+`hfcount architectures TYPE` does.
 """
 
 import argparse
@@ -77,7 +79,7 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
     judge = f"transformers {transformers.__version__}"
     if one.endswith(".json"):
         values, which = _read(Path(one)), "a config of its type"
-        if is_of_diffusers(values["model_type"]):
+        if _of_diffusers(values["model_type"]):
             import diffusers
 
             judge = f"diffusers {diffusers.__version__}"
@@ -117,10 +119,15 @@ def _class(model_type: str) -> str:
     return next(name for name in reversed(made) if not name.endswith("PreTrainedModel"))
 
 
+def _of_diffusers(kind: str) -> bool:
+    """Whether diffusers has the class of a type; no model_type of transformers begins like one."""
+    return is_of_diffusers(kind) or (kind[:1].isupper() and kind.endswith(("Checker", "Encoder")))
+
+
 def _refuses(values: Json) -> str | None:
     """Why transformers builds no model of a config, or None."""
     sys.path.append(str(ROOT / "tests"))
-    if is_of_diffusers(values["model_type"]):
+    if _of_diffusers(values["model_type"]):
         from diffusers_oracle import described
     else:
         from test_oracle import described
@@ -152,13 +159,15 @@ def main() -> int:
     parser.add_argument("--published", type=int, help="elements that the Hub counts in the checkpoint")
     parser.add_argument("--unjudged", metavar="WHY", help="why there is nobody to judge")
     parser.add_argument("--source", help="where that is published")
+    parser.add_argument("--by", metavar="WHO", help="who else builds the same")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     failures = 0
     for one in options.types:
         try:
-            if options.unjudged:
-                recorded, outcome = record(_read(Path(one)), f"nobody: {options.unjudged}"), None
+            if options.unjudged or options.by:
+                judge = options.by or f"read only: {options.unjudged}"
+                recorded, outcome = record(_read(Path(one)), judge), None
             elif options.published:
                 values = _read(Path(one))
                 recorded = record(values, f"{options.source}: {options.published:,} elements")

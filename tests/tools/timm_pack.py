@@ -61,7 +61,7 @@ def packed(models: Iterable[Mapping[str, Any]]) -> str:
     lines = []
     for model, roots in listed:
         facts = [f"root:{name}@{places[number]}" for name, number in roots.items()]
-        facts.append(f"image:{model['image']}")
+        facts += [f"image:{model['image']}", f"module:{model['module']}"]
         facts += [f"{kind}:{value}" for kind in ("native", "takes", "headless") for value in model[kind]]
         lines.append(" ".join([model["name"], *facts]))
     return "\n".join(lines) + "\n\n" + "\n".join(written(number) for number in sorted(kept))

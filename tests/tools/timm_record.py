@@ -50,8 +50,10 @@ def quick() -> None:
 
 def build(name: str, **arguments: Any) -> nn.Module:
     """A model as timm builds it of a config that says nothing else."""
+    about = get_pretrained_cfg(name)
+    known = {"first_conv": about.first_conv} if about and "pruned" in name else {}  # which are made by that
     with torch.device("meta"):
-        return timm.create_model(name, pretrained_cfg={"architecture": name}, **arguments)
+        return timm.create_model(name, pretrained_cfg={"architecture": name, **known}, **arguments)
 
 
 def tensors(model: nn.Module) -> Tensors:

@@ -15,11 +15,11 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from record import FOLDER, record, text  # noqa: E402
+from record import FOLDER, record, text  # noqa: E402 - after the path to it
 
-from hfcount.building import build  # noqa: E402
-from hfcount.layouts import lerobot, open_clip  # noqa: E402
-from hfcount.mapper import Config  # noqa: E402
+from hfcount.building import build  # noqa: E402 - after the path to it
+from hfcount.layouts import lerobot, open_clip  # noqa: E402 - after the path to it
+from hfcount.mapper import Config  # noqa: E402 - after the path to it
 
 Json = dict[str, Any]
 Shapes = dict[str, tuple[int, ...]]

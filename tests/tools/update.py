@@ -2,13 +2,13 @@
 
 In the order in which one reads what another wrote: the address of the repository (address.py), the names of each type's
 modules, by which a checkpoint that differs is held against types (modules.py), the lines of all architectures
-(catalogue.py), the schema of the JSON (hfcount/docs/report.schema.json), what the commands of the tutorials print
+(catalogue.py), the schemas of the JSON (hfcount/docs/*.schema.json), what the commands of the tutorials print
 (tutorials.py), the generated parts of README.md and the pages (readme.py), and a digest of every report (guard.py
 --record). The extra `test` is enough, unless a type of transformers is new or its classes change: then the extra
 `oracle` is needed, and what runs says so.
 
 `--transformers` first records what the installed version of transformers declares (classes.py, reference.py, values.py
-and readers.py): for a new version of it, or a type that it did not have before.
+readers.py and defaults.py): for a new version of it, or a type that it did not have before.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(__file__).parent
 
-DECLARED = ("classes.py", "reference.py", "values.py", "readers.py")
+DECLARED = ("classes.py", "reference.py", "values.py", "readers.py", "defaults.py")
 GENERATED = ("address.py", "modules.py", "catalogue.py", "schema", "tutorials.py", "readme.py", "guard.py --record")
 
 
@@ -34,8 +34,8 @@ def changed(steps: tuple[str, ...]) -> Iterator[Path]:
     for step in steps:
         print(f"{step} ...", file=sys.stderr, flush=True)
         if step == "schema":
-            schema = _run("-m", "hfcount", "--schema")
-            (ROOT / "hfcount" / "docs" / "report.schema.json").write_bytes(schema)
+            for of in ("report", "diff"):
+                (ROOT / "hfcount" / "docs" / f"{of}.schema.json").write_bytes(_run("-m", "hfcount", "schema", of))
         else:
             name, *arguments = step.split()
             _run(str(TOOLS / name), *arguments)

@@ -106,7 +106,7 @@ def _with_data(pickle: Pickle, window: Window, keys: Any, begin: int) -> Pickle:
             f" {tensors_on(pickle.tensors, unlisted)}: torch.load leaves these as they come.",
             "HF003",
         )
-    end, past = begin, set[str]()
+    end, past, begins = begin, set[str](), dict[str, int]()
     for key in keys:
         storage = pickle.storages[key]
         count = window.peek(end, end + _COUNT)
@@ -117,6 +117,7 @@ def _with_data(pickle: Pickle, window: Window, keys: Any, begin: int) -> Pickle:
                 "HF003",
                 expected=storage.elements,
             )
+        begins[key] = end + _COUNT
         end += _COUNT + storage.bytes
         if end > window.size:
             past.add(key)
@@ -130,4 +131,4 @@ def _with_data(pickle: Pickle, window: Window, keys: Any, begin: int) -> Pickle:
             observed=window.size,
             fix=_AGAIN,
         )
-    return replace(pickle, trailing=window.size - end)
+    return replace(pickle, trailing=window.size - end, begins=begins)

@@ -40,6 +40,7 @@ class Pickle:
         longer: keys of storages that have more bytes in the file than the pickle says.
         compressed: keys of storages that are compressed.
         trailing: bytes behind all that belongs to the file.
+        begins: where each storage begins in the file, by key: its bytes or, in an archive, the header before them.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Pickle:
     longer: tuple[str, ...] = ()
     compressed: tuple[str, ...] = ()
     trailing: int = 0
+    begins: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def data(self) -> int:

@@ -92,17 +92,18 @@ def _with_records(pickle: Pickle, archive: Archive, root: str, window: Window) -
     Raises:
         DocumentError: HF003, a storage is absent or too short.
     """
-    longer, compressed = list[str](), list[str]()
+    longer, compressed, begins = list[str](), list[str](), dict[str, int]()
     for key, storage in pickle.storages.items():
         record = archive.records.get(f"{root}/data/{key}")
         if record is None or record.size < storage.bytes:
             raise _lacks(pickle, archive, storage, None if record is None else record.size)
         archive.check_place(window, f"{root}/data/{key}")
+        begins[key] = record.offset
         if record.size > storage.bytes:
             longer.append(key)
         if record.compressed:
             compressed.append(key)
-    return replace(pickle, longer=tuple(longer), compressed=tuple(compressed))
+    return replace(pickle, longer=tuple(longer), compressed=tuple(compressed), begins=begins)
 
 
 def _lacks(pickle: Pickle, archive: Archive, storage: Storage, size: int | None) -> DocumentError:

@@ -1,0 +1,180 @@
+"""`hfcount diff A B`: what one checkpoint is to another."""
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from hfcount.choices import AskedDepth, DerivedWith, Expected
+from hfcount.cli import asked
+from hfcount.cli import options as read
+from hfcount.cli.files import Wanted, wanted
+from hfcount.cli.grouped import Grouped, grouped
+from hfcount.cli.output import ReaderGone, written
+from hfcount.errors import HfcountError
+from hfcount.fetcher import Request
+from hfcount.fetcher.interface import LONGEST, early
+from hfcount.text import writable
+
+if TYPE_CHECKING:
+    from hfcount.diffing.model import Diff
+
+_KINDS = ("json", "md", "html")
+_FORMATS = ("table", "json", "markdown")
+
+_EPILOG = """
+\b
+Examples:
+  hfcount diff Qwen/Qwen3-8B-Base Qwen/Qwen3-8B   two repos
+  hfcount diff org/base ./merged --expect merge --adapter ./adapter
+  hfcount diff org/name@v1 org/name@main          two revisions
+  hfcount diff ./before ./after --depth data      every value of local files
+
+\b
+Exit codes: 0 the same structure, or what --expect names; 1 they differ, or it
+is not that; 2 wrong usage; 3 a side could not be looked at.
+"""
+
+
+def _outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[Wanted]:
+    return [wanted(value, _KINDS) for value in values]
+
+
+_READ = (
+    click.option(
+        "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
+    ),
+    click.option("--offline", is_flag=True, help="Use the Hugging Face cache only."),
+    click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0, LONGEST, min_open=True),
+        default=300,
+        show_default=True,
+        metavar="S",
+        help="Time limit in seconds for all requests of one side.",
+    ),
+)
+_LOOK = (
+    click.option(
+        "--depth",
+        type=click.Choice(get_args(AskedDepth)),
+        callback=read.depth,
+        default="auto",
+        show_default=True,
+        help="How far to look: configs, indexes, every header, or every value of local files.",
+    ),
+    click.option("--sample", is_flag=True, help="Also compare the first and last 64 KiB of each tensor, by ranges."),
+    click.option(
+        "--derive-with",
+        type=click.Choice(get_args(DerivedWith)),
+        callback=read.installed,
+        help="Library to ask for model types that hfcount does not describe.",
+    ),
+    click.option(
+        "--expect",
+        type=click.Choice(get_args(Expected)),
+        help="What B has to be to A for exit code 0: same values; finetune: one structure and other values; cast;"
+        " quantised; merge: what --adapter adapts has other values, and nothing else.",
+    ),
+    click.option("--adapter", metavar="MODEL", help="The adapter of PEFT that was merged into A, for --expect merge."),
+)
+_SHOW = (
+    click.option(
+        "--format",
+        "style",
+        type=click.Choice(_FORMATS),
+        default="table",
+        show_default=True,
+        help="table is for people; json for programs; markdown for a model card or a pull request.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        metavar="FILE",
+        shell_complete=read.some_file,
+        callback=_outputs,
+        help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(_KINDS)}.",
+    ),
+)
+_OTHER = (click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes."),)
+
+
+@click.command(
+    cls=Grouped, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.argument("models", nargs=-1, metavar="A B", shell_complete=read.some_file)
+@grouped({"What to read": _READ, "How far to look": _LOOK, "What to show": _SHOW, "Other": _OTHER})
+def command(
+    models: tuple[str, ...],
+    *,
+    fixtures: Path | None,
+    offline: bool,
+    no_cache: bool,
+    timeout: float,
+    depth: AskedDepth,
+    sample: bool,
+    derive_with: DerivedWith | None,
+    expect: Expected | None,
+    adapter: str | None,
+    style: str,
+    as_json: bool,
+    outputs: list[Wanted],
+    debug: bool,
+) -> int:
+    """Say what checkpoint B is to A, and what differs.
+
+    A and B are what a MODEL of `hfcount verify` may be: a folder, a repo or org/name@REV, a recording. Configs are
+    compared by what each key changes, with defaults filled in; tensors by the names that the architecture has for them,
+    however they are named, joined or packed; contents by the checksums that the Hub lists, by samples or by all values.
+    """
+    del debug  # whoever reports a crash looks for it
+    if len(models) != 2:
+        raise click.UsageError("diff compares two: name A and B, such as two folders or org/name.")
+    if as_json and style not in ("table", "json"):
+        raise click.UsageError(f"--json is --format json, and --format {style} is given besides. Give one.")
+    if (adapter is None) is (expect == "merge"):
+        raise click.UsageError("--expect merge goes with --adapter MODEL, and that with it.")
+    where = None, None, fixtures, offline, timeout, not no_cache
+    sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
+    from hfcount.diffing.run import Asked, diff
+    from hfcount.inspection import Options
+    from hfcount.reporters.progress import Bar
+
+    with Bar(2) as bar:
+        options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
+        found = diff(sides[0], sides[1], options, Asked(sample, expect, adapter))
+    _show("json" if as_json else style, found)
+    for one in outputs:
+        written(one.path, partial(_file, one.kind, found))
+    return found.exit_code
+
+
+def _side(request: Request) -> Request | HfcountError:
+    """Which checkpoint is meant, or why none."""
+    try:
+        found = asked.requested(request)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return found.why if isinstance(found, asked.Missing) else found
+
+
+def _show(style: str, found: "Diff") -> None:
+    from hfcount.diffing.text import render
+
+    text = found.to_json() if style == "json" else found.to_markdown() if style == "markdown" else render(found)
+    try:
+        click.echo(writable(text, sys.stdout.encoding or "utf-8"), color=True)
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
+def _file(kind: str, found: "Diff") -> bytes:
+    text = found.to_json() if kind == "json" else found.to_markdown() if kind == "md" else found.to_html()
+    return f"{text}\n".encode()

@@ -1,0 +1,249 @@
+"""Compares the values of tensors in files: whether they are the same, and else how many differ and by how much."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from math import inf, isfinite, prod, sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hfcount.data.chunks import CHUNK
+from hfcount.data.contents import changed, filled, opened, state
+from hfcount.data.decoded import WIDE, Numbers, decoded
+from hfcount.data.pool import Done, Worker, run
+from hfcount.data.runs import Bytes
+from hfcount.storage.dtypes import BITS
+
+Flags = NDArray[np.bool]
+
+_TASK = 32  # steps of a chunk that a thread takes at once
+_PART = 1 << 14  # elements of which the difference is computed at once
+_NARROW = 1e-15, 1e15  # between these, squares of 32-bit floats neither vanish nor overflow
+_SQUARED = 1e150  # below it, sums of squares of 64-bit floats do not overflow
+
+
+class Span(NamedTuple):
+    """A tensor in a file, or a run of its elements.
+
+    Args:
+        path: the file.
+        offset: the first byte of its data in the file.
+        size: bytes of its data.
+        dtype: by the safetensors format's name; of another one, bytes are compared and no values.
+        shape: in elements.
+    """
+
+    path: Path
+    offset: int
+    size: int
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Difference:
+    """How the values of a tensor differ from those of another one.
+
+    Args:
+        elements: how many there are.
+        differing: how many are not the same: in their bits, or of different dtypes in their values. Of dtypes that are
+            not known, how many bytes.
+        beyond: how many of these are NaN or infinite on either side; they are in none of the following figures.
+        largest: the largest absolute difference.
+        squares: the sum of the squares of differences.
+        base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
+        based: how many values that sum is of.
+    """
+
+    elements: int = 0
+    differing: int = 0
+    beyond: int = 0
+    largest: float = 0.0
+    squares: float = 0.0
+    base: float = 0.0
+    based: int = 0
+
+    @property
+    def identical(self) -> bool:
+        """Whether no element differs."""
+        return not self.differing
+
+    @property
+    def share(self) -> float:
+        """The share of elements that differ, from 0 to 1."""
+        return self.differing / self.elements if self.elements else 0.0
+
+    @property
+    def rms(self) -> float | None:
+        """The root mean square of the differences of all elements; None if it is no 64-bit float."""
+        if not self.elements:
+            return 0.0
+        return sqrt(self.squares / self.elements) if isfinite(self.squares) else None
+
+    @property
+    def relative(self) -> float | None:
+        """`rms` as a share of the root mean square of the first tensor, where that differs; None if it has none."""
+        rms = self.rms
+        return None if rms is None or not isfinite(self.base) or not self.base else rms / sqrt(self.base / self.based)
+
+    def add(self, other: "Difference") -> None:
+        """Adds that of further elements."""
+        self.elements += other.elements
+        self.differing += other.differing
+        self.beyond += other.beyond
+        self.largest = max(self.largest, other.largest)
+        self.squares += other.squares
+        self.base += other.base
+        self.based += other.based
+
+
+def compare(a: Span, b: Span) -> Difference:
+    """How b differs from a, of the same shape.
+
+    Raises:
+        FetchError: a file cannot be read, or was changed meanwhile.
+        ValueError: the shapes differ.
+    """
+    return compare_all({"": (a, b)}, lambda _: None)[""]
+
+
+def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str, Difference]:
+    """How the second tensor of each pair differs from the first, of the same shape; whatever files they are in.
+
+    Args:
+        done: called with the number of bytes that were compared, of both sides together, by any thread.
+
+    Raises:
+        FetchError: a file cannot be read, or was changed meanwhile.
+        ValueError: shapes of a pair differ.
+    """
+    works: list[Callable[[Worker], Difference]] = []
+    names = []
+    for name, (a, b) in pairs.items():
+        for first, second in _cut(name, a, b):
+            works.append(partial(_compared, first, second))
+            names.append(name)
+    before = {span.path: state(span.path) for span in chain.from_iterable(pairs.values())}
+    differences = {name: Difference() for name in pairs}
+    for name, difference in zip(names, run(works, done), strict=True):
+        differences[name].add(difference)
+    for path, earlier in before.items():
+        if state(path) != earlier:
+            raise changed(path)
+    return differences
+
+
+def _cut(name: str, a: Span, b: Span) -> Iterator[tuple[Span, Span]]:
+    """Both tensors in parts that are about as long."""
+    if a.shape != b.shape or (a.size != b.size and not _known(a, b)):
+        raise ValueError(f"{name}: {a.shape} and {b.shape} cannot be compared value by value")
+    step = _TASK * _step(a, b)
+    for begin in range(0, _units(a, b), step):
+        count = min(step, _units(a, b) - begin)
+        yield _part(a, b, begin, count), _part(b, a, begin, count)
+
+
+def _known(a: Span, b: Span) -> bool:
+    return a.dtype in BITS and b.dtype in BITS and (a.dtype == "C64") == (b.dtype == "C64")
+
+
+def _bits(one: Span, other: Span) -> int:
+    """Of an element; of a byte where a dtype is not known."""
+    return BITS[one.dtype] if _known(one, other) else 8
+
+
+def _units(a: Span, b: Span) -> int:
+    return prod(a.shape) if _known(a, b) else a.size
+
+
+def _step(a: Span, b: Span) -> int:
+    """Elements of which the wider one of both tensors fills a chunk."""
+    return CHUNK * 8 // max(_bits(a, b), _bits(b, a)) // 8 * 8
+
+
+def _part(one: Span, other: Span, begin: int, count: int) -> Span:
+    bits = _bits(one, other)
+    return one._replace(offset=one.offset + begin * bits // 8, size=-(-count * bits // 8), shape=(count,))
+
+
+def _compared(a: Span, b: Span, worker: Worker) -> Difference:
+    """The difference of parts that a thread takes at once."""
+    difference, step, units = Difference(), _step(a, b), a.shape[0]
+    buffers = [np.empty(CHUNK, np.uint8) for _ in range(2)]
+    with opened(a.path) as first, opened(b.path) as second:
+        first.seek(a.offset)
+        second.seek(b.offset)
+        for begin in range(0, units, step):
+            count = min(step, units - begin)
+            sizes = [-(-count * bits // 8) for bits in (_bits(a, b), _bits(b, a))]
+            one, other = filled(first, buffers[0][: sizes[0]], a.path), filled(second, buffers[1][: sizes[1]], b.path)
+            difference.elements += count
+            if a.dtype != b.dtype or not _same(one, other):
+                _differ(difference, a, b, one, other)
+            worker.went(sum(sizes))
+    worker.went(0)
+    return difference
+
+
+def _same(one: Bytes, other: Bytes) -> bool:
+    whole = one.size // 8 * 8
+    words = one[:whole].view(np.uint64) != other[:whole].view(np.uint64)
+    return not (words.any() or (one[whole:] != other[whole:]).any())
+
+
+def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
+    """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache."""
+    if not _known(a, b):
+        difference.differing += int(np.count_nonzero(one != other))
+        return
+    steps = _PART * BITS[a.dtype] // 8, _PART * BITS[b.dtype] // 8
+    with np.errstate(invalid="ignore", over="ignore"):
+        for begin, beside in zip(range(0, one.size, steps[0]), range(0, other.size, steps[1]), strict=True):
+            _part_differs(difference, a, b, one[begin : begin + steps[0]], other[beside : beside + steps[1]])
+
+
+def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
+    wide = a.dtype in WIDE or b.dtype in WIDE
+    x, y = decoded(a.dtype, one, wide), decoded(b.dtype, other, wide)
+    apart = _apart(a, b, one, other, x, y)
+    difference.differing += int(np.count_nonzero(apart))
+    gap = y - x
+    largest, squares = _squares(gap)
+    if not isfinite(largest):
+        finite = np.isfinite(gap)
+        beyond = apart & ~finite.reshape(len(apart), -1).all(axis=1)
+        difference.beyond += int(np.count_nonzero(beyond))
+        largest, squares = _squares(gap[finite])
+        x = x[np.isfinite(x)]
+    difference.largest, difference.squares = max(difference.largest, largest), difference.squares + squares
+    difference.base += _squares(x)[1]
+    difference.based += x.size
+
+
+def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:
+    """Which elements are not the same: by their bits, or of two dtypes by their values."""
+    apart: Flags
+    if a.dtype != b.dtype:
+        apart = np.not_equal(x, y) & ~(np.isnan(x) & np.isnan(y))
+    elif BITS[a.dtype] < 8:
+        apart = np.not_equal(x, y)
+    else:
+        codes = f"u{BITS[a.dtype] // 8}"
+        apart = np.not_equal(one.view(codes), other.view(codes))
+    return apart
+
+
+def _squares(values: Numbers) -> tuple[float, float]:
+    """The largest magnitude of some values, NaN or infinity if that is among them, and the sum of their squares."""
+    if not values.size:
+        return 0.0, 0.0
+    largest = float(max(values.max(), -values.min()))
+    if not isfinite(largest):
+        return largest, 0.0
+    if not _NARROW[0] < largest < _NARROW[1]:
+        values = values.astype(np.float64)
+    return largest, float(np.vecdot(values, values)) if largest < _SQUARED else inf

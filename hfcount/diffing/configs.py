@@ -1,0 +1,264 @@
+"""Two configs by effect: which keys have another value, defaults filled in, and what each of them changes."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+from hfcount.building import draft
+from hfcount.diffing.defaults import defaults
+from hfcount.diffing.effects import ABSENT, STORAGE, effect, is_named, same, settled
+from hfcount.diffing.pieces import ConfigKey, Effect, Relation
+from hfcount.errors import HfcountError
+from hfcount.mapper import Config
+from hfcount.mapper.readers import OLDER, Rotary, Tied
+from hfcount.mapper.reference import declared, declares
+from hfcount.mapper.shapeless import is_shapeless
+from hfcount.mapper.whatif import changed
+from hfcount.plan import Blueprint, Row
+from hfcount.text import printable, shown
+
+Values = Mapping[str, Any]
+
+_FEW = 3  # keys that a line names
+_LONG = 100  # entries of an object below which keys are told apart
+_ORDER: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
+
+
+class _Key(NamedTuple):
+    """A key on both sides.
+
+    Args:
+        key: its path, under the name that the class has for it.
+        a, b: its effective values.
+        written: whether they are written there.
+        known: whether a reader is known to take it.
+        names: its path as A and as B write it.
+    """
+
+    key: str
+    a: Any
+    b: Any
+    written: tuple[bool, bool]
+    known: bool
+    names: tuple[str, str]
+
+
+def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint | None]) -> tuple[ConfigKey, ...]:
+    """The keys whose effective values differ, those that change tensors first.
+
+    Of two types, one of which has the other as a part, that part and the other are compared.
+    """
+    a, b, path = _alike(a, b)
+    if path:  # only the whole names a class
+        a, b = ({name: value for name, value in one.items() if name != "architectures"} for one in (a, b))
+    whole = _Model(a), _Model(b)
+    rows = [_row(one, whole) for one in _differing(a, b, str(a.get("model_type") or ""), ("", ""))]
+    if not path:
+        rows = _with_readers(rows, blueprints)
+    rows = [replace(row, key=f"{printable(path)}{row.key}") for row in rows] if path else rows
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
+
+
+def plain(a: Values, b: Values, told: Callable[[str], Effect]) -> tuple[ConfigKey, ...]:
+    """The keys of two objects that differ, where `told` says what each of them changes."""
+    rows = []
+    for name in dict.fromkeys((*a, *b)):
+        one, other = a.get(name, ABSENT), b.get(name, ABSENT)
+        if not same(one, other):
+            absent: Literal["a", "b"] | None = "a" if one is ABSENT else "b" if other is ABSENT else None
+            values = json_value(one), json_value(other)
+            rows.append(ConfigKey(key=printable(name), a=values[0], b=values[1], effect=told(name), absent=absent))
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
+
+
+def otherwise(keys: Sequence[ConfigKey], sized: bool) -> list[Relation]:
+    """That B is configured to compute or read otherwise, if it is; with `sized` that it is for other tensors."""
+    sizes = [row.key for row in keys if row.effect == "tensors"] if sized else []
+    reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
+    readers = [row.key for row in keys if row.readers and row.a == row.b]
+    more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
+    said = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
+    said += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
+    said += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
+    return [Relation(kind="reading", text=text) for text in said]
+
+
+def sized_otherwise(a: Blueprint | None, b: Blueprint | None) -> bool:
+    """Whether two configs describe other tensors that a checkpoint must have."""
+    if a is None or b is None:
+        return False
+    rows = [{leaf.name: tuple(map(int, leaf.shape)) for leaf in one.stored_leaves()} for one in (a, b)]
+    return rows[0] != rows[1]
+
+
+def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:
+    """Two objects of one type, if there are such, and the path of that in the larger."""
+    kinds = [one.get("model_type") for one in (a, b)]
+    if kinds[0] != kinds[1]:
+        for name, one in a.items():
+            if isinstance(one, dict) and one.get("model_type") == kinds[1] and kinds[1]:
+                return one, b, f"{name}."
+        for name, one in b.items():
+            if isinstance(one, dict) and one.get("model_type") == kinds[0] and kinds[0]:
+                return a, one, f"{name}."
+    return a, b, ""
+
+
+def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: bool = False) -> Iterator[_Key]:
+    """Keys of two objects, and of those in them, whose effective values differ; `inner` ones are of no class."""
+    one_type = a.get("model_type") == b.get("model_type") or not (a and b)
+    kind = kind if one_type else ""
+    own, path = declared(kind), paths[0]
+    first, second = ((dict(one), {}) if inner else settled(one, kind) for one in (a, b))
+    for name in dict.fromkeys((*first[0], *second[0])):
+        one, other = first[0].get(name, ABSENT), second[0].get(name, ABSENT)
+        if same(one, other):
+            continue
+        names = tuple(f"{path}{side[1].get(name, name)}" for path, side in zip(paths, (first, second), strict=True))
+        if _is_nested(name, one, other):
+            one, other = (value if isinstance(value, dict) else {} for value in (one, other))
+            part = own.part(name, one or other).kind or str(one.get("model_type") or "")
+            below = f"{names[0]}.", f"{names[1]}."
+            yield from _differing(one, other, part, below, inner=not part)
+            continue
+        written = one is not ABSENT, other is not ABSENT
+        usual = defaults(kind).get(name, ABSENT)
+        one, other = (usual if value is ABSENT else value for value in (one, other))
+        if not same(one, other):
+            known = inner or is_named(kind, name) or declares(kind, name)
+            yield _Key(f"{path}{name}", one, other, written, known, (names[0], names[1]))
+
+
+def _is_nested(name: str, *values: Any) -> bool:
+    """Whether a key holds an object whose keys are told apart."""
+    if name in STORAGE or not any(isinstance(one, dict) for one in values):
+        return False
+    return all(not isinstance(one, dict) or len(one) < _LONG for one in values)
+
+
+def _with_readers(rows: list[ConfigKey], blueprints: tuple[Blueprint | None, Blueprint | None]) -> list[ConfigKey]:
+    """The rows with what readers take otherwise on one side alone, and a row for each key that only they tell apart."""
+    sides = [_otherwise(blueprint) if blueprint else {} for blueprint in blueprints]
+    found = {row.key: row for row in rows}
+    for name, own, other in (("A", sides[0], sides[1]), ("B", sides[1], sides[0])):
+        for key, (value, text) in own.items():
+            if key not in other:
+                row = found.get(key) or ConfigKey(key=key, a=value, b=value, effect="reading")
+                found[key] = replace(row, readers=f"{text} of {name}")
+    return list(found.values())
+
+
+def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
+    """What readers take otherwise, by key: the value, and who takes what."""
+    rotary: dict[str, Rotary] = {printable(one.key): one for one in blueprint.rotary_otherwise}
+    ties: dict[str, Tied] = {printable(one.place): one for one in blueprint.ties_otherwise}
+    said = {
+        key: (json_value(one.newer), f"{OLDER} takes {shown(one.taken)}, from {printable(one.older)},")
+        for key, one in rotary.items()
+    }
+    return said | {
+        key: (not one.tied, f"{one.reader} {'ties' if one.tied else 'does not tie'} the head")
+        for key, one in ties.items()
+    }
+
+
+class _Model:
+    """What a config describes, and with changes."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.read: frozenset[str] = frozenset()
+        self.rows: _Rows | None = None
+        config = Config(dict(values))
+        try:
+            self.rows = _rows(draft(config))
+            self.read = frozenset(config.read_keys())
+        except HfcountError:  # then no key is tried
+            pass
+
+    def changed_by(self, key: str, value: Any) -> tuple[str, ...] | None:
+        """The tensors that another value changes, folded; None where no model is built with it."""
+        try:
+            values = _without(self.values, key.split(".")) if value is ABSENT else changed(self.values, {key: value})
+            rows = _rows(draft(Config(values)))
+        except HfcountError:
+            return None
+        own = self.rows or {}
+        differing = [name for name in dict.fromkeys((*own, *rows)) if own.get(name) != rows.get(name)]
+        return tuple(printable((own.get(name) or rows[name])[0].name) for name in differing)
+
+
+def _without(values: Values, path: list[str]) -> dict[str, Any]:
+    first, *rest = path
+    inner = values.get(first)
+    if rest and isinstance(inner, dict):
+        return {**values, first: _without(inner, rest)}
+    return {name: one for name, one in values.items() if name != first}
+
+
+_Rows = dict[tuple[str, ...], list[Row]]
+
+
+def _rows(blueprint: Blueprint) -> _Rows:
+    """The tensors by the texts around the numbers of their names."""
+    found: _Rows = {}
+    for leaf, row in zip(blueprint.leaves, blueprint.rows(), strict=True):
+        text = tuple(part if isinstance(part, str) else "" for part in leaf.segments)
+        found.setdefault(text, []).append(row)
+    return found
+
+
+def _row(one: _Key, models: tuple[_Model, _Model]) -> ConfigKey:
+    effect, tensors = _effect(one, models)
+    absent: Literal["a", "b"] | None = None if all(one.written) else "b" if one.written[0] else "a"
+    a, b = json_value(one.a), json_value(one.b)
+    return ConfigKey(key=printable(one.key), a=a, b=b, effect=effect, absent=absent, tensors=tensors)
+
+
+def _effect(one: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str, ...]]:
+    told = effect(one.key)
+    if told in ("none", "storage"):
+        return told, ()
+    tensors = _sized(one, models)
+    if tensors is not None:
+        return "tensors", tensors
+    if told is not None:
+        return told, ()
+    known = one.known or {one.key, *one.names} & (models[0].read | models[1].read)
+    return ("reading" if known else "unknown"), ()
+
+
+def _sized(one: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
+    """The tensors that a key changes; empty where it does so with others alone, None if it changes none."""
+    model, other = models
+    first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
+    asked = {one.key, *one.names, first} & {*model.read, *other.read, "architectures", "model_type"}
+    if model.rows is None or other.rows is None or not asked:
+        return None
+    tensors = model.changed_by(one.names[0], one.b)
+    if tensors:
+        return tensors
+    if tensors is None and other.changed_by(one.names[1], one.a) != ():
+        read = {one.key, *one.names, first} & model.read
+        if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(one.a, one.b):
+            return ()
+    return None
+
+
+def _is_cut(a: Any, b: Any) -> bool:
+    """Whether one list is the beginning of the other: it has an entry for each layer."""
+    if not (isinstance(a, list) and isinstance(b, list)) or len(a) == len(b):
+        return False
+    return all(same(one, other) for one, other in zip(a, b, strict=False))
+
+
+def json_value(value: Any) -> Any:
+    """A value as JSON holds it; None for one that is absent and has no default that is known."""
+    if value is ABSENT:
+        return None
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return shown(value)
+    return value

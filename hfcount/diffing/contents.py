@@ -1,0 +1,79 @@
+"""What is said of contents: that they are the same, that some values differ, or that they are unrelated."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
+from hfcount.diffing.sides import Looked
+from hfcount.text import plural
+
+_STRUCTURE = ("spelling", "container")
+"""Relations of another form that leave the structure as it is."""
+
+_CONTENTS = ("same-structure", "same-values", "same-files", "finetune")
+_UNRELATED = 1.1  # relative difference of values that have nothing to do with one another: about the root of 2
+_ROUNDED = 0.01  # relative difference that another dtype makes
+_FEW = 4  # components that a line names
+
+
+def is_same_structure(structure: Sequence[Relation]) -> bool:
+    """Whether nothing but the form of storage differs."""
+    return not {one.kind for one in structure} - {*_STRUCTURE, *_CONTENTS}
+
+
+def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relation]:
+    """What compared values say, beside what is known of the structure."""
+    same, kinds = is_same_structure(structure), {one.kind for one in structure}
+    how = " in samples" if values.sampled else ""
+    differing = values.tensors - values.identical
+    if "another-model" in kinds:
+        return
+    if not differing:
+        many = f"{plural(values.tensors, 'tensor')}{'' if same else ' that both have'}"
+        yield Relation(kind="same-values", text=f"has A's values: {many}, identical{how}")
+    elif "cast" in kinds and _largest(values) is not None and (_largest(values) or 0) <= _ROUNDED:
+        yield Relation(kind="same-values", text="has A's values, rounded")
+    elif same and _unrelated(values):
+        yield Relation(kind="another-model", text="has A's structure, and values that have nothing to do with A's")
+    else:
+        start = "has A's structure, and" if same else "has"
+        many = f"{differing:,} of {plural(values.tensors, 'tensor')}"
+        yield Relation(kind="finetune", text=f"{start} other values in {many}{how} ({_components(values)})")
+
+
+def _largest(values: Values) -> float | None:
+    """The largest relative difference of a component; None where one is not known."""
+    known = [row.relative for row in values.components if row.differing]
+    return None if None in known else max((one for one in known if one is not None), default=0.0)
+
+
+def _unrelated(values: Values) -> bool:
+    """Whether matrices differ as those of models that share nothing do."""
+    found = [row.relative for row in values.rows if row.relative is not None and row.component != "norm"]
+    most = 2 * sum(row.differing for row in values.rows if row.component != "norm")
+    tensors = sum(row.tensors for row in values.components if row.component != "norm")
+    return bool(found) and most > tensors and median(found) > _UNRELATED
+
+
+def _components(values: Values) -> str:
+    rows = [row for row in values.components if row.differing]
+    said = [f"{row.component or 'other'} {row.differing:,}" for row in rows[:_FEW]]
+    return ", ".join(said) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
+
+
+def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]:
+    """That values differ, where files of the same header and size have other checksums."""
+    if files is None or not (a.shards and b.shards):
+        return
+    differing = [name for name in files.differing if _same_header(name, a, b)]
+    if differing:
+        text = f"has A's structure, and other values in {plural(len(differing), 'file')} by their checksums"
+        kind: Kind = "finetune"
+        yield Relation(kind=kind, text=text)
+
+
+def _same_header(name: str, a: Looked, b: Looked) -> bool:
+    one, other = (a.shards or {}).get(name), (b.shards or {}).get(name)
+    if one is None or other is None or one.header is None or other.header is None:
+        return False
+    return one.header.raw == other.header.raw and one.size == other.size == one.header.file_bytes

@@ -1,0 +1,72 @@
+"""The files of both sides, by their checksums."""
+
+from collections.abc import Iterable, Mapping
+
+from hfcount.diffing.pieces import FileSums
+from hfcount.errors import FetchError, HfcountError
+from hfcount.fetcher import Request
+from hfcount.fetcher.checksums import Content, Contents, contents
+from hfcount.text import printable
+
+WEIGHTS = (".safetensors", ".bin", ".gguf", ".pt", ".pth", ".npz")
+"""Ends of the names of files that hold weights."""
+
+_LISTED = 200  # names of files that a report has
+
+
+def known(request: Request | HfcountError) -> Contents | None:
+    """What the files of a side contain, as far as that can be told without reading them."""
+    if isinstance(request, HfcountError):
+        return None
+    try:
+        return contents(request)
+    except FetchError:  # whoever looks at it says why
+        return None
+
+
+def compare(a: Contents | None, b: Contents | None) -> FileSums | None:
+    """How many are the same; None where the checksums of neither weights nor all other files are known."""
+    if a is None or b is None:
+        return None
+    told = {name: one.same(b.files[name]) for name, one in a.files.items() if name in b.files}
+    only_a, only_b = _beyond(a, b), _beyond(b, a)
+    moved = _moved(only_a, only_b)
+    identical = [*(name for name, same in told.items() if same), *moved]
+    if not moved and all(same is None for name, same in told.items() if name.endswith(WEIGHTS)):
+        return None
+    return FileSums(
+        identical=len(identical),
+        differing=_names(name for name, same in told.items() if same is False),
+        only_a=_names(only_a.keys() - moved.keys()),
+        only_b=_names(only_b.keys() - {*moved.values()}),
+        unknown=_names(name for name, same in told.items() if same is None),
+        weights=_weights(identical),
+        of=max(_weights(one.files) for one in (a, b)),
+    )
+
+
+def _beyond(one: Contents, other: Contents) -> dict[str, Content]:
+    return {name: content for name, content in one.files.items() if name not in other.files}
+
+
+def _weights(names: Iterable[str]) -> int:
+    return sum(name.endswith(WEIGHTS) for name in names)
+
+
+def _moved(a: Mapping[str, Content], b: Mapping[str, Content]) -> dict[str, str]:
+    """Weight files of the same content under other names."""
+    found: dict[str, str] = {}
+    for name, one in a.items():
+        others = (key for key, two in b.items() if _beside(name, key) and key not in found.values() and one.same(two))
+        if name.endswith(WEIGHTS) and (other := next(others, None)):
+            found[name] = other
+    return found
+
+
+def _beside(name: str, other: str) -> bool:
+    """Whether two files of weights are in the same folder."""
+    return other.endswith(WEIGHTS) and name.rpartition("/")[0] == other.rpartition("/")[0]
+
+
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(printable(name) for name in sorted(names)[:_LISTED])

@@ -1,0 +1,106 @@
+"""A container against the model that it is made of: a GGUF file, or an adapter of PEFT."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from hfcount.containers.adapter import compare as compare_adapter
+from hfcount.containers.gguf import Remark, role
+from hfcount.containers.gguf_base import compare as compare_gguf
+from hfcount.containers.gguf_findings import reason
+from hfcount.diffing.pieces import Relation
+from hfcount.diffing.sides import Looked
+from hfcount.errors import DocumentError
+from hfcount.plan import Blueprint
+from hfcount.storage.dtypes import FLOATING
+from hfcount.text import plural, printable
+
+_FEW = 4  # types that a line names
+
+
+class Held(NamedTuple):
+    """What a container is to a model.
+
+    Args:
+        differs: whether it is of another model; None where that cannot be told.
+        notes: what is to be said besides.
+    """
+
+    relations: tuple[Relation, ...]
+    differs: bool | None
+    notes: tuple[str, ...] = ()
+
+
+def held(a: Looked, b: Looked) -> Held | None:
+    """What B is to A, where one of them is a container and the other a model; None for anything else."""
+    if a.alone is b.alone:
+        return None
+    container, model, turned = (b, a, False) if b.alone else (a, b, True)
+    if model.blueprint is None:
+        return None
+    if container.gguf is not None:
+        return _gguf(container, model.blueprint, turned)
+    return _adapter(container, model.blueprint, turned)
+
+
+def _gguf(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
+    header = container.gguf
+    assert header is not None  # held() has seen to that
+    remarks = compare_gguf(header, blueprint, True)
+    if role(header) != "model":
+        return Held((), None, (f"The GGUF file is no model, but {role(header)}.",))
+    facts = next((remark.facts for remark in remarks if remark.kind == "differs-from-base"), None)
+    if facts is not None:
+        said = [
+            f"{plural(len(facts[name]), 'tensor')} {text}"
+            for name, text in (("missing", "missing"), ("unexpected", "more"), ("shapes", "of another shape"))
+            if facts.get(name)
+        ]
+        text = (
+            f"is a GGUF file of another model: {', '.join(said)}"
+            if not turned
+            else "is another model than the GGUF file"
+        )
+        return Held((Relation(kind="tensors", text=text),), True)
+    unknown = [_reason(remark) for remark in remarks if remark.severity == "unverified"]
+    if unknown:
+        return Held((), None, tuple(unknown))
+    types = Counter(one.type for one in header.tensors.values())
+    shown = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common(_FEW))
+    packed = not {*types} <= {*FLOATING}
+    text = f"is A as GGUF ({shown})" if not turned else f"is what A was made of, a GGUF file ({shown})"
+    if turned:
+        return Held((Relation(kind="dequantised" if packed else "cast", text=text), _container(turned)), False)
+    return Held((Relation(kind="quantised" if packed else "cast", text=text), _container(turned)), False)
+
+
+def _container(turned: bool) -> Relation:
+    names = ("safetensors", "GGUF") if turned else ("GGUF", "safetensors")
+    return Relation(kind="container", text=f"is stored as {names[0]}, and A as {names[1]}")
+
+
+def _reason(remark: Remark) -> str:
+    return printable(f"The GGUF file: {reason(remark)}.", None)
+
+
+def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
+    settings, view = container.adapter, container.view
+    if settings is None or view is None:
+        return Held((), None, ("The adapter's file could not be read.",))
+    shapes = {name: entry.shape for name, entry in view.entries.items()}
+    try:
+        result = compare_adapter(settings, shapes, blueprint)
+    except DocumentError as error:
+        return Held((), None, (printable(str(error), None),))
+    if result.unread:
+        return Held((), None, (printable(f"The adapter: {result.unread}.", None),))
+    wrong = [one.code for one in result.findings if one.severity == "error"]
+    what = f"{printable(settings.method, 40)}, {plural(result.adapted, 'module')}, {plural(len(shapes), 'tensor')}"
+    if wrong:
+        text = (
+            f"is an adapter that does not fit A ({', '.join(wrong)})"
+            if not turned
+            else f"does not fit the adapter A ({', '.join(wrong)})"
+        )
+    else:
+        text = f"is an adapter for A ({what})" if not turned else f"is a model that the adapter A fits ({what})"
+    return Held((Relation(kind="adapter", text=text),), bool(wrong))

@@ -1,0 +1,89 @@
+"""Two checkpoints of the same weights by their checksums: of the rest only the configs are read, where they differ."""
+
+from dataclasses import replace
+from typing import Any
+
+from hfcount.building import build
+from hfcount.diffing import configs
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import FileSums, Relation, Side
+from hfcount.errors import DocumentError, FetchError, HfcountError
+from hfcount.fetcher import Request
+from hfcount.fetcher.base import own_config
+from hfcount.fetcher.checksums import Contents
+from hfcount.fetcher.layout import CONFIG
+from hfcount.formats.json import parse_object
+from hfcount.mapper import Config
+from hfcount.plan import Blueprint
+from hfcount.text import plural, printable
+
+Sides = tuple[Request, Request]
+
+
+def settled(files: FileSums) -> bool:
+    """Whether all weights of one side are those of the other."""
+    return files.of > 0 and files.weights == files.of
+
+
+def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) -> Diff:
+    """What differs between two checkpoints of the same weights."""
+    values: list[dict[str, Any]] = [{}, {}]
+    notes: tuple[str, ...] = ()
+    if CONFIG in files.differing or CONFIG in files.unknown:
+        try:
+            read = [own_config(listed(request, one)) for request, one in zip(requests, contents, strict=True)]
+            values = [parse_object(document, endless=True) for document in read]
+        except (FetchError, DocumentError) as error:
+            notes = (printable(f"The configs were not compared: {error}", None),)
+    blueprints = _blueprint(values[0]), _blueprint(values[1])
+    keys = configs.compare(values[0], values[1], blueprints) if values[0] and values[1] else ()
+    sized = configs.sized_otherwise(*blueprints)
+    relations = (relation(files), *configs.otherwise(keys, sized))
+    return Diff(
+        a=_side(requests[0], contents[0], blueprints[0]),
+        b=_side(requests[1], contents[1], blueprints[1]),
+        summary="B " + "; ".join(one.text for one in relations),
+        relations=relations,
+        same_structure=not sized,
+        depth="listing",
+        config=keys,
+        files=files,
+        notes=notes,
+    )
+
+
+def _blueprint(values: dict[str, Any]) -> Blueprint | None:
+    try:
+        return build(Config(values)) if values else None
+    except HfcountError:
+        return None
+
+
+def relation(files: FileSums) -> Relation:
+    """What files of the same weights make of B."""
+    others = len(files.differing) + len(files.only_a) + len(files.only_b) + len(files.unknown)
+    if not others:
+        text = f"is A: all {plural(files.identical, 'file')} are the same by their checksums"
+        return Relation(kind="same-files", text=text)
+    text = (
+        f"has A's weights: {plural(files.weights, 'weight file')} of the same checksum; {plural(others, 'other file')}"
+    )
+    return Relation(kind="same-values", text=f"{text} not the same")
+
+
+def _side(request: Request, contents: Contents, blueprint: Blueprint | None) -> Side:
+    return Side(
+        model=printable(request.path),
+        revision=contents.commit,
+        source="hub" if contents.commit else "folder",
+        family=blueprint.spec.family if blueprint else None,
+        architecture=blueprint.spec.architecture or None if blueprint else None,
+        parameters=blueprint.total if blueprint else None,
+    )
+
+
+def listed(request: Request, contents: Contents | None) -> Request:
+    """The request with what is known of its files, so that they are not listed again."""
+    if contents is None or contents.commit is None:
+        return request
+    return replace(request, revision=contents.commit, files={name: one.size for name, one in contents.files.items()})

@@ -1,0 +1,197 @@
+"""The tensors of two sides, one against the other, folded into rows."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from hfcount.diffing.pieces import Held, Stack, TensorPair, Tensors
+from hfcount.diffing.tensors import Inventory, Logical
+from hfcount.text import printable
+from hfcount.tree.leaves import split
+from hfcount.verifier.folding import fold, placed, products, written
+
+_ROWS = 500  # rows of a kind that a report lists
+_TRIED = 40  # names by which a prefix is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Tensors by key, as both sides have them.
+
+    Args:
+        root: what A's keys of these tensors begin with and B's do not, or after a `-` the other way round.
+    """
+
+    both: Mapping[str, tuple[Logical, Logical]]
+    only_a: Mapping[str, Logical]
+    only_b: Mapping[str, Logical]
+    root: str = ""
+
+    @property
+    def shapes(self) -> dict[str, tuple[Logical, Logical]]:
+        """Those whose shapes differ."""
+        return {key: pair for key, pair in self.both.items() if pair[0].shape != pair[1].shape}
+
+    @property
+    def dtypes(self) -> dict[str, tuple[Logical, Logical]]:
+        """Those of one shape whose dtypes differ, as far as both are known."""
+        return {
+            key: (one, other)
+            for key, (one, other) in self.both.items()
+            if one.shape == other.shape and one.dtype != other.dtype and one.dtype and other.dtype
+        }
+
+    @property
+    def renamed(self) -> dict[str, tuple[Logical, Logical]]:
+        """Those that are stored under another name, or joined with others."""
+        return {
+            key: (one, other)
+            for key, (one, other) in self.both.items()
+            if (own := _otherwise(one)) != (theirs := _otherwise(other))
+            and (own or theirs)
+            and one.shape == other.shape
+        }
+
+
+def _otherwise(one: Logical) -> str:
+    """What a tensor is stored as, where that is not what its config calls it."""
+    return f"{one.stored} in part" if _is_part(one) else one.stored if one.stored != one.name else ""
+
+
+def _is_part(one: Logical) -> bool:
+    return bool(one.bytes) and (len(one.bytes or ()) > 1 or (one.bytes or ())[0].begin > 0)
+
+
+def match(a: Inventory, b: Inventory) -> Matched:
+    """Tensors with one key; where few are, with one key below a prefix that the other side lacks."""
+    root, first, second = "", dict(a.tensors), dict(b.tensors)
+    shared = first.keys() & second.keys()
+    if len(shared) * 2 < min(len(first), len(second)):
+        below, above = _root(first, second), _root(second, first)
+        if below:
+            root, first = below, _below(first, below)
+        elif above:
+            root, second = f"-{above}", _below(second, above)
+    both = {key: (one, second[key]) for key, one in first.items() if key in second}
+    only_a = {key: one for key, one in first.items() if key not in second}
+    only_b = {key: one for key, one in second.items() if key not in first}
+    return Matched(both, only_a, only_b, root)
+
+
+def _root(whole: Mapping[str, Logical], part: Mapping[str, Logical]) -> str:
+    """What the keys of most of a part begin with in the whole; "" if nothing does."""
+    names = list(part)
+    votes: dict[str, int] = {}
+    endings: dict[str, list[str]] = {}
+    for key in whole:
+        endings.setdefault(key.rpartition(".")[0].rpartition(".")[2] + key.rpartition(".")[2], []).append(key)
+    tried = names[:: len(names) // _TRIED + 1]
+    for name in tried:
+        end = name.rpartition(".")[0].rpartition(".")[2] + name.rpartition(".")[2]
+        for key in endings.get(end, ()):
+            if key.endswith(f".{name}") and whole[key].shape == part[name].shape:
+                votes[key[: -len(name)]] = votes.get(key[: -len(name)], 0) + 1
+    best = max(votes, key=lambda one: votes[one], default="")
+    return best if best and votes[best] * 2 > len(tried) else ""
+
+
+def _below(tensors: Mapping[str, Logical], root: str) -> dict[str, Logical]:
+    inner = {key.removeprefix(root): one for key, one in tensors.items() if key.startswith(root)}
+    return inner | {key: one for key, one in tensors.items() if not key.startswith(root) and key not in inner}
+
+
+def folded(found: Matched) -> Tensors:
+    """The same as rows."""
+    shapes, dtypes = found.shapes, found.dtypes
+    return Tensors(
+        alike=len(found.both) - len(shapes) - len(dtypes),
+        renamed=_pairs(found.renamed),
+        only_a=_alone(found.only_a, "a"),
+        only_b=_alone(found.only_b, "b"),
+        shapes=_pairs(shapes),
+        dtypes=_pairs(dtypes),
+        stacks=stacks(found),
+    )
+
+
+_Facts = tuple[object, ...]
+
+
+def grouped(keys: Iterable[str], facts: Callable[[str], _Facts]) -> list[tuple[str, list[str]]]:
+    """Keys that differ only in numbers and have the same facts: the folded name, and the keys."""
+    groups: dict[tuple[tuple[str, ...], _Facts], list[tuple[tuple[int, ...], str]]] = {}
+    for key in keys:
+        text, numbers = placed(key)
+        groups.setdefault((text, facts(key)), []).append((numbers, key))
+    rows = []
+    for (text, _), members in groups.items():
+        by_numbers = dict(members)
+        rows += [
+            (written(text, ranges), [by_numbers[numbers] for numbers in product(*ranges)])
+            for ranges in products(list(by_numbers))
+        ]
+    return rows
+
+
+def _pairs(found: Mapping[str, tuple[Logical, Logical]]) -> tuple[TensorPair, ...]:
+    def facts(key: str) -> _Facts:
+        one, other = found[key]
+        return one.shape, other.shape, one.dtype, other.dtype, split(one.stored)[0], split(other.stored)[0]
+
+    rows = grouped(found, facts)
+    return tuple(
+        TensorPair(
+            name=printable(name),
+            count=len(keys),
+            component=found[keys[0]][0].component or found[keys[0]][1].component,
+            a=held([found[key][0] for key in keys]),
+            b=held([found[key][1] for key in keys]),
+        )
+        for name, keys in rows[:_ROWS]
+    )
+
+
+def _alone(found: Mapping[str, Logical], side: str) -> tuple[TensorPair, ...]:
+    rows = grouped(found, lambda key: (found[key].shape, found[key].dtype, split(found[key].stored)[0]))
+    result = []
+    for name, keys in rows[:_ROWS]:
+        there = held([found[key] for key in keys])
+        a, b = (there, None) if side == "a" else (None, there)
+        component = found[keys[0]].component
+        result.append(TensorPair(name=printable(there.name or name), count=len(keys), component=component, a=a, b=b))
+    return tuple(result)
+
+
+def held(tensors: Sequence[Logical]) -> Held:
+    """Tensors of one shape and dtype, as they are stored."""
+    first = tensors[0]
+    names = fold(dict.fromkeys(one.stored for one in tensors))
+    return Held(name=printable(names[0]), shape=first.shape, dtype=first.dtype)
+
+
+def stacks(found: Matched) -> tuple[Stack, ...]:
+    """Layers or experts of which one side has more: where numbers of names are there on one side alone."""
+    result: list[Stack] = []
+    numbers = _numbers(found)
+    for name, (a, b) in numbers.items():
+        if a and b and len(a) != len(b) and not _inside(name, [stack.name for stack in result]):
+            what: Literal["layers", "experts"] = "experts" if "expert" in name.rpartition(".")[2] else "layers"
+            result.append(Stack(name=printable(name), what=what, a=len(a), b=len(b)))
+    return tuple(result)
+
+
+def _inside(name: str, others: Collection[str]) -> bool:
+    return any(name.startswith(f"{other}.") and "expert" not in name.rpartition(".")[2] for other in others)
+
+
+def _numbers(found: Matched) -> dict[str, tuple[set[int], set[int]]]:
+    """The numbers after each list of modules, as A and as B has them, by its name with `*` for earlier numbers."""
+    sides: dict[str, tuple[set[int], set[int]]] = {}
+    for place, keys in enumerate(((*found.both, *found.only_a), (*found.both, *found.only_b))):
+        for key in keys:
+            text, inner = split(key)
+            for count, number in enumerate(inner):
+                name = ".*".join(text[: count + 1])[1:]
+                sides.setdefault(name, (set(), set()))[place].add(number)
+    return sides

@@ -1,0 +1,121 @@
+"""What differs between two checkpoints, in a versioned schema that every rendering shows."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from hfcount.diffing.pieces import (
+    Cell,
+    ConfigKey,
+    DiffDepth,
+    Expectation,
+    FileSums,
+    Relation,
+    Side,
+    Tensors,
+    Values,
+)
+from hfcount.figures import Part
+from hfcount.project import SCHEMA
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Diff(Part):
+    """What differs between two checkpoints.
+
+    Fields may be added under `schema` 1; none is removed or changes its meaning. `relations` say what B is to A,
+    `summary` the same in a line. `same_structure` is whether both have the same tensors, however they are named or laid
+    out, of one dtype; null where that could not be told. `cells` say what differs layer by layer, if something does.
+    `parts` are those of pipelines, by name.
+    """
+
+    schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
+    a: Side
+    b: Side
+    summary: str
+    relations: tuple[Relation, ...] = ()
+    same_structure: bool | None = None
+    depth: DiffDepth | None = None
+    config: tuple[ConfigKey, ...] = ()
+    tensors: Tensors | None = None
+    files: FileSums | None = None
+    values: Values | None = None
+    cells: tuple[Cell, ...] = ()
+    expectation: Expectation | None = None
+    notes: tuple[str, ...] = ()
+    parts: "dict[str, Diff] | None" = None
+
+    @property
+    def exit_code(self) -> int:
+        """0: the same structure, or what was expected; 1: it differs, or is not that; 3: that could not be told."""
+        told = self.same_structure if self.expectation is None else self.expectation.met
+        return {True: 0, False: 1, None: 3}[told]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the structure is the same, or what was expected holds."""
+        return self.exit_code == 0
+
+    def __bool__(self) -> bool:
+        """`ok`."""
+        return self.ok
+
+    def __repr__(self) -> str:
+        return f"<Diff {self.a.model} {self.b.model}: {self.summary}>"
+
+    def __str__(self) -> str:
+        """As the terminal shows it."""
+        from hfcount.diffing.text import as_text
+
+        return as_text(self)
+
+    def to_markdown(self) -> str:
+        """As --format markdown prints it."""
+        from hfcount.diffing.markdown import render
+
+        return render(self)
+
+    def to_html(self) -> str:
+        """As the page that `-o FILE.html` writes (extra `html`)."""
+        from hfcount.diffing.page import render
+
+        return render(self)
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def to_json(self) -> str:
+        """The same as one line of ASCII JSON; `parts` is left out where there are none."""
+        return json.dumps(_fields(self), default=_fields)
+
+    def model_dump(self) -> dict[str, Any]:
+        """The same as nested dicts, by the names of its fields."""
+        return asdict(self)
+
+    @classmethod
+    def model_validate_json(cls, text: str | bytes) -> "Diff":
+        """A Diff from the output of `to_json`; raises ValueError (pydantic's) for anything else."""
+        return _adapter().validate_json(text)
+
+    @classmethod
+    def model_json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema of the output of `to_json`."""
+        dialect = "https://json-schema.org/draft/2020-12/schema"
+        address = SCHEMA.replace("report.schema.json", "diff.schema.json")
+        return {"$schema": dialect, "$id": address, **_adapter().json_schema()}
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    found = {one.metadata.get("alias", one.name): getattr(part, one.name) for one in fields(part)}
+    return {name: value for name, value in found.items() if name != "parts" or value is not None}
+
+
+@cache
+def _adapter() -> "TypeAdapter[Diff]":
+    from pydantic import TypeAdapter  # its import takes longer than a run without it
+
+    return TypeAdapter(Diff)

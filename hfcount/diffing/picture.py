@@ -1,0 +1,101 @@
+"""What differs layer by layer, as a drawing: a column for each layer, a row for each component."""
+
+from collections.abc import Sequence
+from math import log10
+from typing import NamedTuple
+
+from hfcount.diffing.pieces import Cell
+from hfcount.reporters.colours import COLOURS
+from hfcount.text import plural
+
+WIDTH, LABEL, ROW = 960, 130, 20
+"""Of a drawing, of the names of its rows, and the height of a row, in pixels."""
+
+STATES = {
+    "only_a": "only in A",
+    "only_b": "only in B",
+    "shapes": "another shape",
+    "dtypes": "another dtype",
+    "values": "other values",
+    "same": "the same",
+}
+"""What a cell may show, the most important first, and the words for it."""
+
+
+class Box(NamedTuple):
+    """A rectangle of a drawing, how it is filled, and what it says when pointed at."""
+
+    x: float
+    y: float
+    width: float
+    style: str
+    text: str
+
+
+class Drawing(NamedTuple):
+    """One list of layers.
+
+    Args:
+        rows: the names of components, with the height at which each is written.
+        ticks: numbers of layers, with their places.
+    """
+
+    title: str
+    height: int
+    rows: Sequence[tuple[str, float]]
+    ticks: Sequence[tuple[int, float]]
+    boxes: Sequence[Box]
+
+
+def drawings(cells: Sequence[Cell]) -> list[Drawing]:
+    """A drawing for each list of layers, and one for what is outside of them."""
+    stacks: dict[str, list[Cell]] = {}
+    for cell in cells:
+        stacks.setdefault(cell.stack, []).append(cell)
+    return [_drawn(name, own) for name, own in sorted(stacks.items(), key=lambda one: (-len(one[1]), one[0]))]
+
+
+def _drawn(name: str, cells: Sequence[Cell]) -> Drawing:
+    numbers = sorted({cell.number for cell in cells if cell.number is not None})
+    order = list(COLOURS)
+    rows = sorted({cell.component for cell in cells}, key=lambda one: order.index(one) if one in order else 99)
+    width = min((WIDTH - LABEL) / max(len(numbers), 1), 60)
+    columns = {number: place for place, number in enumerate(numbers)}
+    boxes = [
+        Box(
+            LABEL + columns.get(cell.number if cell.number is not None else -1, 0) * width,
+            rows.index(cell.component) * ROW,
+            max(width - 1, 0.5),
+            style(cell),
+            _said(cell),
+        )
+        for cell in cells
+    ]
+    step = max(1, -(-len(numbers) * 30 // (WIDTH - LABEL)))
+    ticks = [(number, LABEL + columns[number] * width + width / 2) for number in numbers[::step]]
+    heights = [(row, place * ROW + ROW * 0.7) for place, row in enumerate(rows)]
+    return Drawing(name or "outside of layers", len(rows) * ROW + (18 if ticks else 2), heights, ticks, boxes)
+
+
+def state(cell: Cell) -> str:
+    """What a cell shows: the most important of what differs in it."""
+    return next((name for name in STATES if name != "same" and getattr(cell, name)), "same")
+
+
+def style(cell: Cell) -> str:
+    """The style of a cell; other values are the darker the more they differ."""
+    found = state(cell)
+    if found != "values" or not cell.relative:
+        return found
+    strength = min(4, max(0, int(log10(cell.relative) + 4)))  # from a thousandth and less to 1 and more
+    return f"values v{strength}"
+
+
+def _said(cell: Cell) -> str:
+    where = f"{cell.stack}.{cell.number}" if cell.number is not None else "outside of layers"
+    parts = [
+        f"{getattr(cell, name):,} {text}" for name, text in STATES.items() if name != "same" and getattr(cell, name)
+    ]
+    differing = "; ".join(parts) or "all the same"
+    relative = f" by {cell.relative:.2%}" if cell.relative else ""
+    return f"{where} {cell.component}, {plural(cell.tensors, 'tensor')}: {differing}{relative}"

@@ -1,0 +1,87 @@
+"""What B is to A: each thing that explains some of the differences, and what is left."""
+
+from collections.abc import Iterator, Sequence
+
+from hfcount.diffing.compared import Compared, Left
+from hfcount.diffing.configs import otherwise, sized_otherwise
+from hfcount.diffing.contents import is_same_structure, of_files, of_values
+from hfcount.diffing.listing import relation as files_relation
+from hfcount.diffing.listing import settled
+from hfcount.diffing.matching import Matched
+from hfcount.diffing.pieces import Relation
+from hfcount.diffing.sides import Looked
+from hfcount.diffing.storing import containers, dtypes, spelling
+from hfcount.diffing.structure import explained
+from hfcount.text import plural, printable
+
+
+def relations(c: Compared) -> list[Relation]:
+    """What B is to A, the most important first."""
+    found: list[Relation] = []
+    if c.matched is not None:
+        found += _of_structure(c, c.matched)
+    contents = list(_of_contents(c, found))
+    found = [*contents, *found] if is_same_structure(found) else [*found, *contents]
+    if not any(one.kind == "another-model" for one in found):
+        found += otherwise(c.config, is_same_structure(found) and sized_otherwise(c.a.blueprint, c.b.blueprint))
+    return found
+
+
+def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
+    left = explained(c, matched)
+    if _is_another(c, matched, left):
+        return [Relation(kind="another-model", text=_another(c))]
+    if left.count:
+        left.say("tensors", _rest(left))
+    return [*dtypes(c, matched), *left.relations, *spelling(c, matched), *containers(c)]
+
+
+def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relation]:
+    """What is known of contents, and else that the structure is the same."""
+    if c.matched is None:
+        return
+    values = c.values
+    read = values is not None and not values.sampled and values.identical < values.tensors
+    if c.files is not None and settled(c.files) and is_same_structure(structure) and not read:
+        yield files_relation(c.files)
+    elif values is not None:
+        yield from of_values(values, structure)
+    elif is_same_structure(structure):
+        known = list(of_files(c.files, c.a, c.b))
+        how = " as far as files can be read" if c.unread else " by configs alone" if c.described else ""
+        yield from known or [Relation(kind="same-structure", text=f"has A's structure{how}")]
+
+
+def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
+    """Whether most tensors differ in ways that nothing explains."""
+    agreeing = len(matched.both) - len(matched.shapes)
+    sizes = [len(one.tensors) for one in c.inventories if one]
+    if matched.root or not left.count or c.a.adapter is not None:
+        return False
+    return _families(c)[0] != _families(c)[1] or 2 * agreeing < max(sizes, default=0)
+
+
+def _another(c: Compared) -> str:
+    families = _families(c)
+    if families[0] != families[1]:
+        return f"is another model: {printable(families[1])}, and A is {printable(families[0])}"
+    return f"is another model of the same type, {printable(families[0])}, with other sizes"
+
+
+def _families(c: Compared) -> tuple[str, str]:
+    a, b = (one.blueprint.spec.family if one.blueprint else _type(one) for one in (c.a, c.b))
+    return a, b
+
+
+def _type(one: Looked) -> str:
+    """What a model is of that no family describes."""
+    return str(one.values.get("general.architecture" if one.gguf else "model_type") or "an unknown type")
+
+
+def _rest(left: Left) -> str:
+    said = [
+        f"lacks {plural(len(left.only_a), 'tensor')} of A" if left.only_a else "",
+        f"has {plural(len(left.only_b), 'tensor')} that A lacks" if left.only_b else "",
+        f"has other shapes in {plural(len(left.shapes), 'tensor')}" if left.shapes else "",
+    ]
+    return ", ".join(filter(None, said))

@@ -1,0 +1,223 @@
+"""Two checkpoints, from their names to what differs."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from hfcount.choices import Expected
+from hfcount.diffing import configs, listing, merging, pipelines
+from hfcount.diffing.cells import cells
+from hfcount.diffing.compared import Compared
+from hfcount.diffing.effects import of_adapter, of_gguf
+from hfcount.diffing.expecting import Told, expectation, merged
+from hfcount.diffing.files import compare, known
+from hfcount.diffing.held import held
+from hfcount.diffing.matching import folded, match
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import ConfigKey, DiffDepth, FileSums, Relation, Side
+from hfcount.diffing.relations import relations
+from hfcount.diffing.sides import Looked, looked, report
+from hfcount.diffing.tensors import Inventory
+from hfcount.diffing.values import Gaps, all_values, samples, shown
+from hfcount.errors import HfcountError
+from hfcount.fetcher import Request
+from hfcount.fetcher.checksums import Contents
+from hfcount.figures import Failure
+from hfcount.inspection import Options
+from hfcount.text import plural, printable
+
+_APART = ("spelling", "tie", "reading")
+"""Relations that leave the structure as it is, besides those of contents."""
+
+
+class Asked(NamedTuple):
+    """What is asked besides how far to look.
+
+    Args:
+        sample: whether the ends of tensors are compared.
+        expected: what B has to be to A.
+        adapter: what was merged into A, where that is expected.
+    """
+
+    sample: bool = False
+    expected: Expected | None = None
+    adapter: str | None = None
+
+
+def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: Asked) -> Diff:
+    """What differs between two checkpoints; a side that cannot be looked at is said to be.
+
+    Args:
+        a, b: which they are, or why one of them is none.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        contents = tuple(pool.map(known, (a, b)))
+    files = compare(*contents)
+    found = _by_files((a, b), contents, files, options)
+    if found is not None:
+        return found if wanted.expected is None else replace(found, expectation=expectation(wanted.expected, found))
+    sides = (
+        one if isinstance(one, HfcountError) else listing.listed(one, there)
+        for one, there in zip((a, b), contents, strict=True)
+    )
+    with ExitStack() as both:
+        one, other = (both.enter_context(looked(request, options.of_headers)) for request in sides)
+        if one.pipeline or other.pipeline:
+            return pipelines.diff(one, other, lambda a, b: diff(a, b, options, wanted))
+        return _differing(one, other, files, options, wanted)
+
+
+def _by_files(
+    requests: tuple[Request | HfcountError, Request | HfcountError],
+    contents: tuple[Contents | None, ...],
+    files: FileSums | None,
+    options: Options,
+) -> Diff | None:
+    """What checksums say, where all weights are the same and looking further would take requests."""
+    a, b = requests
+    if files is None or not listing.settled(files) or not isinstance(a, Request) or not isinstance(b, Request):
+        return None
+    one, other = contents
+    if one is None or other is None or not (one.commit or other.commit):
+        return None
+    if options.depth == "data" and not (one.commit and other.commit):
+        return None
+    return listing.diff((a, b), (one, other), files)
+
+
+def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, wanted: Asked) -> Diff:
+    c = replace(compared(a, b), files=files)
+    gaps = _gaps(c, options, wanted.sample)
+    if gaps is not None and c.matched is not None:
+        c = replace(c, gaps=gaps, values=shown(gaps, c.matched))
+    container = held(a, b)
+    found = relations(c) if container is None else [*container.relations]
+    result = Diff(
+        a=side(a, c.inventories[0]),
+        b=side(b, c.inventories[1]),
+        summary=_summary(a, b, found),
+        relations=tuple(found),
+        same_structure=_same_structure(c) if container is None else False if container.relations else None,
+        depth=_depth(a, b) if c.values is None else "samples" if c.values.sampled else "data",
+        config=tuple(c.config),
+        tensors=folded(c.matched) if c.matched else None,
+        files=c.files,
+        values=c.values,
+        cells=cells(c.matched, c.gaps) if c.matched else (),
+        notes=(*_notes(a, b, c), *(container.notes if container else ())),
+    )
+    if wanted.expected is None:
+        return result
+    return replace(result, expectation=expectation(wanted.expected, result, partial(_merged, c, result, wanted)))
+
+
+def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
+    """Whether the adapter that is named was merged."""
+    if wanted.adapter is None or c.a.request is None:
+        return None, "no adapter was named: --adapter says which"
+    try:
+        targets, allowed = merging.targets(wanted.adapter, c.a.request, c.a.blueprint)
+    except merging.Unmerged as error:
+        return None, str(error).rstrip(".")
+    same = {key: gap.same for key, gap in c.gaps.by_key.items()} if c.gaps else {}
+    return merged(targets, allowed, same, found)
+
+
+def _gaps(c: Compared, options: Options, sample: bool) -> Gaps | None:
+    """How values compare, where that is asked for."""
+    if c.matched is None or not (options.depth == "data" or sample):
+        return None
+    return all_values(c.a, c.b, c.matched, options) if options.depth == "data" else samples(c.a, c.b, c.matched)
+
+
+def compared(a: Looked, b: Looked) -> Compared:
+    """All that was looked at, one side against the other."""
+    if a.alone is not b.alone:
+        return Compared(a, b, None, (a.inventory(), b.inventory()))
+    one, other = a.inventory(b.blueprint), b.inventory(a.blueprint)
+    if one and other and one.packing and one.layouts == other.layouts:  # what is packed is compared as it is stored
+        one, other = a.inventory(raw=True), b.inventory(raw=True)
+    matched = match(one, other) if one and other else None
+    keys = _keys(a, b) if a.values and b.values else ()
+    return Compared(a, b, matched, (one, other), keys)
+
+
+def _keys(a: Looked, b: Looked) -> tuple[ConfigKey, ...]:
+    """The configs, the metadata or the settings, by what they change."""
+    if a.gguf is not None:
+        return configs.plain(a.values, b.values, of_gguf)
+    if a.adapter is not None:
+        return configs.plain(a.values, b.values, of_adapter)
+    return configs.compare(a.values, b.values, (a.blueprint, b.blueprint))
+
+
+def side(one: Looked, own: Inventory | None) -> Side:
+    """One side as the report shows it."""
+    found = report(one)
+    view = one.view
+    stored = found.evidence.tensors if found.evidence else len(own.tensors) if own and own.measured else None
+    return Side(
+        model=found.model,
+        revision=found.revision,
+        source=found.source,
+        container=found.container,
+        family=found.family,
+        architecture=found.architecture,
+        verdict=found.verdict,
+        findings=tuple(finding.code for finding in found.findings),
+        parameters=found.parameters.total if found.parameters else None,
+        tensors=stored,
+        bytes=view.data_bytes if view else None,
+        dtypes=view.elements if view else found.evidence.dtypes if found.evidence else None,
+        packing=own.packing or None if own else None,
+        error=_failure(one.unseen),
+    )
+
+
+def _failure(error: HfcountError | None) -> Failure | None:
+    return Failure(kind=error.kind, message=str(error)) if error else None
+
+
+def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
+    if found:
+        return "B " + "; ".join(one.text for one in found)
+    sides = [name for name, one in (("A", a), ("B", b)) if one.unseen or one.inventory() is None]
+    return f"{' and '.join(sides)} could not be looked at" if sides else "nothing is known of how they compare"
+
+
+def _same_structure(c: Compared) -> bool | None:
+    if c.matched is None:
+        return None
+    if c.unread:
+        return None
+    sized = configs.sized_otherwise(c.a.blueprint, c.b.blueprint)
+    return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
+
+
+def _depth(a: Looked, b: Looked) -> DiffDepth | None:
+    order: tuple[DiffDepth, ...] = ("config", "index", "headers")
+    found = [one.inspection.evidence.depth if one.inspection else "headers" for one in (a, b) if not one.unseen]
+    known = [order.index(one) for one in found if one in order]
+    return order[min(known)] if known and len(found) == 2 else None
+
+
+def _notes(a: Looked, b: Looked, c: Compared) -> list[str]:
+    notes = []
+    for name, one, own in (("A", a, c.inventories[0]), ("B", b, c.inventories[1])):
+        if one.broken:
+            notes.append(f"{name}: files are missing or cannot be read ({', '.join(dict.fromkeys(one.broken))}).")
+        if one.inspection and one.inspection.blueprint is None and not one.alone and one.inspection.outcome.findings:
+            notes.append(f"{name}: {one.inspection.outcome.findings[0].message}")
+        if one.error is not None and one.shards is not None:
+            notes.append(f"{name} is compared by the names that it stores: {one.error}")
+        elif own is not None and not own.measured:
+            notes.append(f"{name}: shapes and dtypes are those of its config, since no headers were read.")
+        if one.inspection and one.inspection.evidence.unseen and one.adapter is None:
+            notes.append(f"{name}: {one.inspection.evidence.unseen.message}")
+    if c.gaps and (c.gaps.reason or c.gaps.uncompared):
+        what = c.gaps.reason or f"{plural(c.gaps.uncompared, 'tensor')} of one shape could not be compared by value."
+        notes.append(f"Values: {what}")
+    return [printable(note, None) for note in notes]

@@ -1,0 +1,192 @@
+"""What explains tensors that one side lacks or has in another shape: parts, towers, layers, experts, rows, heads."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from hfcount.diffing.compared import Compared, Left
+from hfcount.diffing.matching import Matched, stacks
+from hfcount.diffing.sides import Looked
+from hfcount.diffing.tensors import Logical
+from hfcount.text import plural, printable
+from hfcount.verifier.folding import fold
+
+_TOWERS = {"vision": "vision tower", "audio": "audio tower"}
+_PARTS = (*_TOWERS, "projector")
+_FEW = 3  # names in a line
+_MOST = 1_000  # tensors of a head
+
+
+def explained(c: Compared, matched: Matched) -> Left:
+    """What is left of the differences, with what explains the others."""
+    left = Left(dict(matched.only_a), dict(matched.only_b), dict(matched.shapes))
+    _part(matched, left)
+    _prediction(left)
+    _towers(c, left)
+    _stacks(matched, left)
+    _vocabulary(c, left)
+    _head(c, left)
+    return left
+
+
+def _part(matched: Matched, left: Left) -> None:
+    """One side is a part of the other: what lies beside that part is explained by it."""
+    if not matched.root:
+        return
+    name = printable(matched.root.removeprefix("-").rstrip("."))
+    if matched.root.startswith("-"):
+        left.say("part", f"holds A as its part {name}, with {plural(len(left.only_b), 'further tensor')}")
+        left.only_b.clear()
+    else:
+        left.say("part", f"is A's part {name}, without {plural(len(left.only_a), 'other tensor')}")
+        left.only_a.clear()
+
+
+def _prediction(left: Left) -> None:
+    for side, verb in ((left.only_a, "lacks A's"), (left.only_b, "adds")):
+        own = [key for key, one in side.items() if one.leaf and one.leaf.part == "prediction"]
+        for key in own:
+            del side[key]
+        if own:
+            left.say("prediction", f"{verb} layers that predict further tokens ({plural(len(own), 'tensor')})")
+
+
+def _towers(c: Compared, left: Left) -> None:
+    for side, place, verb in ((left.only_a, 0, "lacks A's"), (left.only_b, 1, "adds a")):
+        whole = c.inventories[place]
+        own = Counter(one.component for one in side.values())
+        there = Counter(one.component for one in whole.tensors.values()) if whole else Counter()
+        gone = [name for name in _PARTS if own[name] and own[name] == there[name]]
+        if not any(name in _TOWERS for name in gone):
+            continue
+        for key in [key for key, one in side.items() if one.component in gone]:
+            del side[key]
+        towers = " and ".join(_TOWERS[name] for name in gone if name in _TOWERS)
+        left.say("towers", f"{verb} {towers} ({plural(sum(own[name] for name in gone), 'tensor')})")
+
+
+def _stacks(matched: Matched, left: Left) -> None:
+    """Layers and experts of which one side has more."""
+    found: dict[tuple[Literal["layers", "experts"], int, int], list[str]] = {}
+    for stack in stacks(matched):
+        side, other = (left.only_a, left.only_b) if stack.a > stack.b else (left.only_b, left.only_a)
+        own = [key for key in side if _is_in(key, stack.name)]
+        if not own or any(_is_in(key, stack.name) for key in other):
+            continue
+        for key in own:
+            del side[key]
+        found.setdefault((stack.what, stack.a, stack.b), []).append(stack.name)
+    for (what, a, b), names in found.items():
+        where = f"{', '.join(names[:_FEW])}{' ...' if len(names) > _FEW else ''}"
+        text = f"has {b:,} of A's {a:,} {what}" if a > b else f"has {b:,} {what}, and A has {a:,}"
+        left.say(what, f"{text} ({where})")
+    _stacked_experts(left)
+
+
+def _is_in(key: str, name: str) -> bool:
+    """Whether a key lies in a list of modules, `name` with `*` for numbers."""
+    segments, wanted = key.split("."), name.split(".")
+    return (
+        len(segments) > len(wanted)
+        and all(
+            one == other or (other == "*" and one.isdecimal()) for one, other in zip(segments, wanted, strict=False)
+        )
+        and segments[len(wanted)].isdecimal()
+    )
+
+
+def _stacked_experts(left: Left) -> None:
+    """Experts in one tensor, of which one side has fewer; their router has as many rows."""
+    moe = {key: pair for key, pair in left.shapes.items() if pair[0].component in ("experts", "router")}
+    counts = {(one.shape[0], other.shape[0]) for one, other in moe.values() if one.shape[1:] == other.shape[1:]}
+    experts = any(pair[0].component == "experts" for pair in moe.values())
+    if len(counts) != 1:
+        return
+    own = [key for key, (one, other) in moe.items() if one.shape[1:] == other.shape[1:]]
+    for key in own:
+        del left.shapes[key]
+    a, b = counts.pop()
+    if experts or not any(one.kind == "experts" for one in left.relations):
+        left.say("experts", f"has {b:,} of A's {a:,} experts" if b < a else f"has {b:,} experts, and A has {a:,}")
+
+
+def _vocabulary(c: Compared, left: Left) -> None:
+    """Rows of the embedding, and with them those of the head."""
+    rows = Counter(
+        (one.shape[place], other.shape[place])
+        for one, other in left.shapes.values()
+        if one.component in ("embedding", "lm_head") and (place := _one_differs(one.shape, other.shape)) is not None
+    )
+    vocabulary = tuple(_vocab(side) for side in (c.a, c.b))
+    for a, b in rows:
+        own = [key for key, (one, other) in left.shapes.items() if _resized(one.shape, other.shape) == (a, b)]
+        if vocabulary != (a, b) and not any("embed" in key or "wte" in key for key in own):
+            continue
+        for key in own:
+            del left.shapes[key]
+        more = f"{plural(abs(b - a), 'row')} {'more' if b > a else 'fewer'}"
+        left.say("vocabulary", f"has a vocabulary with {more} ({a:,}, then {b:,})")
+
+
+def _vocab(side: Looked) -> int | None:
+    size = side.values.get("vocab_size")
+    text = side.values.get("text_config")
+    size = text.get("vocab_size", size) if isinstance(text, dict) else size
+    return size if isinstance(size, int) else None
+
+
+def _one_differs(one: tuple[int, ...], other: tuple[int, ...]) -> int | None:
+    """The only dimension in which two shapes differ; None where they differ in more."""
+    places = [place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
+    return places[0] if len(one) == len(other) and len(places) == 1 else None
+
+
+def _resized(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, int] | None:
+    place = _one_differs(one, other)
+    return None if place is None else (one[place], other[place])
+
+
+def _head(c: Compared, left: Left) -> None:
+    own = _heads(c.a), _heads(c.b)
+    sides = zip((left.only_a, left.only_b), own, strict=True)
+    heads = tuple({key: one for key, one in side.items() if _is_head(one, names)} for side, names in sides)
+    if not any(heads):
+        return
+    for key in heads[0]:
+        del left.only_a[key]
+    for key in heads[1]:
+        del left.only_b[key]
+    names = [_listed(side.values()) for side in heads]
+    if heads[0] and not heads[1] and _ties(c.b, heads[0]):
+        left.say("tie", f"ties its head to the embedding, and A stores {names[0]}")
+    elif heads[1] and not heads[0] and _ties(c.a, heads[1]):
+        left.say("tie", f"stores a head of its own ({names[1]}), and A ties it to the embedding")
+    elif all(heads):
+        left.say("head", f"has another head: {names[1]} in place of {names[0]}")
+    else:
+        left.say("head", f"has no head: A has {names[0]}" if heads[0] else f"has a head, and A has none: {names[1]}")
+
+
+def _is_head(one: Logical, heads: frozenset[str]) -> bool:
+    return one.component == "lm_head" or one.name in heads
+
+
+def _heads(side: Looked) -> frozenset[str]:
+    """The names of what the class of a config has around the base model."""
+    if side.blueprint is None or side.blueprint.derived_with:
+        return frozenset()
+    return frozenset(name for leaf in side.blueprint.head if leaf.count < _MOST for name in leaf.names())
+
+
+def _ties(side: Looked, heads: Mapping[str, Logical]) -> bool:
+    """Whether a side ties what the other stores."""
+    if side.blueprint is None:
+        return False
+    tied = {leaf.name for leaf in side.blueprint.leaves if leaf.tied_to}
+    return any(one.name in tied for one in heads.values())
+
+
+def _listed(tensors: Iterable[Logical]) -> str:
+    names = fold([one.name for one in tensors])
+    shown = ", ".join(printable(name) for name in names[:_FEW])
+    return f"{shown} and {len(names) - _FEW} more rows" if len(names) > _FEW else shown

@@ -1,0 +1,225 @@
+"""The values of tensors that both sides have: all of them in local files, or samples of them anywhere."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from math import sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+from hfcount.data.places import Place, places
+from hfcount.diffing.matching import Matched, grouped
+from hfcount.diffing.pieces import ValueRow, Values
+from hfcount.diffing.sides import Looked
+from hfcount.diffing.spans import Run, paired, runs
+from hfcount.diffing.tensors import Logical
+from hfcount.errors import FetchError
+from hfcount.fetcher.data_files import data_folder
+from hfcount.formats.samples import Piece
+from hfcount.inspection import Options
+from hfcount.text import printable
+from hfcount.tree.leaves import split
+
+PAGE = 65_536
+"""Bytes that are compared at either end of a tensor, where samples are."""
+
+_MOST = 2_000  # tensors that are sampled
+_ROWS = 500
+_NUMPY = "numpy is not installed, which --depth data needs: pip install 'hfcount[data]'"
+
+
+@dataclass
+class Gap:
+    """How the values of one tensor compare; figures are of all its elements, None where bytes alone were compared."""
+
+    same: bool = True
+    elements: int = 0
+    differing: int = 0
+    largest: float = 0.0
+    squares: float | None = 0.0
+    base: float = 0.0
+    based: int = 0
+
+
+@dataclass
+class Gaps:
+    """The same of all tensors that were compared, by key.
+
+    Args:
+        uncompared: how many tensors of one shape were not.
+        reason: why none could be.
+    """
+
+    by_key: dict[str, Gap] = field(default_factory=dict)
+    sampled: bool = False
+    uncompared: int = 0
+    reason: str = ""
+
+
+class _Pair(NamedTuple):
+    """The runs of a tensor on both sides, in order."""
+
+    key: str
+    parts: Sequence[tuple[Run, Run]]
+
+
+def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps:
+    """Every value of local files."""
+    if find_spec("numpy") is None:
+        return Gaps(reason=_NUMPY)
+    try:
+        folders = _folder(a), _folder(b)
+    except FetchError as error:
+        return Gaps(reason=str(error))
+    from hfcount.data.comparing import Span, compare_all  # which imports numpy
+
+    pairs, left = _pairs(a, b, matched)
+    spans: dict[str, tuple[Span, Span]] = {}
+    for pair in pairs:
+        for number, (one, other) in enumerate(pair.parts):
+            first = Span(folders[0] / one.file, one.begin, one.end - one.begin, one.dtype, (one.elements,))
+            second = Span(folders[1] / other.file, other.begin, other.end - other.begin, other.dtype, (one.elements,))
+            spans[f"{number} {pair.key}"] = first, second
+    size = sum(one.size + other.size for one, other in spans.values())
+    try:
+        found = compare_all(spans, options.reading(size))
+    except FetchError as error:
+        return Gaps(reason=str(error), uncompared=left + len(pairs))
+    gaps = Gaps({pair.key: Gap() for pair in pairs}, uncompared=left)
+    for name, part in found.items():
+        gap = gaps.by_key[name.partition(" ")[2]]
+        gap.same &= part.identical
+        gap.elements += part.elements
+        gap.differing += part.differing
+        gap.largest = max(gap.largest, part.largest)
+        gap.squares = (gap.squares or 0.0) + part.squares
+        gap.base += part.base
+        gap.based += part.based
+    return gaps
+
+
+def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
+    """The first and last bytes of each tensor, by ranges."""
+    pairs, left = _pairs(a, b, matched, one_dtype=True)
+    chosen = pairs[:: len(pairs) // _MOST + 1]
+    ends = {pair.key: [*_ends(pair.parts)] for pair in chosen}
+    sides: list[Mapping[Piece, str]] = []
+    for place, one in enumerate((a, b)):
+        wanted = dict.fromkeys(both[place] for several in ends.values() for both in several)
+        try:
+            sides.append(one.documents.shards.sample(list(wanted)) if one.documents else {})
+        except FetchError as error:
+            return Gaps(sampled=True, reason=str(error))
+    gaps = Gaps(sampled=True, uncompared=left + len(pairs) - len(chosen))
+    for key, several in ends.items():
+        digests = [(sides[0].get(one), sides[1].get(other)) for one, other in several]
+        if any(None in both for both in digests):
+            gaps.uncompared += 1
+        else:
+            gaps.by_key[key] = Gap(all(one == other for one, other in digests), squares=None)
+    return gaps
+
+
+def _ends(parts: Sequence[tuple[Run, Run]]) -> Iterator[tuple[Piece, Piece]]:
+    """The beginning of the first part, and the end of the last."""
+    first, last = parts[0], parts[-1]
+    size = min(first[0].end - first[0].begin, PAGE)
+    yield _piece(first, 0, size)
+    whole = last[0].end - last[0].begin
+    begin = max(whole - PAGE, size if len(parts) == 1 else 0)
+    if begin < whole:
+        yield _piece(last, begin, whole)
+
+
+def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
+    one, other = (Piece(run.file, run.begin + begin, run.begin + end) for run in both)
+    return one, other
+
+
+def _folder(one: Looked) -> Path:
+    """Where the weight files of a side are on this machine; raises FetchError where they are not."""
+    if one.documents is None or one.request is None or not one.shards:
+        raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files of safetensors to read")
+    return data_folder(one.request, one.documents, list(one.shards))
+
+
+def _pairs(a: Looked, b: Looked, matched: Matched, one_dtype: bool = False) -> tuple[list[_Pair], int]:
+    """The tensors of one shape whose bytes are known on both sides, and how many others there are."""
+    where = _places(a), _places(b)
+    found: list[_Pair] = []
+    left = 0
+    for key, (one, other) in matched.both.items():
+        if one.shape != other.shape:
+            continue
+        parts = _parts(one, other, where)
+        if parts is None or (one_dtype and any(x.dtype != y.dtype for x, y in parts)):
+            left += 1
+        elif parts:
+            found.append(_Pair(key, parts))
+    return found, left
+
+
+def _places(one: Looked) -> Mapping[str, Place]:
+    named = {name: shard for name, shard in (one.shards or {}).items() if name.endswith(".safetensors")}
+    return places(named) if one.container in (None, "adapter") else {}
+
+
+def _parts(
+    one: Logical, other: Logical, where: tuple[Mapping[str, Place], Mapping[str, Place]]
+) -> Sequence[tuple[Run, Run]] | None:
+    a = runs(one.bytes, where[0]) if one.bytes is not None else None
+    b = runs(other.bytes, where[1]) if other.bytes is not None else None
+    if a is None or b is None:
+        return None
+    parts = list(paired(a, b))
+    return parts if parts or not any(run.elements for run in (*a, *b)) else None
+
+
+def shown(gaps: Gaps, matched: Matched) -> Values | None:
+    """The same as the report shows it; None where nothing was compared."""
+    if not gaps.by_key:
+        return None
+    rows = []
+    differing = {key: gap for key, gap in gaps.by_key.items() if not gap.same}
+    for name, keys in grouped(differing, lambda key: (matched.both[key][0].component, split(key)[0])):
+        rows.append(_row(name, keys, gaps, matched))
+    components: dict[str, list[str]] = {}
+    for key in gaps.by_key:
+        components.setdefault(matched.both[key][0].component or "other", []).append(key)
+    return Values(
+        sampled=gaps.sampled,
+        tensors=len(gaps.by_key),
+        identical=sum(gap.same for gap in gaps.by_key.values()),
+        uncompared=gaps.uncompared,
+        components=tuple(_row(name, keys, gaps, matched) for name, keys in components.items()),
+        rows=tuple(sorted(rows, key=lambda row: -(row.relative or 0))[:_ROWS]),
+    )
+
+
+def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueRow:
+    differing = [gaps.by_key[key] for key in keys if not gaps.by_key[key].same]
+    component = matched.both[keys[0]][0].component
+    row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing))
+    if not differing or any(gap.squares is None for gap in differing):
+        return row
+    elements = sum(gap.elements for gap in differing)
+    rms = sqrt(sum(gap.squares or 0.0 for gap in differing) / elements) if elements else 0.0
+    return ValueRow(
+        name=printable(name),
+        component=component,
+        tensors=len(keys),
+        differing=len(differing),
+        share=sum(gap.differing for gap in differing) / elements if elements else 0.0,
+        largest=max(gap.largest for gap in differing),
+        rms=rms,
+        relative=relative(differing),
+    )
+
+
+def relative(gaps: Sequence[Gap]) -> float | None:
+    """The root mean square of differences as a share of that of A's values; None where that is zero."""
+    elements, based = sum(gap.elements for gap in gaps), sum(gap.based for gap in gaps)
+    base = sum(gap.base for gap in gaps)
+    if not elements or not based or not base or any(gap.squares is None for gap in gaps):
+        return None
+    return sqrt(sum(gap.squares or 0.0 for gap in gaps) / elements) / sqrt(base / based)

@@ -1,0 +1,75 @@
+"""Ling 3: Kimi Delta Attention, and in the last layer of each group latent attention with a gate for each head."""
+
+from hfcount import keys
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.parts import (
+    altered,
+    correction_bias,
+    drafting,
+    embedding,
+    mla,
+    network,
+    pre_norm,
+    rms_norm,
+    shared_moe,
+    stack,
+    with_head,
+)
+from hfcount.parts.mixers import kimi_delta
+from hfcount.spec import MLA, DeltaNet, Layer, MoE, Sizes, Spec, flag
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+# bailing_moe_v3.py of ml-explore/mlx-lm 0.32.2 and of sgl-project/sglang 0.5.23
+MODEL_TYPES = ("bailing_moe_v3",)
+CLASSES = ("BailingMoeV3ForCausalLM",)
+IGNORED = ("kda_lower_bound", "kda_safe_gate", "rope_interleave", "score_function", "use_mla_nope", "use_rmsnorm")
+
+
+class BailingMoeV3(Sizes):
+    """Whether decays and gates of the delta attention come from one projection each."""
+
+    no_kda_lora: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[BailingMoeV3]:
+    if c.bool("multi_gate", default=False) or c.str("router_type", default="topN") == "MultiRouter":
+        raise UnknownArchitecture(f"{c.where}: {c.family} is not described with routers for images and sound.")
+    heads, width = c.int("num_attention_heads"), c.int("head_dim")
+    kernel = c.int("short_conv_kernel_size")
+    linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
+    latent = keys.mla(c)
+
+    def experts() -> MoE:
+        return keys.bailing_experts(c)
+
+    networks = keys.networks(c, keys.dense_and_sparse(c, "first_k_dense_replace", listed=None), experts)
+    layers = keys.combined(keys.in_groups(c, latent, linear), networks)
+    ahead = keys.mtp(c, lambda: Layer(mixer=latent, ffn=experts()))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(BailingMoeV3.read(c))
+
+
+def blueprint(s: Spec[BailingMoeV3]) -> Block:
+    d = s.hidden
+
+    def latent(a: MLA) -> Block:
+        out = Linear(a.heads * a.value_dim, d, a.bias)
+        return altered(mla(d, a), o_proj=None, dense=out, g_proj=Linear(d, a.heads))
+
+    def sparse(m: MoE) -> Block:
+        gate = block("router", weight=Tensor((m.experts, d)), expert_bias=correction_bias(m))
+        return altered(shared_moe(d, m), gate=gate)
+
+    def layer(one: Layer) -> Block:
+        mixer = one.mixer
+        linear = None
+        if isinstance(mixer, DeltaNet):
+            linear = altered(kimi_delta(d, mixer, ranked=not s.own.no_kda_lora), A_log=Tensor((mixer.key_heads,)))
+        whole = pre_norm(d, attention=linear or latent(one.latent), mlp=network(d, one, sparse))
+        if not one.mtp:
+            return whole
+        return Block(drafting(d, one.replace(first=True, last=True), whole).children, "mtp")
+
+    layers = (*stack(s.layers, layer), *stack(s.stack("mtp"), layer))
+    body = block(word_embeddings=embedding(s.vocab, d), layers=layers, norm=rms_norm(d))
+    return with_head(s, body, table="word_embeddings")

@@ -1,0 +1,136 @@
+"""What the files of a checkpoint contain, by checksums at hand: those that the Hub lists, and that downloads keep."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha1
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import folder
+from hfcount.fetcher.data_files import listed
+from hfcount.fetcher.interface import Request
+from hfcount.formats.json import Document, parse_value
+
+_SHA256, _SHA1 = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
+_SMALL = 10_000_000  # bytes of a local file whose checksum is computed
+_DEEP = 4  # folders below one in which files are looked for
+
+
+class Content(NamedTuple):
+    """A file: its bytes, None if unknown, and checksums by their kind, such as `sha256`."""
+
+    size: int | None
+    sums: Mapping[str, str]
+
+    def same(self, other: "Content") -> bool | None:
+        """Whether another file has the same content; None where that cannot be told."""
+        if None not in (self.size, other.size) and self.size != other.size:
+            return False
+        found = [self.sums[kind] == other.sums[kind] for kind in self.sums if kind in other.sums and kind != "place"]
+        if self.sums.get("place", "") == other.sums.get("place"):
+            return True
+        return all(found) if found else None
+
+
+class Contents(NamedTuple):
+    """The files of a checkpoint at one commit, None of a folder."""
+
+    files: Mapping[str, Content]
+    commit: str | None = None
+
+
+def contents(request: Request) -> Contents | None:
+    """What a folder or repo contains, by its paths; None where nothing says it.
+
+    Raises:
+        FetchError: it could not be reached, or there is no such repo.
+    """
+    if request.fixtures is not None or request.file is not None:
+        return None
+    if folder.takes(request):
+        return _local(folder.local_path(request.model) / (request.subfolder or ""))
+    from hfcount.fetcher import cache
+
+    if cache.takes(request):
+        return None
+    return _of_hub(request)
+
+
+def _of_hub(request: Request) -> Contents | None:
+    """By the listing, in one request for each of its pages."""
+    from hfcount.fetcher import endpoint, hub
+    from hfcount.fetcher.client import Denied
+    from hfcount.fetcher.hub_listing import Asked, pages
+    from hfcount.fetcher.listing import read_model
+
+    place = endpoint.endpoint()
+    if not endpoint.is_repo_id(request.model):
+        return None
+    client = hub.asking(request.timeout, request.meter)
+    asked = Asked(client, place, request.model, f"the listing of {request.path}")
+    url = place.api(request.model, "revision", request.revision or "main") + "?blobs=true"
+    try:
+        found = pages(asked, url)
+        commit, _ = read_model(found[0])
+        files = {name: one for page in found for name, one in read_contents(page)}
+    except (Denied, DocumentError):  # whoever reads the repo says why
+        return None
+    finally:
+        client.close()
+    prefix = f"{request.subfolder}/" if request.subfolder else ""
+    inner = {name[len(prefix) :]: one for name, one in files.items() if name.startswith(prefix)}
+    return Contents(inner, commit) if commit else None
+
+
+def read_contents(document: Document) -> Iterator[tuple[str, Content]]:
+    """The files of `/api/models/{repo}/revision/{revision}?blobs=true`, as far as it names them.
+
+    Raises:
+        DocumentError: it is no JSON.
+    """
+    value = parse_value(document)
+    entries = value.get("siblings") if isinstance(value, dict) else None
+    for entry in entries if isinstance(entries, list) else ():
+        name = entry.get("rfilename") if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            size = entry.get("size")
+            yield name, Content(size if type(size) is int else None, _sums(entry))
+
+
+def _sums(entry: Mapping[str, Any]) -> dict[str, str]:
+    lfs, oid = entry.get("lfs"), entry.get("blobId")
+    sha256 = lfs.get("sha256") if isinstance(lfs, dict) else None
+    if isinstance(sha256, str) and _SHA256.fullmatch(sha256):
+        return {"sha256": sha256}  # the other one is that of a pointer
+    return {"git": oid} if isinstance(oid, str) and _SHA1.fullmatch(oid) else {}
+
+
+def _local(root: Path) -> Contents | None:
+    """By what a download has kept, and of small files by what they contain."""
+    found: dict[str, Content] = {}
+    with suppress(OSError):
+        for place, folders, names in os.walk(root):
+            folders[:] = [one for one in folders if one[0] != "."]
+            depth = len(Path(place).relative_to(root).parts)
+            if depth >= _DEEP:
+                folders.clear()
+            for name in names:
+                path = Path(place, name)
+                with suppress(OSError):
+                    found[path.relative_to(root).as_posix()] = _of_file(path)
+    return Contents(found) if found else None
+
+
+def _of_file(path: Path) -> Content:
+    facts = path.stat()
+    sums = {"place": f"{facts.st_dev} {facts.st_ino}"}
+    with suppress(FetchError):
+        kept = listed(path)
+        if kept and not kept.later:
+            sums["sha256"] = kept.sha256
+    if facts.st_size <= _SMALL and path.is_file():
+        sums["git"] = sha1(b"blob %d\0" % facts.st_size + path.read_bytes()).hexdigest()
+    return Content(facts.st_size, sums)

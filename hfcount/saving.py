@@ -1,0 +1,106 @@
+"""A callback for trainers that verifies each checkpoint as soon as it is written."""
+
+import logging
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from hfcount.api import verify, verify_model
+from hfcount.errors import HfcountError, NotVerified
+
+if TYPE_CHECKING:
+    from hfcount.report.model import Report
+
+OnMismatch = Literal["warn", "stop", "raise"]
+
+_log = logging.getLogger("hfcount")
+
+
+class VerifyCallback:
+    """Verifies the model before the first step of a Trainer of transformers, and each checkpoint after it is written.
+
+    It works on the main process alone, writes nothing and logs what it finds as `hfcount`. What cannot be looked at,
+    such as the shards of FSDP or DeepSpeed, is logged as well, and never ends a training.
+
+    >>> trainer = Trainer(model, args, train_dataset=data, callbacks=[VerifyCallback()])  # doctest: +SKIP
+
+    Args:
+        on_mismatch: what follows where a checkpoint is wrong: `warn` logs it, `stop` also ends the training after this
+            step, and `raise` raises NotVerified.
+        on_report: called with the folder (None: the model in memory) and its report, whatever its verdict is.
+        first: whether the model is verified before the first step.
+        options: of `verify`; `depth` is `data` unless another one is given, so that every value is read.
+
+    Raises:
+        TypeError: `verify` has no such option.
+        ValueError: there is no such `on_mismatch`.
+    """
+
+    def __init__(
+        self,
+        on_mismatch: OnMismatch = "warn",
+        *,
+        on_report: "Callable[[Path | None, Report], object] | None" = None,
+        first: bool = True,
+        **options: Any,
+    ) -> None:
+        if on_mismatch not in get_args(OnMismatch):
+            raise ValueError(f"on_mismatch is {on_mismatch!r}, and must be one of {', '.join(get_args(OnMismatch))}.")
+        signature(verify).bind("", **options)
+        self.on_mismatch, self.on_report, self.first = on_mismatch, on_report, first
+        self.options: dict[str, Any] = {"depth": "data", **options}
+
+    def __getattr__(self, event: str) -> Callable[..., None]:
+        """What does nothing, for the events of a trainer that are of no interest here."""
+        if event.startswith("on_"):
+            return lambda *_, **__: None
+        raise AttributeError(event)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+        """Verifies the model in memory: its names, shapes and dtypes."""
+        if self.first and model is not None and _is_main(state):
+            policy = {name: self.options[name] for name in ("allow", "strict", "derive_with") if name in self.options}
+            self._look("the model", None, lambda: verify_model(model, **policy), control)
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Verifies the folder that was just written."""
+        if _is_main(state):
+            folder = _written(Path(args.output_dir), f"checkpoint-{state.global_step}")
+            self._look(str(folder), folder, lambda: verify(folder, **self.options), control)
+
+    def _look(self, what: str, folder: Path | None, look: "Callable[[], Report]", control: Any) -> None:
+        try:
+            report = look()
+        except (HfcountError, ImportError, TypeError) as error:  # the last says why a model in memory cannot be seen
+            _log.log(logging.INFO if folder is None else logging.WARNING, "%s was not verified: %s", what, error)
+            return
+        if self.on_report:
+            self.on_report(folder, report)
+        if report.ok:
+            _log.info("%s: %s", what, report.verdict)
+        elif report.verdict != "mismatch":
+            _log.warning("%s was not verified: %s", what, report.error.message if report.error else _reasons(report))
+        elif self.on_mismatch == "raise":
+            report.raise_for_verdict()
+        else:
+            control.should_training_stop |= self.on_mismatch == "stop"
+            _log.warning("%s", _reasons(report))
+
+
+def _is_main(state: Any) -> bool:
+    return bool(getattr(state, "is_world_process_zero", True))
+
+
+def _written(output: Path, name: str) -> Path:
+    """The folder of a step; the runs of a search for hyperparameters have folders of their own."""
+    folders = [folder for folder in (output / name, *output.glob(f"*/{name}")) if folder.is_dir()]
+    return max(folders, key=lambda folder: folder.stat().st_mtime, default=output / name)
+
+
+def _reasons(report: "Report") -> str:
+    try:
+        report.raise_for_verdict()
+    except NotVerified as error:
+        return str(error)
+    return report.verdict

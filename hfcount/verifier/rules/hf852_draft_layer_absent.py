@@ -1,0 +1,34 @@
+"""HF852: draft layer absent."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class DraftLayerAbsent(Finding):
+    """With --target MODEL only: a draft reads the state of a layer that its target does not have.
+
+    Args:
+        target: the target, as it is named.
+        listed: the numbers of the layers, as far as there are none.
+        last: the largest number that there may be.
+    """
+
+    code = "HF852"
+    name = "draft-layer-absent"
+    level = "error"
+    why = "The draft of a deeper model, or numbers that count from 1."
+    remedy = "Take the draft that was made for this target, or correct the list."
+
+    key: str
+    target: str
+    listed: tuple[int, ...]
+    last: int
+
+    @property
+    def text(self) -> str:
+        shown = ", ".join(f"{number:,}" for number in self.listed[:5])
+        more = f" and {len(self.listed) - 5:,} more" if len(self.listed) > 5 else ""
+        return (
+            f"{self.key} has {shown}{more}, and {printable(self.target)} has states numbered 0 to {self.last:,}"
+            f" ({self.expected:,} layers)."
+        )

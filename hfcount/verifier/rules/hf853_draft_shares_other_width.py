@@ -1,0 +1,30 @@
+"""HF853: draft shares other width."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class DraftSharesOtherWidth(Finding):
+    """With --target MODEL only: a draft stores no table of words and takes its target's, which is of another width.
+
+    Args:
+        target: the target, as it is named.
+    """
+
+    code = "HF853"
+    name = "draft-shares-other-width"
+    level = "error"
+    why = "A draft that is narrower than its target, saved without its own embedding."
+    remedy = "Store the draft with its own tensors of that name, or take the draft that was made for this target."
+
+    expected: int
+    observed: int
+    target: str
+
+    @property
+    def text(self) -> str:
+        names = " and no ".join(self.tensors)
+        return (
+            f"The draft stores no {names} and takes that of {printable(self.target)}, whose rows are"
+            f" {self.observed:,} wide; its own layers are {self.expected:,} wide."
+        )

@@ -1,0 +1,120 @@
+"""Values of two files held against each other: what differs, how much, and what is said of files that change."""
+
+from collections.abc import Callable
+from math import inf, nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tables import over
+
+from hfcount.data.bits import FLOATS, WHOLE
+from hfcount.data.chunks import CHUNK
+from hfcount.data.comparing import Difference, Span, compare, compare_all
+from hfcount.data.decoded import decoded
+from hfcount.errors import FetchError
+from hfcount.storage.dtypes import BITS
+
+
+def _span(path: Path, raw: bytes, dtype: str, shape: tuple[int, ...], before: int = 8) -> Span:
+    path.write_bytes(b"\1" * before + raw + b"\2" * 5)
+    return Span(path, before, len(raw), dtype, shape)
+
+
+def _floats(tmp_path: Path, a: list[float], b: list[float], dtypes: tuple[str, str] = ("F32", "F32")) -> Difference:
+    spans = [
+        _span(tmp_path / f"{side}", np.array(some, f"<f{BITS[dtype] // 8}").tobytes(), dtype, (len(some),), 3 + side)
+        for side, (some, dtype) in enumerate(zip((a, b), dtypes, strict=True))
+    ]
+    return compare(*spans)
+
+
+@pytest.mark.parametrize(("a", "b", "differing", "beyond", "largest", "rms"), [
+    ([1, 2, 3, 4], [1, 2, 3, 4], 0, 0, 0, 0),
+    ([1, 2, 3, 4], [1, 2, 3, 6], 1, 0, 2, 1),
+    ([0, nan, inf, -inf], [0, nan, inf, -inf], 0, 0, 0, 0),
+    ([0, nan, 3, 1], [0, 1, inf, 3], 3, 2, 2, 1),
+    ([0.0], [-0.0], 1, 0, 0, 0),
+    ([1e-30, 0], [0, 0], 1, 0, 1e-30, 7.0710678e-31),
+    ([1e30, 0], [0, 0], 1, 0, 1e30, 7.0710678e29),
+    ([], [], 0, 0, 0, 0),
+])  # fmt: skip
+def test_what_differs_is_counted(
+    a: list[float], b: list[float], differing: int, beyond: int, largest: float, rms: float, tmp_path: Path
+) -> None:
+    found = _floats(tmp_path, a, b)
+    assert (found.elements, found.differing, found.beyond, found.identical) == (
+        len(a),
+        differing,
+        beyond,
+        not differing,
+    )
+    assert found.largest == pytest.approx(largest)
+    assert found.rms == pytest.approx(rms)
+
+
+def test_values_of_two_dtypes_are_held_against_each_other(tmp_path: Path) -> None:
+    assert _floats(tmp_path, [1, -0.0, nan], [1, 0, nan], ("F32", "F16")).identical
+    found = _floats(tmp_path, [1, 2.5, 1e300], [1, 2.0, 1], ("F64", "F32"))
+    assert (found.differing, found.largest) == (2, 1e300)
+    assert found.rms is None
+    assert _floats(tmp_path, [3.0, 4.0], [3.0, 5.0]).relative == pytest.approx(0.5**0.5 / 12.5**0.5)
+
+
+@over("dtype", [*BITS])
+def test_every_dtype_is_the_same_as_itself_and_not_where_a_bit_differs(dtype: str, tmp_path: Path) -> None:
+    raw = np.random.default_rng(3).integers(0, 2 if dtype == "BOOL" else 256, 48, dtype=np.uint8)
+    other = raw.copy()
+    other[16] ^= 1
+    shape = (48 * 8 // BITS[dtype],)
+    one, same = (_span(tmp_path / name, raw.tobytes(), dtype, shape) for name in "ab")
+    assert compare(one, same) == Difference(shape[0])
+    assert compare(one, _span(tmp_path / "c", other.tobytes(), dtype, shape)).differing == 1
+
+
+@over("dtype", [*FLOATS, *WHOLE])
+def test_a_dtype_has_the_values_of_the_one_that_holds_them_all(dtype: str, tmp_path: Path) -> None:
+    if dtype == "C64":
+        return
+    raw = np.random.default_rng(4).integers(0, 2 if dtype == "BOOL" else 256, 96, dtype=np.uint8)
+    values = decoded(dtype, raw, wide=True)
+    shape = (len(values),)
+    a = _span(tmp_path / "a", raw.tobytes(), dtype, shape)
+    b = _span(tmp_path / "b", values.astype("<f8").tobytes(), "F64", shape)
+    assert compare(a, b).identical
+
+
+def test_tensors_longer_than_a_chunk_are_found_in_any_file(tmp_path: Path) -> None:
+    count = 40 * CHUNK // 2 + 3
+    codes = np.zeros(count, "<u2")
+    a = _span(tmp_path / "a", codes.tobytes(), "BF16", (count,))
+    codes[[5, CHUNK // 2, count - 1]] = 0x3F80
+    b = _span(tmp_path / "b", codes.tobytes(), "BF16", (count,), 1000)
+    seen: list[int] = []
+    found = compare_all({"x": (a, b), "y": (b, b)}, seen.append)
+    assert (found["x"].differing, found["x"].largest, found["y"].identical) == (3, 1.0, True)
+    assert sum(seen) == 2 * (a.size + b.size)
+
+
+def test_unknown_dtypes_are_held_against_each_other_by_their_bytes(tmp_path: Path) -> None:
+    a, b = (_span(tmp_path / name, raw, "Q8_0", (32,)) for name, raw in (("a", b"\0" * 34), ("b", b"\0" * 33 + b"\1")))
+    assert (compare(a, a).identical, compare(a, b).differing, compare(a, b).largest) == (True, 1, 0.0)
+
+
+@pytest.mark.parametrize(("spoil", "text"), [
+    (lambda path: path.unlink(), "b vanished while it was read."),
+    (lambda path: path.write_bytes(b"12"), "b was changed while it was read. Run again."),
+])  # fmt: skip
+def test_files_that_are_gone_or_short_are_said(spoil: Callable[[Path], object], text: str, tmp_path: Path) -> None:
+    a, b = (_span(tmp_path / name, b"\0" * 8, "F32", (2,)) for name in "ab")
+    spoil(b.path)
+    with pytest.raises(FetchError) as caught:
+        compare(a, b)
+    assert str(caught.value) == text
+
+
+def test_other_shapes_are_refused(tmp_path: Path) -> None:
+    a = _span(tmp_path / "a", b"\0" * 8, "F32", (2,))
+    for b in (a._replace(shape=(1, 2)), a._replace(dtype="Q8_0", size=7)):
+        with pytest.raises(ValueError, match="cannot be compared"):
+            compare(a, b)

@@ -1,0 +1,337 @@
+"""Two checkpoints beside each other: what B is to A, which keys change what, how far one has to look."""
+
+import json
+import os
+import shutil
+import struct
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import DEEPSEEK, TINY, config, named, raw, save_tiny, shard
+from conftest import Command
+from forking import Forks
+from loopback import Hub
+from schema import problems
+from tables import over
+
+import hfcount
+from hfcount.diffing.model import Diff
+
+Json = dict[str, Any]
+SINGLE = "model.safetensors"
+WIDTHS = {"F32": 4, "BF16": 2, "F16": 2}
+
+
+def written(folder: Path, values: Json, change: Mapping[str, float | None] | None = None, dtype: str = "BF16") -> Path:
+    """A checkpoint whose tensors hold numbers that their names make; some of them others, or not there at all."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_bytes(raw(values))
+    numbers = {}
+    for one in hfcount.blueprint(values).tensors():
+        more = (change or {}).get(one.name) or 0.0
+        numbers[one.name] = (tuple(map(int, one.shape)), number(one.name) + more)
+    gone = {name for name, number in (change or {}).items() if number is None}
+    (folder / SINGLE).write_bytes(filled({name: one for name, one in numbers.items() if name not in gone}, dtype))
+    return folder
+
+
+def number(name: str) -> float:
+    """What a tensor of this name is filled with."""
+    return sum(map(ord, name)) % 7 / 8
+
+
+def filled(tensors: Mapping[str, tuple[tuple[int, ...], float | list[float]]], dtype: str = "BF16") -> bytes:
+    """A file of tensors, each of one number, or of several parts of one number."""
+    whole = bytearray(shard({name: shape for name, (shape, _) in tensors.items()}, dtype, WIDTHS[dtype]))
+    begin = 8 + int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8:begin])
+    for name, (_, numbers) in tensors.items():
+        first, end = header[name]["data_offsets"]
+        parts = numbers if isinstance(numbers, list) else [numbers]
+        many = (end - first) // WIDTHS[dtype] // len(parts)
+        codes = [
+            struct.pack("<e", one) if dtype == "F16" else struct.pack("<f", one)[-WIDTHS[dtype] :] for one in parts
+        ]
+        whole[begin + first : begin + end] = b"".join(code * many for code in codes)
+    return bytes(whole)
+
+
+def renamed(folder: Path, source: Path, name: Callable[[str], str]) -> Path:
+    """A copy with other names in its file, of the same length."""
+    shutil.copytree(source, folder)
+    whole = (source / SINGLE).read_bytes()
+    end = 8 + int.from_bytes(whole[:8], "little")
+    header = {name(one): entry for one, entry in json.loads(whole[8:end]).items()}
+    text = json.dumps(header).encode()
+    (folder / SINGLE).write_bytes(len(text).to_bytes(8, "little") + text + whole[end:])
+    return folder
+
+
+def told(found: Diff) -> set[str]:
+    return {one.kind for one in found.relations}
+
+
+LLAMA = TINY["llama"]
+MOE = TINY["qwen3_moe"]
+ROPE = {"rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}}
+
+# Configs of A and B, what B is then, and the exit code
+SIZES: dict[str, tuple[Json, Json, set[str], int]] = {
+    "the same": (LLAMA, LLAMA, {"same-files"}, 0),
+    "fewer layers": (LLAMA, config("llama", num_hidden_layers=2), {"layers"}, 1),
+    "more layers": (LLAMA, config("llama", num_hidden_layers=5), {"layers"}, 1),
+    "fewer experts": (MOE, config("qwen3_moe", num_experts=4), {"experts"}, 1),
+    "more rows": (LLAMA, config("llama", vocab_size=52), {"vocabulary"}, 1),
+    "fewer rows of a tied table": (
+        config("qwen2", tie_word_embeddings=True),
+        config("qwen2", tie_word_embeddings=True, vocab_size=44),
+        {"vocabulary"},
+        1,
+    ),
+    "a head of its own": (config("llama", tie_word_embeddings=True), LLAMA, {"tie"}, 1),
+    "a tied head": (LLAMA, config("llama", tie_word_embeddings=True), {"tie"}, 1),
+    "no head": (LLAMA, config("llama", architectures=named("llama", "Model")), {"head"}, 1),
+    "another head": (LLAMA, config("llama", architectures=named("llama", "ForSequenceClassification")), {"head"}, 1),
+    "other widths": (LLAMA, config("llama", intermediate_size=24), {"tensors"}, 1),
+    "another size": (LLAMA, config("llama", hidden_size=16, intermediate_size=24), {"another-model"}, 1),
+    "another type": (LLAMA, TINY["qwen3"], {"another-model"}, 1),
+    "no prediction": (DEEPSEEK | {"num_nextn_predict_layers": 0}, DEEPSEEK, {"same-values"}, 0),
+    "other rope": (LLAMA, config("llama") | ROPE, {"same-values", "reading"}, 0),
+    "another version": (LLAMA, config("llama", transformers_version="4.30.0"), {"same-values"}, 0),
+}
+
+
+@pytest.mark.parametrize("row", SIZES.values(), ids=SIZES)
+def test_what_b_is(tmp_path: Path, row: tuple[Json, Json, set[str], int]) -> None:
+    a, b, kinds, code = row
+    found = hfcount.diff(written(tmp_path / "a", a), written(tmp_path / "b", b))
+    assert (told(found), found.exit_code) == (kinds, code), found.summary
+
+
+# A key of B's config, its value, and what it changes
+EFFECTS: dict[str, tuple[Json, str | None]] = {
+    "a size": ({"intermediate_size": 24}, "tensors"),
+    "a number of layers": ({"num_hidden_layers": 2}, "tensors"),
+    "an epsilon": ({"rms_norm_eps": 1e-5}, "reading"),
+    "the default": ({"rms_norm_eps": 1e-6, "hidden_act": "silu"}, None),
+    "an activation": ({"hidden_act": "gelu"}, "reading"),
+    "an id": ({"eos_token_id": 9}, "reading"),
+    "a dropout": ({"attention_dropout": 0.5}, "training"),
+    "a version": ({"transformers_version": "4.0.0"}, "none"),
+    "an earlier name": ({"dtype": None, "torch_dtype": "bfloat16"}, None),
+    "a dtype": ({"dtype": "float16"}, "storage"),
+    "a key of nobody's": ({"colour": "blue"}, "unknown"),
+    "rope of version 4": ({"rope_theta": 500000.0}, "reading"),
+    "rope that is usual": ({"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}, None),
+    "null": ({"rope_scaling": None, "head_dim": None}, None),
+}
+
+
+@pytest.mark.parametrize("row", EFFECTS.values(), ids=EFFECTS)
+def test_keys_by_effect(tmp_path: Path, row: tuple[Json, str | None]) -> None:
+    change, effect = row
+    for name, values in (("a", LLAMA), ("b", LLAMA | change)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_bytes(raw(values))
+    found = hfcount.diff(tmp_path / "a", tmp_path / "b")
+    assert [row.effect for row in found.config] == ([effect] if effect else [])
+
+
+def test_a_key_says_which_tensors_it_changes(tmp_path: Path) -> None:
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", config("llama", vocab_size=52))
+    (row,) = hfcount.diff(a, b).config
+    assert (row.key, row.a, row.b) == ("vocab_size", 50, 52)
+    assert row.tensors == ("model.embed_tokens.weight", "lm_head.weight")
+
+
+def test_readers_that_disagree_are_named(tmp_path: Path) -> None:
+    """Version 4 of transformers does not find where version 5 writes it."""
+    a, b = written(tmp_path / "a", config("llama", rope_theta=5e5)), written(tmp_path / "b", config("llama") | ROPE)
+    (row,) = hfcount.diff(a, b).config
+    assert row.key == "rope_parameters.rope_theta"
+    assert row.readers
+    assert "transformers 4.57 takes 10,000" in row.readers.replace("10000.0", "10,000")
+
+
+def test_other_names_are_the_same_tensors(tmp_path: Path) -> None:
+    a = written(tmp_path / "a", LLAMA)
+    b = renamed(tmp_path / "b", a, lambda name: name.removeprefix("model."))
+    found = hfcount.diff(a, b, depth="data")
+    assert told(found) == {"same-values", "spelling"}
+    assert found.tensors
+    assert sum(row.count for row in found.tensors.renamed) == 29
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_joined_experts_are_the_same_tensors(tmp_path: Path, apart: bool) -> None:
+    """Slices of a stack are compared with the matrices of each expert."""
+    a = written(tmp_path / "a", MOE)
+    stored: dict[str, tuple[tuple[int, ...], float | list[float]]] = {}
+    for one in hfcount.blueprint(MOE).tensors():
+        if ".experts." not in one.name:
+            stored[one.name] = (tuple(map(int, one.shape)), number(one.name))
+    for layer in range(3):
+        prefix = f"model.layers.{layer}.mlp.experts."
+        names = {end: [f"{prefix}{expert}.{end}_proj.weight" for expert in range(8)] for end in ("gate", "up", "down")}
+        both = [number(name) for pair in zip(names["gate"], names["up"], strict=True) for name in pair]
+        both[-1] += 0.5 if apart else 0.0
+        stored[f"{prefix}gate_up_proj"] = (8, 20, 12), both
+        stored[f"{prefix}down_proj"] = (8, 12, 10), [*map(number, names["down"])]
+    shutil.copytree(a, tmp_path / "b")
+    (tmp_path / "b" / SINGLE).write_bytes(filled(stored))
+    found = hfcount.diff(a, tmp_path / "b", depth="data")
+    assert found.same_structure
+    assert found.values
+    assert found.values.tensors == len([*hfcount.blueprint(MOE).tensors()])
+    assert told(found) == {"spelling", "finetune" if apart else "same-values"}
+    assert [row.name for row in found.values.rows] == ["layers.{0-2}.mlp.experts.7.up_proj.weight"] * apart
+
+
+# What differs, and what depth data says of it
+VALUES: dict[str, tuple[Mapping[str, float | None], str, set[str], str]] = {
+    "nothing": ({}, "BF16", {"same-values"}, "same"),
+    "the head": ({"lm_head.weight": 0.25}, "BF16", {"finetune"}, "finetune"),
+    "a cast": ({}, "F32", {"cast", "same-values"}, "cast"),
+}
+
+
+@pytest.mark.parametrize("row", VALUES.values(), ids=VALUES)
+def test_values(tmp_path: Path, row: tuple[Mapping[str, float | None], str, set[str], Any]) -> None:
+    change, dtype, kinds, expected = row
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", LLAMA, change, dtype)
+    (b / "generation_config.json").write_bytes(b"{}")
+    (b / "config.json").write_bytes(raw(LLAMA | {"_name_or_path": "x"}))
+    found = hfcount.diff(a, b, depth="data", expect=expected)
+    if not change and dtype == "BF16":
+        kinds = told(found) & {"same-values"}
+    assert (told(found), found.exit_code) == (kinds, 0), found.summary
+    if change:
+        assert found.values
+        (component,) = (row for row in found.values.components if row.differing)
+        assert (component.component, component.differing, component.largest) == ("lm_head", 1, 0.25)
+
+
+@pytest.fixture
+def asked(hub: Hub, tmp_path: Path, _forks: Forks) -> Callable[..., Diff]:
+    """What `hfcount diff` says of repos of the loopback Hub."""
+
+    def diff(*words: str | Path) -> Diff:
+        given = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+        _, out, err = _forks.run(["diff", "--json", *map(str, words)], tmp_path, os.environ | given, 600)
+        assert not err
+        return Diff.model_validate_json(out)
+
+    return diff
+
+
+def test_samples_are_read_by_ranges(tmp_path: Path, hub: Hub, asked: Callable[..., Diff]) -> None:
+    hub.publish("org/a", written(tmp_path / "a", LLAMA))
+    hub.publish("org/b", written(tmp_path / "b", LLAMA, {"lm_head.weight": 0.25}))
+    found = asked("org/a", "org/b", "--sample")
+    assert found.depth == "samples"
+    assert told(found) == {"finetune"}
+    assert found.values
+    assert found.values.identical == found.values.tensors - 1
+
+
+@pytest.mark.parametrize(("other", "most"), [({}, 2), ({"rms_norm_eps": 1e-5}, 4)])
+def test_a_copy_is_told_by_the_listings(
+    tmp_path: Path, hub: Hub, asked: Callable[..., Diff], other: Json, most: int
+) -> None:
+    hub.lfs = (".safetensors",)
+    hub.publish("org/base", written(tmp_path / "a", LLAMA))
+    hub.publish("org/merged", written(tmp_path / "b", LLAMA | other))
+    found = asked("org/base", "org/merged", "--expect", "finetune")
+    assert len(hub.requests) <= most
+    assert found.depth == "listing"
+    assert found.expectation
+    assert (found.expectation.met, found.exit_code) == (False, 1)
+    assert told(found) >= {"same-values" if other else "same-files"}
+
+
+def test_a_download_is_its_repo(tmp_path: Path, hub: Hub, asked: Callable[..., Diff]) -> None:
+    """By what `hf download --local-dir` keeps beside its files."""
+    hub.lfs = (".safetensors",)
+    source = written(tmp_path / "a", LLAMA)
+    commit = hub.publish("org/a", source)
+    shutil.copytree(source, tmp_path / "b")
+    kept = tmp_path / "b" / ".cache" / "huggingface" / "download"
+    kept.mkdir(parents=True)
+    digest = sha256((source / SINGLE).read_bytes()).hexdigest()
+    (kept / f"{SINGLE}.metadata").write_text(f"{commit}\n{digest}\n9999999999\n")
+    assert told(asked("org/a", tmp_path / "b")) == {"same-files"}
+    assert len(hub.requests) == 1
+
+
+ADAPTER = {"peft_type": "LORA", "r": 2, "target_modules": ["q_proj"], "base_model_name_or_path": "org/base"}
+Q = [f"model.layers.{layer}.self_attn.q_proj.weight" for layer in range(3)]
+
+# What differs in B, and whether it is A with the adapter
+MERGES: dict[str, tuple[dict[str, float | None], bool]] = {
+    "all targets": (dict.fromkeys(Q, 0.25), True),
+    "nothing": ({}, False),
+    "one target less": (dict.fromkeys(Q[1:], 0.25), False),
+    "more than targets": (dict.fromkeys([*Q, "lm_head.weight"], 0.25), False),
+    "a tensor is lost": (dict.fromkeys(Q, 0.25) | {"lm_head.weight": None}, False),
+}
+
+
+@pytest.mark.parametrize("row", MERGES.values(), ids=MERGES)
+def test_merges(tmp_path: Path, row: tuple[dict[str, float | None], bool]) -> None:
+    change, met = row
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", LLAMA, change)
+    (tmp_path / "adapter").mkdir()
+    (tmp_path / "adapter" / "adapter_config.json").write_bytes(raw(ADAPTER))
+    found = hfcount.diff(a, b, depth="data", expect="merge", adapter=tmp_path / "adapter")
+    assert found.expectation
+    assert found.expectation.met is met, found.expectation.reason
+
+
+@pytest.mark.parametrize("where", [("none", "a"), ("a", "none"), ("none", "nowhere")])
+def test_a_side_that_cannot_be_looked_at(tmp_path: Path, where: tuple[str, str]) -> None:
+    written(tmp_path / "a", LLAMA)
+    found = hfcount.diff(*(tmp_path / name for name in where))
+    assert found.exit_code == 3
+    assert [one.error is None for one in (found.a, found.b)] == [name == "a" for name in where]
+
+
+LINES: dict[str, tuple[str, int, str]] = {
+    "two folders": ("diff a b", 1, "B has 2 of A's 3 layers"),
+    "one": ("diff a", 2, "diff compares two"),
+    "json": ("diff a a --json", 0, '"same_structure": true'),
+    "markdown": ("diff a b --format markdown", 1, "### `a` and `b`"),
+    "not expected": ("diff a b --expect same", 1, "does not hold"),
+    "a cast": ("diff a b --expect cast", 1, "does not hold"),
+    "no adapter": ("diff a b --expect merge", 2, "--adapter"),
+    "nothing there": ("diff a ./nowhere", 3, "B: "),
+    "config alone": ("diff a/config.json b/config.json", 1, "num_hidden_layers"),
+    "a file": ("diff a b -o d.json -o d.md", 1, "layers"),
+    "help": ("help diff", 0, "A B"),
+}
+
+
+@over(("line", "code", "said"), LINES.values(), LINES)
+def test_lines(command: Command, line: str, code: int, said: str) -> None:
+    save_tiny(Path("a"))
+    save_tiny(Path("b"), num_hidden_layers=2)
+    result = command(*line.split())
+    assert (result.code, said in result.out + result.err) == (code, True), result
+
+
+def test_json_is_as_the_schema_says(tmp_path: Path) -> None:
+    schema = json.loads((Path(hfcount.__file__).parent / "docs" / "diff.schema.json").read_text())
+    assert Diff.model_json_schema() == schema, "run `python tests/tools/update.py`"
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", config("llama", vocab_size=52))
+    for found in (hfcount.diff(a, b, depth="data", expect="same"), hfcount.diff(a, tmp_path / "none")):
+        assert problems(schema, json.loads(found.to_json()), schema) == []
+        assert Diff.model_validate_json(found.to_json()) == found
+
+
+def test_it_says_the_same_in_every_form(tmp_path: Path) -> None:
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", config("llama", vocab_size=52))
+    found = hfcount.diff(a, b)
+    for text in (str(found), found.to_markdown()):
+        assert "vocabulary with 2 rows more (50, then 52)" in text

@@ -1,0 +1,146 @@
+"""Drafts: each is told by its config, in its own layout and in that of speculators, and held against its target."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command
+from drafted import DRAFTED, TARGET, eagle, flash, speculator, stored
+from tables import over
+from test_architectures import RECORDED
+
+import hfcount
+from hfcount.verifier.rules import RULES
+
+
+@over("name", DRAFTED)
+def test_a_draft_is_held_against_its_target(name: str, tmp_path: Path) -> None:
+    case = DRAFTED[name]
+    folder = case.write(tmp_path / "my-model")
+    report = hfcount.verify(folder, target=tmp_path / "target.json")
+    assert (report.verdict, " ".join(one.code for one in report.findings)) == (case.verdict, case.codes)
+    text = "\n".join(one.message for one in report.findings)
+    assert all(said in text for said in case.says), text
+    assert report.target == str(tmp_path / "target.json")
+    assert {check.name for check in report.checks} >= {"target_vocabulary", "target_width"}
+    alone = hfcount.verify(folder)
+    assert (alone.verdict, alone.findings, alone.target) == ("verified", (), None)
+
+
+def test_each_rule_of_drafts_has_a_case() -> None:
+    named = {code for case in DRAFTED.values() for code in case.codes.split()}
+    assert named == {code for code in RULES if "HF850" <= code <= "HF859"}
+
+
+NAMED: list[tuple[str, dict[str, Any]]] = [
+    ("llama_eagle3", eagle()),
+    ("llama_eagle3", eagle(architectures=["LlamaForCausalLM"])),
+    ("llama_eagle3", eagle(architectures=["PEagleDraftModel"])),
+    ("dflash", flash()),
+    ("dflash", flash(architectures=["DSparkDraftModel"])),
+    ("speculators_eagle3", speculator("eagle3", draft_vocab_size=24)),
+    ("speculators_mtp", speculator("mtp")),
+    ("eagle", {**TARGET, "model_type": "llama", "architectures": ["LlamaForCausalLMEagle"]}),
+    ("medusa", {"model_type": "medusa", "architectures": ["MedusaModel"]}),
+]
+
+
+@pytest.mark.parametrize(("family", "config"), NAMED)
+def test_a_config_tells_which_draft_it_is(family: str, config: dict[str, Any]) -> None:
+    blueprint = hfcount.blueprint(config)
+    assert blueprint.spec.family == family
+    assert not blueprint.unread
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    (speculator("eagle3", norm_before_fc=True, fc_norm=True), "norm_before_fc and fc_norm are both true"),
+    (speculator("eagle3", {"model_type": "gpt2"}), "llama and qwen3 alone"),
+    (speculator("mtp", {"model_type": "llama"}), "mtp has layers of"),
+    (speculator("mtp", num_nextn_predict_layers=2), "speculators builds one layer"),
+    (speculator("dflash"), "no aux_hidden_state_layer_ids"),
+    (speculator("dflash2", aux_hidden_state_layer_ids=[1], draft_vocab_size=24), "all 96 words"),
+    (speculator("dflash2", aux_hidden_state_layer_ids=[1], draft_vocab_size=96, conv_group_size=5), "multiple of"),
+    (
+        speculator("dflash2", aux_hidden_state_layer_ids=[1], draft_vocab_size=96, conv_kernel_size=9),
+        "exceeds block_size",
+    ),
+    (speculator("dspark", aux_hidden_state_layer_ids=[1], draft_vocab_size=96, markov_rank=0), "markov_rank is 0"),
+    (speculator("swift"), "speculators_swift"),
+    (flash(dflash_config={"projector_type": "other"}), "projector_type"),
+    ({"model_type": "mlp_speculator", "n_predict": 1, "tie_weights": True}, "nothing to tie"),
+]
+
+
+@pytest.mark.parametrize(("config", "said"), REFUSED)
+def test_what_no_library_builds_is_refused(config: dict[str, Any], said: str) -> None:
+    with pytest.raises((hfcount.ConfigError, hfcount.UnknownArchitecture), match=said):
+        hfcount.blueprint(config)
+
+
+def test_a_draft_of_more_words_than_its_target_cannot_run() -> None:
+    (problem,) = hfcount.blueprint(eagle(draft_vocab_size=100)).problems
+    assert "draft_vocab_size 100 exceeds vocab_size 96" in str(problem)
+
+
+def test_tables_are_needed_where_the_draft_knows_fewer_words() -> None:
+    assert {"d2t", "lm_head.weight"} <= {one.name for one in hfcount.blueprint(eagle()).tensors()}
+    assert "d2t" not in {one.name for one in hfcount.blueprint(eagle(draft_vocab_size=96)).tensors()}
+
+
+def test_a_layer_alone_has_no_numbers_of_the_model_around_it() -> None:
+    names = {one.name for one in hfcount.blueprint(RECORDED["deepseek_nextn"]["config"]).tensors()}
+    assert "model.layers.0.eh_proj.weight" in names
+    assert not any(name.startswith(("model.embed_tokens", "lm_head", "model.norm")) for name in names)
+
+
+OTHER: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"model_type": "bert"}, TARGET, "proposes no tokens"),
+    (eagle(), RECORDED["bert"]["config"], "is no target of a draft"),
+    (eagle(), {"model_type": "swift"}, "no family describes"),
+]
+
+
+@pytest.mark.parametrize(("draft", "target", "said"), OTHER)
+def test_what_drafts_nothing_or_is_no_target_is_said(
+    draft: dict[str, Any], target: dict[str, Any], said: str, command: Command, tmp_path: Path
+) -> None:
+    files = tmp_path / "draft.json", tmp_path / "target.json"
+    for file, values in zip(
+        files, (RECORDED["bert"]["config"] | draft if "bert" in str(draft) else draft, target), strict=True
+    ):
+        file.write_text(json.dumps(values))
+    done = command(str(files[0]), "--target", str(files[1]), "--json")
+    report = json.loads(done.out)
+    assert (done.code, report["verdict"]) == (3, "unverified")
+    assert said in report["error"]["message"]
+
+
+def test_any_model_may_draft_by_its_words(tmp_path: Path) -> None:
+    (tmp_path / "target.json").write_text(json.dumps(TARGET))
+    for vocab, codes in ((96, []), (90, ["HF851"])):
+        (tmp_path / "small.json").write_text(json.dumps({**TARGET, "hidden_size": 8, "vocab_size": vocab}))
+        report = hfcount.verify(tmp_path / "small.json", target=tmp_path / "target.json")
+        assert [one.code for one in report.findings] == codes
+
+
+def test_a_target_of_several_parts_is_its_language_model(tmp_path: Path) -> None:
+    target = RECORDED["gemma3"]["config"]
+    text = target["text_config"]
+    (tmp_path / "target.json").write_text(json.dumps(target))
+    own = {"vocab_size": text["vocab_size"], "hidden_size": text["hidden_size"], "head_dim": 8}
+    own |= {"eagle_config": {"eagle_aux_hidden_state_layer_ids": [text["num_hidden_layers"] - 1]}}
+    (tmp_path / "draft.json").write_text(json.dumps(eagle(**own)))
+    report = hfcount.verify(tmp_path / "draft.json", target=tmp_path / "target.json")
+    assert not [one.code for one in report.findings if one.severity == "error"]
+
+
+def test_a_target_does_not_go_with_what_ifs(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "draft.json").write_text(json.dumps(eagle()))
+    done = command(str(tmp_path / "draft.json"), "--target", "org/target", "--set", "draft_vocab_size=8")
+    assert done.code == 2
+    assert "--target compares a draft as it is published" in done.err
+
+
+def test_a_draft_stores_what_it_has() -> None:
+    assert "embed_tokens.weight" in stored(eagle())

@@ -1,0 +1,124 @@
+"""The callback for trainers: what it says of each checkpoint, what follows, and what it never does."""
+
+import json
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from readme import DOCS
+from test_pages import blocks
+from valued import UP, VALUED, put
+
+import hfcount
+
+TRAINER, OTHER = blocks(DOCS / "saving.md", "python")
+SOUND = VALUED["sound values"]
+SPOIL = put(UP, 7, 0x7FC0)
+
+
+def _saved(callback: hfcount.VerifyCallback, output: Path, main: bool = True, step: int = 7) -> Any:
+    control = SimpleNamespace(should_training_stop=False)
+    state = SimpleNamespace(global_step=step, is_world_process_zero=main)
+    callback.on_save(SimpleNamespace(output_dir=str(output)), state, control)
+    return control
+
+
+@pytest.mark.parametrize(("how", "stops"), [("warn", False), ("stop", True)])
+def test_a_wrong_checkpoint_is_logged_and_may_end_the_training(
+    how: Any, stops: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "hfcount")
+    callback = hfcount.VerifyCallback(how)
+    folder = SOUND.write(tmp_path / "checkpoint-7")
+    assert not _saved(callback, tmp_path).should_training_stop
+    SPOIL(folder)
+    assert _saved(callback, tmp_path).should_training_stop is stops
+    assert not _saved(callback, tmp_path, main=False).should_training_stop
+    sound, wrong = caplog.records
+    assert (sound.levelname, sound.getMessage()) == ("INFO", f"{folder}: verified")
+    assert wrong.levelname == "WARNING"
+    assert "HF901" in wrong.getMessage()
+
+
+def test_a_wrong_checkpoint_may_raise(tmp_path: Path) -> None:
+    SPOIL(SOUND.write(tmp_path / "run-1" / "checkpoint-7"))  # of a search for hyperparameters
+    seen: list[Any] = []
+    callback = hfcount.VerifyCallback("raise", on_report=lambda folder, report: seen.append((folder, report.verdict)))
+    with pytest.raises(hfcount.NotVerified, match="HF901"):
+        _saved(callback, tmp_path)
+    assert seen == [(tmp_path / "run-1" / "checkpoint-7", "mismatch")]
+    assert _saved(hfcount.VerifyCallback("stop", depth="headers"), tmp_path).should_training_stop is False
+
+
+@pytest.mark.parametrize(("file", "text"), [
+    ("pytorch_model_fsdp_0/__0_0.distcp", "accelerate merge-weights"),
+    ("global_step7/zero_pp_rank_0_mp_rank_00_model_states.pt", "zero_to_fp32.py"),
+    ("rng_state.pth", "checkpoint-7 has n"),
+    (None, "checkpoint-7"),
+])  # fmt: skip
+@pytest.mark.parametrize(("how", "config"), [("stop", True), ("raise", False)])
+def test_what_cannot_be_looked_at_ends_nothing(
+    how: Any, config: bool, file: str | None, text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    if file:
+        folder = SOUND.write(tmp_path / "checkpoint-7")
+        for one in folder.glob("model*" if config else "*"):
+            one.unlink()
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).touch()
+        if "zero" in file:
+            (folder / "zero_to_fp32.py").touch()
+    assert not _saved(hfcount.VerifyCallback(how), tmp_path).should_training_stop
+    (warning,) = caplog.records
+    assert warning.getMessage().count("verified") == 1
+    assert text in warning.getMessage()
+
+
+def test_wrong_arguments_are_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="must be one of warn, stop, raise"):
+        hfcount.VerifyCallback("halt")  # type: ignore[arg-type]  # which is what is tried
+    with pytest.raises(TypeError, match="dept"):
+        hfcount.VerifyCallback(dept="data")
+    assert hfcount.VerifyCallback().on_step_end(None, None, None) is None
+    assert not hasattr(hfcount.VerifyCallback(), "step")
+
+
+def test_the_page_s_lines_for_other_trainers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = SOUND.write(tmp_path / "checkpoint")
+    monkeypatch.chdir(tmp_path)
+    code = compile(OTHER, "saving.md", "exec")
+    exec(code, {"hfcount": hfcount})
+    SPOIL(folder)
+    with pytest.raises(hfcount.NotVerified, match="HF901"):
+        exec(code, {"hfcount": hfcount})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_a_real_trainer_stops_at_the_first_wrong_checkpoint(spoilt: bool, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the oracle is not installed")
+    transformers = pytest.importorskip("transformers", reason="the oracle is not installed")
+
+    class Spoil(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # of a library that may be absent
+        def on_step_end(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            if spoilt and state.global_step == 2:
+                model.model.layers[1].mlp.up_proj.weight.data[3, 4] = torch.nan
+
+    sizes = dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 2)
+    config = transformers.LlamaConfig(vocab_size=50, hidden_size=8, intermediate_size=12, **sizes)
+    often: dict[str, Any] = {"max_steps": 4, "save_steps": 1, "logging_strategy": "no"}
+    args = transformers.TrainingArguments(tmp_path, report_to=[], use_cpu=True, disable_tqdm=True, **often)
+    data = [{"input_ids": torch.arange(6), "labels": torch.arange(6)}] * 4
+    seen: list[Any] = []
+    names = {"model": transformers.LlamaForCausalLM(config), "args": args, "data": data}
+    code = TRAINER.replace('("stop")', '("stop", on_report=note)').replace(
+        "trainer.train()", "trainer.add_callback(Spoil)\n"
+    )
+    names |= {"note": lambda folder, report: seen.append((folder and folder.name, report.verdict)), "Spoil": Spoil}
+    exec(compile(code + "trainer.train()", "saving.md", "exec"), names)
+    steps = 2 if spoilt else 4
+    expected = [(None, "verified"), *((f"checkpoint-{step}", "verified") for step in range(1, steps + 1))]
+    assert seen == (expected if not spoilt else [*expected[:-1], ("checkpoint-2", "mismatch")])
+    assert json.loads((tmp_path / f"checkpoint-{steps}" / "trainer_state.json").read_text())["global_step"] == steps

@@ -1,0 +1,118 @@
+"""Lists what readers know and hfcount does not: `python tests/tools/season.py FOLDER`, as Markdown.
+
+FOLDER holds the source of transformers, vLLM, SGLang, mlx-lm and llama.cpp's converter, or of some of them, as `pip
+install --no-deps --target FOLDER` and an unpacked llama_cpp_python lay it out. Nothing of it is imported or run: the
+tables in which they register model types, classes and quantisation methods are read from the source.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from hfcount import families
+from hfcount.families import described, of_class
+from hfcount.mapper.classes import known
+from hfcount.quantization.schemes import METHODS
+
+
+def _types(name: str) -> bool:
+    return families.find(name) is not None or families.find(name.replace("-", "_")) is not None
+
+
+def _classes(name: str) -> bool:
+    found = known(name)
+    return described(name) or bool(of_class(name)) or bool(found and any(map(families.find, found.types)))
+
+
+KINDS: dict[str, Callable[[str], bool]] = {
+    "model types": _types,
+    "classes": _classes,
+    "quantisation methods": METHODS.__contains__,
+}
+"""What readers register, and whether hfcount knows one."""
+
+
+class Table(NamedTuple):
+    """Where a reader registers what it knows.
+
+    Args:
+        files: a pattern of files below the folder.
+        names: a pattern of the variables that hold the table; empty for the names of the files themselves.
+    """
+
+    reader: str
+    kind: str
+    files: str
+    names: str = ""
+
+
+TABLES = (
+    Table("transformers", "model types", "transformers/models/auto/auto_mappings.py", "CONFIG_MAPPING_NAMES"),
+    Table(
+        "transformers", "quantisation methods", "transformers/quantizers/auto.py", "AUTO_QUANTIZATION_CONFIG_MAPPING"
+    ),
+    Table("vLLM", "classes", "vllm/model_executor/models/registry.py", r"_\w+_MODELS"),
+    Table("vLLM", "quantisation methods", "vllm/model_executor/layers/quantization/__init__.py", "QuantizationMethods"),
+    Table("SGLang", "classes", "sglang/srt/models/*.py", "EntryClass"),
+    Table("SGLang", "quantisation methods", "sglang/srt/layers/quantization/__init__.py", "BASE_QUANTIZATION_METHODS"),
+    Table("mlx-lm", "model types", "mlx_lm/models/*.py"),
+    Table("llama.cpp", "classes", "**/llama.cpp/conversion/*.py", "register"),
+)
+
+
+def entries(table: Table, folder: Path) -> set[str]:
+    """What a reader registers in a table; empty if it is not in the folder."""
+    found = set[str]()
+    for path in sorted(folder.glob(table.files)):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if table.names:
+            found.update(name for one in ast.walk(tree) for name in _registered(one, table.names))
+        elif any(isinstance(one, ast.ClassDef) and one.name == "Model" for one in tree.body):
+            found.add(path.stem)
+    return found
+
+
+def _registered(one: ast.AST, names: str) -> Iterator[str]:
+    """The entries of a table that a statement assigns, or of a call that registers a class."""
+    if isinstance(one, ast.Assign | ast.AnnAssign) and one.value:
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+        if any(isinstance(target, ast.Name) and re.fullmatch(names, target.id) for target in targets):
+            yield from _entries(one.value)
+    elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == names:
+        yield from (arg.value for arg in one.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
+
+
+def _entries(value: ast.expr) -> Iterator[str]:
+    """The keys of a dictionary, the first of each pair, the words of a Literal, or the names of classes."""
+    match value:
+        case ast.Dict(keys=keys):
+            yield from (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+        case ast.Call(args=[ast.List(elts=pairs), *_]):
+            yield from (word for pair in pairs if isinstance(pair, ast.Tuple) for word in _entries(pair.elts[0]))
+        case ast.Subscript(slice=ast.Tuple(elts=some)) | ast.List(elts=some) | ast.Tuple(elts=some):
+            yield from (word for one in some for word in _entries(one))
+        case ast.Constant(value=str(word)):
+            yield word
+        case ast.Name(id=word):
+            yield word
+
+
+def report(folder: Path) -> str:
+    """What hfcount does not know of each table, and how much it knows."""
+    lines = ["# What readers know and hfcount does not", ""]
+    for table in TABLES:
+        all_of_them = entries(table, folder)
+        if not all_of_them:
+            lines.append(f"- {table.reader}: no {table.kind} found in {table.files}.")
+            continue
+        unknown = sorted(name for name in all_of_them if not KINDS[table.kind](name))
+        named = ": " + ", ".join(f"`{name}`" for name in unknown) if unknown else ""
+        lines.append(f"- {table.reader}: {len(unknown):,} of {len(all_of_them):,} {table.kind} unknown{named}.")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(report(Path(sys.argv[1])))
