@@ -28,7 +28,10 @@ def _kind(name: str) -> str:
 
 
 def _listed(**kinds: str) -> list[dict[str, str]]:
-    return [{"name": path, "path": path.strip("."), "type": _kind(kind)} for path, kind in kinds.items()]
+    return [
+        {"name": path.strip(".") or "root", "path": path.strip("."), "type": _kind(kind)}
+        for path, kind in kinds.items()
+    ]
 
 
 def _static(folder: str = "", weights: Mapping[str, Any] = STATIC) -> Files:

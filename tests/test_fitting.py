@@ -94,6 +94,28 @@ SOUND: Mapping[str, tuple[Mapping[str, Mapping[str, Any]], str, Any]] = {
         },
         *("controlnet.block_out_channels", [320, 640, 1280]),
     ),
+    "StableCascadeDecoderPipeline": (
+        {
+            "decoder": {"in_channels": 4, "out_channels": 4, "clip_text_pooled_in_channels": 1280},
+            "text_encoder": BIG,
+            "vqgan": {"latent_channels": 4},
+        },
+        *("decoder.clip_text_pooled_in_channels", 768),
+    ),
+    "KandinskyV22Pipeline": (
+        {"unet": {"in_channels": 4, "out_channels": 8}, "movq": {"latent_channels": 4, "vq_embed_dim": 4}},
+        *("unet.out_channels", 4),
+    ),
+    "FluxControlNetPipeline": (
+        {
+            "transformer": {"in_channels": 64, "attention_head_dim": 128, "axes_dims_rope": [16, 56, 56]},
+            "controlnet": {"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768},
+            "text_encoder": CLIP,
+            "text_encoder_2": T5,
+            "vae": VAE,
+        },
+        *("transformer.axes_dims_rope", [16, 56, 64]),
+    ),
 }
 """Configs of pipelines that go together, as far as they bear on it, and a value that does not."""
 

@@ -41,6 +41,25 @@ def test_what_a_module_lacks(path: str, kind: str, lacks: str | None) -> None:
     assert module.lacks(FILES) == lacks
 
 
+def test_which_modules_are_described() -> None:
+    own, late = _read(
+        [
+            {"idx": 0, "name": "0", "path": "3_Dense", "type": "custom_st.Dense"},
+            {"idx": 1, "name": "1", "path": "3_Dense", "type": "pylate.models.Dense.Dense"},
+        ]
+    )
+    assert (own.described, own.holds_weights) == (False, False)
+    assert (late.described, late.holds_weights) == (True, True)
+    files = ["model.safetensors", "3_Dense/config.json", "3_Dense/pytorch_model.bin"]
+    assert own.stored(files) == "3_Dense/pytorch_model.bin" and own.stored(files[:2]) is None
+
+
+@pytest.mark.parametrize("name", ["", "a.b", None, 3])
+def test_a_name_that_torch_refuses(name: object) -> None:
+    with pytest.raises(DocumentError, match="name"):
+        _read([{"idx": 0, "name": name, "path": "", "type": "sentence_transformers.models.Pooling"}])
+
+
 @pytest.mark.parametrize("value", [{}, 5, ["a"], [{}], [{"path": "a"}], [{"path": None, "type": "b"}]])
 def test_what_is_no_list_of_modules(value: object) -> None:
     with pytest.raises(DocumentError, match=r"modules\.json"):

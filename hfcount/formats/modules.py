@@ -12,7 +12,7 @@ from hfcount.text import printable, shown
 MOST = 100
 """Modules of a model whose files are read."""
 
-PACKAGE = "sentence_transformers"
+PACKAGE, PYLATE = "sentence_transformers", "pylate"  # the latter has a Dense of its own, with the same tensors
 KIND = "config_sentence_transformers.json"  # which says what kind of model it is
 ROUTERS, ROUTER_CONFIGS = ("Router", "Asym"), ("router_config.json", "config.json")
 TRANSFORMERS = ("Transformer", "CLIPModel", "MLMTransformer")
@@ -81,7 +81,16 @@ class Module(NamedTuple):
     @property
     def holds_weights(self) -> bool:
         """Whether its class may read weights of its own, which a model of transformers reads in other ways."""
-        return self.package == PACKAGE and self.kind in _READING
+        return self.described and self.kind in _READING
+
+    @property
+    def described(self) -> bool:
+        """Whether its class is one of sentence-transformers, or has what that has."""
+        return self.package == PACKAGE or (self.package == PYLATE and self.kind == "Dense")
+
+    def stored(self, files: Collection[str]) -> str | None:
+        """A file of weights in its folder; None where there is none, or the folder is the checkpoint's."""
+        return next(filter(self._is_weights, sorted(files)), None) if self.folder else None
 
     def config(self, files: Collection[str]) -> str:
         """The file of its config: the first of the names that its class looks for that is among these files."""
@@ -131,6 +140,8 @@ def read_modules(document: Document) -> list[Module]:
     names = [one.get("name") for one in value]
     if not all(isinstance(name, str) for name in names):
         raise DocumentError(f"{document.where} gives a module no name, and must give each one.")
+    if any(not name or "." in name for name in names):
+        raise DocumentError(f"{document.where} gives a module a name that is empty or has a dot, which torch refuses.")
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise DocumentError(
             f"{document.where} gives several modules the name {shown(twice[0])}: the last replaces them."

@@ -8,7 +8,7 @@ from typing import Any
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import MODULES
 from hfcount.formats.json import Document, parse_object
-from hfcount.formats.modules import KIND, PACKAGE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
+from hfcount.formats.modules import KIND, PYLATE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
 from hfcount.formats.safetensors import Shard
 from hfcount.modules.chain import State, begun, joined, wrong_widths
 from hfcount.modules.classes import SENTENCE, TOKENS, Layout, known, layout
@@ -70,8 +70,8 @@ class _Walk:
     def through(self, modules: Sequence[Module], state: State, within: int = 0) -> State:
         """The features after these modules."""
         for module in modules:
-            if module.package != PACKAGE:
-                self.results.setdefault(module, ModuleResult(module.folder, module.kind))
+            if not module.described:
+                self._foreign(module)
                 state = state.unknown()
             elif module.kind in ROUTERS:
                 state = self._routed(module, state, within)
@@ -80,6 +80,12 @@ class _Walk:
             else:
                 state = self._passed(module, state)
         return state
+
+    def _foreign(self, module: Module) -> None:
+        """HF807 of a class that is code of the repo's own, or of another library, and holds weights."""
+        self.results.setdefault(module, ModuleResult(module.folder, module.kind))
+        if module.stored(self.around.files):
+            self._report_unknown(module, foreign=True)
 
     def check_end(self, state: State) -> None:
         """HF805: the modules of a model that gives embeddings give one."""
@@ -155,19 +161,27 @@ class _Walk:
         """What a module is; None where its config was not read or is refused, or its class is not described."""
         file = self._config(module)
         if not known(module.kind):
-            from hfcount.verifier.rules.hf807_unknown_module_class import UnknownModuleClass
-
-            self.outcome.report(UnknownModuleClass(file=MODULES, label=module.label, observed=module.kind))
+            self._report_unknown(module)
             return None
         values = self._parsed(file)
         if values is None:
             return None
+        if module.package == PYLATE:
+            values = {"module_input_name": TOKENS, **values}
         try:
             return layout(module.kind, file, values)
         except DocumentError as error:
             if not module.lacks(self.around.files):  # else HF009 says it
                 self.outcome.report(finding_of(error, file))
             return None
+
+    def _report_unknown(self, module: Module, foreign: bool = False) -> None:
+        """HF807."""
+        from hfcount.verifier.rules.hf807_unknown_module_class import UnknownModuleClass
+
+        kind = f"{module.package}'s {module.kind}" if foreign else module.kind
+        finding = UnknownModuleClass(file=MODULES, label=module.label, observed=kind, foreign=foreign)
+        self.outcome.report(finding)
 
     def _check_input(self, module: Module, built: Layout, state: State) -> None:
         """HF804 to HF806: what a module reads is there, and as wide as it has to be."""

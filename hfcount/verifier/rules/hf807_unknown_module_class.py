@@ -9,7 +9,7 @@ class UnknownModuleClass(Finding):
 
     Args:
         label: the module.
-        observed: the class.
+        observed: the class; foreign: whether it is of another package, or of the repo's own code.
     """
 
     code = "HF807"
@@ -21,9 +21,16 @@ class UnknownModuleClass(Finding):
 
     label: str
     observed: str
+    foreign: bool = False
 
     @property
     def text(self) -> str:
+        if self.foreign:
+            return (
+                f"modules.json gives {printable(self.label)} the class {printable(self.observed)}, which is no class of"
+                " sentence-transformers: it is loaded with trust_remote_code=True alone. What the module holds was not"
+                " compared."
+            )
         return (
             f"modules.json gives {printable(self.label)} the class {printable(self.observed)}, which"
             " sentence-transformers 6.2 does not have and refuses to load. What the module holds was not compared."
