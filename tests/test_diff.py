@@ -16,7 +16,7 @@ import pytest
 from build import DEEPSEEK, TINY, config, named, raw, save_tiny, shard
 from conftest import Command
 from forking import Forks
-from loopback import Hub
+from loopback import Hub, write_shard
 from schema import problems
 from tables import over
 
@@ -112,6 +112,30 @@ def test_what_b_is(tmp_path: Path, row: tuple[Json, Json, set[str], int]) -> Non
     a, b, kinds, code = row
     found = hfcount.diff(written(tmp_path / "a", a), written(tmp_path / "b", b))
     assert (told(found), found.exit_code) == (kinds, code), found.summary
+
+
+def test_packed_weights_stand_for_their_matrices(tmp_path: Path) -> None:
+    """As MLX stores them: scales and biases beside codes."""
+    values = config("llama", hidden_size=64, intermediate_size=64, head_dim=16)
+    a = written(tmp_path / "a", values)
+    packed: dict[str, tuple[str, tuple[int, ...]]] = {}
+    for one in hfcount.blueprint(values).tensors():
+        if len(one.shape) == 1:
+            packed[one.name] = "BF16", one.shape
+            continue
+        rows, columns = map(int, one.shape)
+        packed[one.name] = "U32", (rows, columns // 8)
+        for end in ("scales", "biases"):
+            packed[one.name.replace("weight", end)] = "BF16", (rows, columns // 32)
+    b = tmp_path / "b"
+    b.mkdir()
+    settings = {"group_size": 32, "bits": 4}
+    (b / "config.json").write_bytes(raw(values | {"quantization": settings, "quantization_config": settings}))
+    write_shard(b / SINGLE, packed)
+    found = hfcount.diff(a, b)
+    assert (told(found), found.exit_code) == ({"quantised"}, 1), found.summary
+    assert told(hfcount.diff(b, a)) == {"dequantised"}
+    assert hfcount.diff(a, b, expect="quantised").ok
 
 
 # A key of B's config, its value, and what it changes
