@@ -21,7 +21,7 @@ from hfcount.fetcher.layout import CONFIG, INDEX, MODULES, MODULES_LAYOUT, OPEN_
 from hfcount.figures import Failure
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.inspection import Evidence, Inspection, Options
-from hfcount.layouts import as_read
+from hfcount.layouts import Library, as_read
 from hfcount.looking import look
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
@@ -66,22 +66,17 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = _as_loaded(documents, changed(published, changes))
-        announced = announcements(values, _beside(documents))
         library, documents, values = as_read(documents, values)  # None where families have the library's own names
+        announced = announcements(values, _beside(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
-        named = library is not None and library.names(published)
-        alone = changes or documents.loaded_as or named  # what the document alone does not say
-        blueprint = make() if alone else options.blueprints(document.raw, make)
+        further = changes or documents.loaded_as or (library and library.names(published))
+        blueprint = make() if further else options.blueprints(document.raw, make)  # by what the document says alone
         check_known(config, document.where, published, changes)  # only now have all keys been read
-        evidence, outcome = look(documents, blueprint, announced, options)
+        blueprint, evidence, outcome = _compared(library, documents, blueprint, announced, options)
         if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
             raise doubt
-        if blueprint.spec.family == "timm" and (names := _unknown_names(outcome)):
-            from hfcount.families.timm import check_older
-
-            check_older(blueprint.spec, names, document.where)
         evidence = _second_form(documents, blueprint, evidence, outcome)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
@@ -112,6 +107,25 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
     )
 
 
+def _compared(
+    library: Library | None,
+    documents: Documents,
+    blueprint: Blueprint,
+    announced: Sequence[Announcement],
+    options: Options,
+) -> tuple[Blueprint, Evidence, Outcome]:
+    """What was read and what it says of the blueprint, or of another that the names ask for; raises as `look` does."""
+    evidence, outcome = look(documents, blueprint, announced, options)
+    names = _unknown_names(outcome)
+    if names and blueprint.spec.family == "timm":
+        from hfcount.families.timm import check_older
+
+        check_older(blueprint.spec, names, documents.config.where)
+    if library and (other := library.otherwise(blueprint, names)):
+        return other, *look(documents, other, announced, options)
+    return blueprint, evidence, outcome
+
+
 def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
     """The config with the class that loads it, where that is named elsewhere."""
     return {**values, **documents.loaded_as} if documents.loaded_as else values
@@ -127,8 +141,11 @@ def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence,
 
 
 def _unknown_names(outcome: Outcome) -> Sequence[str]:
-    """The names that are not the model's, where it lacks others."""
-    return outcome.match.unexpected if outcome.match and outcome.match.missing_count else ()
+    """The names that are not the model's, where it lacks others; those of packed weights are folded."""
+    if outcome.match:
+        return outcome.match.unexpected if outcome.match.missing_count else ()
+    found = next((finding.tensors for finding in outcome.findings if finding.code == "HF202"), ())
+    return found if outcome.has("HF201") else ()
 
 
 def _where(document: Document, changes: Changes) -> str:

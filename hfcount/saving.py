@@ -80,7 +80,7 @@ class VerifyCallback:
         if report.ok:
             _log.info("%s: %s", what, report.verdict)
         elif report.verdict != "mismatch":
-            _log.warning("%s was not verified: %s", what, _reasons(report))
+            _log.warning("%s was not verified: %s", what, report.error.message if report.error else _reasons(report))
         elif self.on_mismatch == "raise":
             report.raise_for_verdict()
         else:

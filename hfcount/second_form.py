@@ -1,6 +1,6 @@
 """A model's second form in the same repo: the files of Mistral or of open_clip beside those of transformers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from hfcount.inspection import Evidence
 from hfcount.layouts import mistral, open_clip
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement, announcements
 from hfcount.text import printable
 from hfcount.verifier import verify
 from hfcount.verifier.findings import Outcome
@@ -22,12 +23,13 @@ from hfcount.verifier.wording import sides
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def _of_mistral(document: Document) -> Blueprint:
-    return mistral.blueprint(parse_object(document), document.where)
+def _of_mistral(document: Document) -> tuple[Blueprint, Sequence[Announcement]]:
+    values = mistral.config(parse_object(document), document.where)
+    return mistral.built(Config(values, document.where)), announcements(values)
 
 
-def _of_open_clip(document: Document) -> Blueprint:
-    return open_clip.built(Config(open_clip.config(parse_object(document), document.where), document.where))
+def _of_open_clip(document: Document) -> tuple[Blueprint, Sequence[Announcement]]:
+    return open_clip.built(Config(open_clip.config(parse_object(document), document.where), document.where)), ()
 
 
 def _alike_mistral(blueprint: Blueprint) -> Shapes | None:
@@ -40,13 +42,13 @@ class _Form(NamedTuple):
     Args:
         layout: its files.
         whose: what messages call it.
-        native: its blueprint, by its config.
+        native: its blueprint and what announces a quantisation, by its config.
         alike: what the model of config.json is by the names of this form; None where that is not known.
     """
 
     layout: Layout
     whose: str
-    native: Callable[[Document], Blueprint]
+    native: Callable[[Document], tuple[Blueprint, Sequence[Announcement]]]
     alike: Callable[[Blueprint], Shapes | None]
 
 
@@ -72,7 +74,7 @@ def _compare(form: _Form, documents: Documents, blueprint: Blueprint, evidence: 
         return evidence
     document = documents.companions[form.layout.config]
     try:
-        native = form.native(document)
+        native, announced = form.native(document)
     except UnknownArchitecture:  # what it describes is not compared, as the report says of its files
         return evidence
     except (DocumentError, ConfigError) as error:
@@ -84,7 +86,7 @@ def _compare(form: _Form, documents: Documents, blueprint: Blueprint, evidence: 
     with suppress(FetchError):  # then they are among what was not looked at
         shards = documents.shards.read(wanted, lambda: None)
         if shards.keys() >= set(wanted):
-            for finding in verify(native, None, shards).findings:
+            for finding in verify(native, None, shards, announced).findings:
                 if finding.severity == "error":
                     _report(form, finding.message, wanted[0], outcome)
             return replace(evidence, others={**evidence.others, **shards})

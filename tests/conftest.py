@@ -225,7 +225,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         "explained": (tied, copied),
         "mismatch": (config("llama", num_hidden_layers=4), index(TINY["llama"])),
         "malformed": (b"[]", None),
-        "unverified": (TINY["llama"], {"weight_map": index(TINY["llama"])["weight_map"]}),
+        "unverified": (TINY["llama"], {**index(TINY["llama"]), "metadata": {}}),
         "unindexed": (TINY["llama"], None),
         "unknown": (config("llama", model_type="unheard-of"), None),
     }

@@ -680,10 +680,11 @@ def clip(early: bool = False) -> Checkpoint:
     return checkpoint
 
 
-def policy(further: Tensors, *files: str) -> Checkpoint:
+def policy(further: Tensors, *files: str, **documents: Json) -> Checkpoint:
     """A policy of LeRobot, with further tensors and files."""
     tensors = held(lerobot.config(ACT, "")) | further
-    return Checkpoint(ACT, {SINGLE: tensors}, {}, others=dict.fromkeys(files, b"{}"))
+    others = {**dict.fromkeys(files, b"{}"), **{name: json.dumps(one).encode() for name, one in documents.items()}}
+    return Checkpoint(ACT, {SINGLE: tensors}, {}, others=others)
 
 
 NEOX: Json = {
@@ -1059,6 +1060,12 @@ CASES: dict[str, Case] = {
         "HF845",
         ("reads them of policy_preprocessor.json",),
         make=lambda: policy(STATISTICS, "policy_preprocessor.json", "policy_postprocessor.json"),
+    ),
+    "a policy whose processor lacks its statistics": Case(
+        "mismatch",
+        "HF847",
+        ("policy_preprocessor.json names step_1.safetensors, which is not there",),
+        make=lambda: policy({}, **{"policy_preprocessor.json": {"steps": [{"state_file": "step_1.safetensors"}]}}),
     ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),

@@ -60,7 +60,12 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "added_emb_type": (None, "prd", "other"),
     **dict.fromkeys(("norm_in_type", "embedding_proj_norm_type"), (None, "layer", "other")),
     "encoder_hid_proj_type": (None, "linear", "other"),
-    "norm_type": ("group",),
+    "adapter_type": ("full_adapter", "full_adapter_xl", "light_adapter", "other"),
+    "attention_type": ("default", "gated", "gated-text-image", "other"),
+    "cross_attention_norm": (None, "layer_norm", "group_norm", "other"),
+    **dict.fromkeys(("downsample_type", "upsample_type"), ("conv", "resnet", None, "other")),
+    "norm_type": ("group", "spatial", "default", "ada_group", "other"),
+    "num_attention_heads": (None, 2, 4),
     "qk_norm": (None, "rms_norm", "layer_norm", "other"),
     "resnet_time_scale_shift": ("default", "scale_shift", "other"),
     "reverse_transformer_layers_per_block": (None, [1, 2, 3, 4], [2, [1, 2, 3], [3, 1, 2, 2]], [[1]]),
@@ -70,8 +75,22 @@ WORDS: dict[str, tuple[Any, ...]] = {
 """What keys that hold a word, or may hold something of several kinds, may hold."""
 
 WORDS_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "AutoencoderKLCosmos": {"patch_type": ("haar", "rearrange", "other")},
+    "AutoencoderKLLTX2Audio": {
+        "causality_axis": ("none", "none", "width", "height", "width-compatibility", "other", None),
+        "norm_type": ("group", "pixel", "other"),
+    },
+    "StableAudioProjectionModel": dict.fromkeys(("text_encoder_dim", "conditioning_dim"), (14, 18, 30, None)),
+    "MotifVideoTransformer3DModel": {"norm_type": ("layer_norm", "layer_norm", "fp32_layer_norm", "group")},
     "OmniGenTransformer2DModel": {"pos_embed_max_size": (1, 5, 12)},  # it is squared
     "DiTTransformer2DModel": {"norm_type": ("ada_norm_zero", "ada_norm_single", "other")},
+    "LTX2LatentUpsamplerModel": {"rational_spatial_scale": (0.75, 1.5, 2.0, 4.0, 3.0), "dims": (2, 3, 1)},
+    "LTX2TextConnectors": {"rope_type": ("interleaved", "split", "other")},
+    **dict.fromkeys(
+        ("LTX2Vocoder", "LTX2VocoderWithBWE"),
+        dict.fromkeys(("act_fn", "bwe_act_fn"), ("snakebeta", "snake", "leaky_relu", "other")),
+    ),
+    "LTXLatentUpsamplerModel": {"dims": (2, 3, 1)},
     "LatteTransformer3DModel": {
         "norm_type": ("ada_norm_single", "ada_norm", "ada_norm_zero", "layer_norm", "layer_norm_i2vgen", "other"),
         "num_embeds_ada_norm": (None, 5, 12),
@@ -139,8 +158,9 @@ def judged(values: Json) -> tuple[Verdict, str]:
 def varied(config: Json, chance: Random) -> Json:
     """The config with one to four of the keys of its class changed, taken away or added."""
     result, known = deepcopy(config), declared(config["model_type"]).keys
-    for _ in range(chance.choice((1, 1, 2, 2, 3, 4))):
-        key = chance.choice(sorted({*known, *config} - {"model_type"}))
+    keys = sorted({*known, *config} - {"model_type"})
+    for _ in range(chance.choice((1, 1, 2, 2, 3, 4)) if keys else 0):
+        key = chance.choice(keys)
         if key in result and chance.random() < 0.15:
             del result[key]
         else:

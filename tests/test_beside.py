@@ -50,7 +50,7 @@ def with_more() -> tuple[Checkpoint, dict[str, list[str]]]:
     checkpoint, files = sharded(), {kind: names[0] for kind, names in KINDS.items()}
     for looked_at in ("adapters", "GGUF"):  # which have findings of their own
         files.pop(looked_at)
-    checkpoint.others = dict.fromkeys(files.values(), b"x") | {"params.json": b'{"quantization": {}}'}
+    checkpoint.others = dict.fromkeys(files.values(), b"x") | {"params.json": b'{"quantization": {"bits": 4}}'}
     wanted = {kind: [name] for kind, name in files.items()}
     wanted["the author's own layout"].append("params.json")
     return checkpoint, wanted

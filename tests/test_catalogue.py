@@ -27,6 +27,11 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
         ("qwen3_moe", ["kind      language models", "layers    GQA + MoE", "num_experts = 128"]),
         ("qwen3_moe", ["classes   Qwen3MoeModel", "source    transformers 5.23: modeling_qwen3_moe.py"]),
         ("llava", ["text_config: as --families llama says", "judged by transformers 5"]),
+        (
+            "medusa",
+            ["judged by nobody: its tensors were read from the source, and never compared", "those that vLLM loads"],
+        ),
+        ("speculators_eagle3", ["judged by speculators 0.9.0: names and shapes of its model"]),
         ("chatglm", ["judged by metadata.total_size 12,487,168,064", "file      hfcount/families/chatglm.py"]),
     ],
 )

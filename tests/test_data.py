@@ -23,8 +23,11 @@ from valued import UP, VALUED, Valued, header, place, put
 import hfcount
 from hfcount.data.bits import FLOATS
 from hfcount.data.chunks import CHUNK, Chunks
+from hfcount.data.places import Place
+from hfcount.data.reading import Files
 from hfcount.data.tally import Tally
 from hfcount.fetcher import Request
+from hfcount.formats.safetensors import Entry
 from hfcount.inspection import Options
 from hfcount.pipeline import inspect
 
@@ -142,6 +145,17 @@ def _agree(found: Tally, values: np.ndarray) -> None:
         rms = float(np.sqrt(((finite / largest) ** 2).mean()) * largest)
         assert found.rms == pytest.approx(rms, rel=1e-4, abs=1e-38)
         assert found.mean == pytest.approx(float((finite / largest).mean() * largest), rel=1e-4, abs=1e-5 * rms + 1e-38)
+
+
+@pytest.mark.parametrize("begins", [(8, 48, 88), (8, 8, 48), (8, 28, 28), (48, 8, 20)])
+def test_the_sum_of_a_file_is_that_of_its_bytes_whatever_tensors_share(begins: tuple[int, ...], tmp_path: Path) -> None:
+    raw = np.random.default_rng(1).integers(0, 60, 150, dtype=np.uint8).tobytes()
+    (tmp_path / "x.bin").write_bytes(raw)
+    places = {str(number): Place("x.bin", begin, Entry("F32", (10,), 0, 40)) for number, begin in enumerate(begins)}
+    found = Files(tmp_path).read(places, {"x.bin"}, lambda size: None)
+    assert found.sums == {"x.bin": hashlib.sha256(raw).hexdigest()}
+    for name, one in places.items():
+        assert found.tallies[name].most == np.frombuffer(raw, "<f4", 10, one.begin).max()
 
 
 @pytest.mark.parametrize(("dtype", "raw", "range"), [

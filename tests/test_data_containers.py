@@ -15,6 +15,8 @@ from build import TINY
 from defects import adapter
 from pipeline_repos import pipeline
 from tables import over
+from test_embedder import MADE as EMBEDDERS
+from test_embedder import _write as write
 from valued import filled, header, put
 
 import hfcount
@@ -140,7 +142,9 @@ def test_a_scale_of_gguf_that_is_not_a_number_is_located(tmp_path: Path) -> None
     name = "blk.1.ffn_up.weight"
     folder = _gguf(tmp_path / "m", {name: "Q8_0"})
     file = folder / "model.gguf"
-    assert "HF9" not in str(_codes(hfcount.verify(folder, depth="data")))
+    report = hfcount.verify(folder, depth="data")
+    assert "HF9" not in str(_codes(report))
+    assert "every value of 24 tensors was read, and the scales of 1 quantised tensor" in " ".join(str(report).split())
     raw = bytearray(file.read_bytes())
     begin = raw.index(bytes([0x30]) * 34)  # of the only tensor that is quantised
     raw[begin + 34 : begin + 36] = b"\0\x7e"
@@ -170,6 +174,19 @@ def test_parts_of_a_pipeline_are_read(pipe: Path) -> None:
     assert (report.verdict, _codes(report)) == ("mismatch", ["HF901"])
     assert report.findings[0].message.startswith(f"vae: {name}[")
     assert hfcount.verify(pipe / "vae", depth="data").statistics
+
+
+@over("made", EMBEDDERS)
+def test_all_modules_of_an_embedder_are_read(made: str, tmp_path: Path) -> None:
+    folder = write(EMBEDDERS[made](), tmp_path / made)
+    files = [*folder.rglob("*.safetensors"), *folder.rglob("*.bin")]
+    for seed, file in enumerate(files[: 0 if made == "old" else None]):
+        filled(file, seed)
+    report = hfcount.verify(folder, depth="data")
+    assert {row.file for row in report.statistics or ()} == {one.relative_to(folder).as_posix() for one in files}
+    tensors = sum(len(header(one)[0]) if one.suffix == ".safetensors" else 1 for one in files)
+    assert (len(report.statistics or ()), report.depth) == (tensors, "data")
+    assert made == "old" or report.verdict == "verified"
 
 
 @pytest.mark.parametrize("value", [1.0, nan])

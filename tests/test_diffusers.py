@@ -131,6 +131,15 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("UNet2DConditionModel", {"encoder_hid_dim_type": "text_proj"}, "encoder_hid_dim"),
     ("UNet2DConditionModel", {"time_embedding_type": "learned"}, "time_embedding_type"),
     ("UNet2DConditionModel", {"transformer_layers_per_block": [1, [2], 1, 1]}, "reverse_transformer_layers_per_block"),
+    ("UNet2DConditionModel", {"act_fn": "tanh"}, "act_fn"),
+    ("UNet2DConditionModel", {"norm_num_groups": None}, "norm_num_groups"),
+    ("UNet2DModel", {"time_embedding_type": "other"}, "time_embedding_type"),
+    ("UNetSpatioTemporalConditionModel", {"block_out_channels": [40, 80, 120, 160]}, "block_out_channels"),
+    ("UNet3DConditionModel", {"attention_head_dim": [64] * 4}, "attention_head_dim"),
+    ("MotionAdapter", {"motion_transformer_layers_per_block": [[1, 1]] * 4}, "motion_transformer_layers_per_block"),
+    ("MotionAdapter", {"motion_num_attention_heads": 3, "block_out_channels": [35]}, "block_out_channels"),
+    ("ControlNetUnionModel", {"encoder_hid_dim_type": "text_proj"}, "encoder_hid_dim_type"),
+    ("VQModel", {"norm_type": "spatial", "block_out_channels": [48], "norm_num_groups": 8}, "block_out_channels"),
     ("ControlNetModel", {"mid_block_type": None}, "mid_block_type"),
     ("SD3Transformer2DModel", {"qk_norm": "other"}, "qk_norm"),
     ("SD3Transformer2DModel", {"attention_head_dim": 63, "num_attention_heads": 1}, "attention_head_dim"),
@@ -148,9 +157,8 @@ def test_what_diffusers_refuses_names_the_key(kind: str, changes: Json, key: str
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [
-        ("UNet2DConditionModel", {"down_block_types": ["KDownBlock2D"] * 4}),
-        ("UNet2DConditionModel", {"dual_cross_attention": True}),
-        ("UNet2DConditionModel", {"attention_type": "gated"}),
+        ("UNet2DConditionModel", {"down_block_types": ["DownEncoderBlock2D"] * 4}),
+        ("UNet2DModel", {"up_block_types": ["CrossAttnUpBlock2D"] * 4}),
         ("StableCascadeUNet", {}),
     ],
 )

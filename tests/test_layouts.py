@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from defects import PARAMS, raw
+from defects import PARAMS, Tensors, raw
 from loopback import Hub
 
 import hfcount
@@ -70,6 +70,68 @@ def test_parts(changes: dict[str, Any], there: str, shape: tuple[int, ...]) -> N
     assert _shapes(PARAMS | changes)[there] == shape
 
 
+def packed(params: dict[str, Any], *without: str, draft: bool = False) -> Tensors:
+    """The tensors of a model whose layers are in FP8, with their scales; a draft has neither embedding nor head."""
+    shapes = {one.name: one.shape for one in mistral.blueprint(params, WHERE).tensors() if one.kind == "parameter"}
+    if draft:
+        shapes = {name: one for name, one in shapes.items() if not name.startswith(("tok_embeddings", "output"))}
+        shapes["eagle_linear.weight"] = (12, 24)
+    found: Tensors = {}
+    for name, shape in shapes.items():
+        module = name.removesuffix("weight")
+        if len(shape) == 2 and name.startswith(("layers.", "eagle")) and not module.endswith("gate."):
+            found |= {
+                name: ("F8_E4M3", tuple(shape)),
+                f"{module}qscale_weight": ("F32", ()),
+                f"{module}qscale_act": ("F32", ()),
+            }
+        else:
+            found[name] = ("BF16", tuple(shape))
+    return {name: one for name, one in found.items() if name not in without}
+
+
+FP8 = {"quantization": {"qformat_weight": "fp8_e4m3", "qscheme_act": "TENSOR"}}
+SEEING = LATENT | {"moe": SHARED, "vision_encoder": VISION | MERGED}
+
+
+@pytest.mark.parametrize(
+    ("changes", "without", "draft", "verdict"),
+    [
+        (FP8, (), False, "verified"),
+        (FP8 | {"moe": EXPERTS}, (), False, "verified"),
+        (FP8 | SEEING, (), False, "verified"),
+        (FP8, (), True, "verified"),
+        (FP8, ("layers.1.attention.wq.qscale_act",), False, "mismatch"),
+        (FP8, ("layers.1.attention.wq.qscale_weight",), True, "mismatch"),
+        (FP8, ("layers.1.attention.wq.weight",), True, "mismatch"),
+        (FP8, ("norm.weight",), False, "mismatch"),
+        ({"quantization": {"qformat_weight": "fp8_e4m3", "qscheme_act": "NO_SCALES"}}, (), False, "mismatch"),
+        ({"quantization": {"qformat_weight": "int4"}}, (), False, "unverified"),
+        ({}, (), False, "mismatch"),
+    ],
+)
+def test_packed_layers(
+    changes: dict[str, Any], without: tuple[str, ...], draft: bool, verdict: str, tmp_path: Path
+) -> None:
+    (tmp_path / "params.json").write_text(json.dumps(PARAMS | changes))
+    plain = PARAMS | {key: one for key, one in changes.items() if key != "quantization"}
+    (tmp_path / "consolidated.safetensors").write_bytes(raw(packed(plain, *without, draft=draft)))
+    assert hfcount.verify(str(tmp_path)).verdict == verdict
+
+
+def test_a_draft_that_takes_its_embedding_and_head_of_another_model(tmp_path: Path) -> None:
+    (tmp_path / "params.json").write_text(json.dumps(PARAMS))
+    shapes = {
+        one.name: ("BF16", tuple(one.shape))
+        for one in mistral.blueprint(PARAMS, WHERE).tensors()
+        if one.kind == "parameter"
+    }
+    stored = {name: one for name, one in shapes.items() if not name.startswith(("tok_embeddings", "output"))}
+    for rows, verdict in ((24, "verified"), (23, "mismatch")):
+        (tmp_path / "consolidated.safetensors").write_bytes(raw(stored | {"eagle_linear.weight": ("BF16", (12, rows))}))
+        assert hfcount.verify(str(tmp_path)).verdict == verdict
+
+
 def test_a_tied_head_is_not_stored() -> None:
     names = {one.name for one in mistral.blueprint(PARAMS | {"tied_embeddings": True}, WHERE).leaves if not one.tied_to}
     assert "tok_embeddings.weight" in names
@@ -83,7 +145,8 @@ def test_a_tied_head_is_not_stored() -> None:
         ({"n_heads": "4"}, ConfigError, '"4" for n_heads'),
         ({"moe": 8}, ConfigError, "moe is 8"),
         ({"moe": EXPERTS | {"expert_hidden_dim": 5}}, UnknownArchitecture, "expert_hidden_dim in moe"),
-        ({"quantization": {}}, UnknownArchitecture, "quantization in params"),
+        ({"quantization": {"bits": 4}}, UnknownArchitecture, "how quantization by bits in quantization packs"),
+        ({"quantization": "fp8"}, ConfigError, 'quantization is "fp8", and must be an object'),
         ({"model_type": "mamba", "n_heads": None}, UnknownArchitecture, "model_type in params"),
         ({"use_biases": True}, UnknownArchitecture, "use_biases in params"),
         ({"multimodal": {"whisper_model_args": {}}}, UnknownArchitecture, "multimodal in params"),

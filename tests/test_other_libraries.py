@@ -165,6 +165,13 @@ def test_a_config_of_lerobot_beside_the_weights_of_another(
     assert (found, says in text) == (verdict, True), text
 
 
+def test_statistics_of_processors_are_no_part_of_a_policy(tmp_path: Path) -> None:
+    checkpoint = policy({})
+    files = ("policy_preprocessor_step_5_normalizer_processor", "policy_postprocessor_step_0_unnormalizer_processor")
+    checkpoint.others |= {f"{name}.safetensors": raw({"action.mean": ("F32", (5,))}) for name in files}
+    assert said(checkpoint, tmp_path)[0] == "verified"
+
+
 SMALL = "HuggingFaceTB/SmolVLM2-500M-Video-Instruct"
 VLA: dict[str, Json] = {kind: {"type": kind, "output_features": {}} for kind in ("pi0", "pi05", "smolvla")}
 

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from conftest import Run
 from loopback import Hub
 from pipeline_repos import ENCODER, INDEX, UNET, VAE, WEIGHTS, described, pickled, pipeline, safetensors, says
 
 import hfcount
+from hfcount.cli.commands import find
 from hfcount.reporters import FORMATS, OUTPUTS
 
 FP16 = {path: path.replace(".safetensors", ".fp16.safetensors") for path in WEIGHTS.values()}
@@ -266,6 +268,32 @@ def test_a_memory_that_is_too_small(tmp_path: Path) -> None:
 def test_a_what_if_wants_one_part(tmp_path: Path) -> None:
     with pytest.raises(hfcount.BadSetting, match="--subfolder"):
         hfcount.what_ifs(pipeline(tmp_path), [{"in_channels": 8}])
+
+
+def test_a_fix_of_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipeline(tmp_path)
+    for part, prefix in (("unet", "model."), ("vae", "")):
+        shapes = described(json.loads((tmp_path / part / "config.json").read_bytes()))
+        (tmp_path / WEIGHTS[part]).write_bytes(safetensors({prefix + name: one for name, one in shapes.items()}))
+    config = json.loads((tmp_path / "vae/config.json").read_bytes())
+    (tmp_path / "vae/config.json").write_text(json.dumps({**config, "latent_channels": 8}))
+    assert fix(tmp_path) == 1
+    said = capsys.readouterr().out
+    assert "unet: mismatch" in said and "Rename 208 tensors" in said and "latent_channels was read as 8" in said
+    assert "text_encoder" not in said.partition("a pipeline of 3 models: mismatch")[0]
+    assert "unet.in_channels is 4, and vae.latent_channels is 8" in said
+    with pytest.raises(click.UsageError, match="names no part"):
+        fix(tmp_path, "--set", "latent_channels=4")
+    assert hfcount.verify(tmp_path).verdict == "mismatch"
+    assert fix(tmp_path, "--write", "--set", "vae.latent_channels=4") == 0
+    assert "a pipeline of 3 models: verified" in capsys.readouterr().out
+    assert (hfcount.verify(tmp_path).verdict, fix(tmp_path)) == ("verified", 0)
+
+
+def fix(folder: Path, *options: str) -> int:
+    code = find("fix").main([str(folder), *options], standalone_mode=False)
+    assert type(code) is int
+    return code
 
 
 @pytest.mark.parametrize("name", [*FORMATS, "csv", "csv-long", "sarif", "xml", "html"])

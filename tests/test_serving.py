@@ -409,6 +409,26 @@ def test_multiply_adds_within_a_window_and_of_tokens_picked() -> None:
     assert attention.multiply_adds(1000) == 4 * 1000 * heads
 
 
+def test_what_an_indexer_and_tables_of_n_grams_keep() -> None:
+    """As transformers 5.23 keeps it: raw keys of the indexer, and inputs of a convolution over n-grams of 3 tokens."""
+    sizes = {"ngram_size": 3, "ple_conv_kernel_size": 3, "hc_count": 2, "ple_layer_ids": [2, 6], "hidden_size": 64}
+    values = recorded("qwen4_exp_text", indexer_budget=16, indexer_compress_ratio=4, **sizes)
+    found = {part.name: part for part in costs(values).kept}
+    assert (found["convolution"].layers, found["convolution"].state) == (2, 2 * 64 * (3 - 1) * 3)
+    assert found["indexer"].per_token == values["indexer_kv_heads"] * values["indexer_head_dim"]
+    assert found["indexer"].layers == found["GQA"].layers == 1
+    assert (found["GQA"].seen(10), found["GQA"].seen(1000)) == (10, 16 + 4 - 1)
+    scored = -(-values["indexer_n_heads"] * values["indexer_head_dim"] // 4)
+    assert found["indexer"].multiply_adds(1000) == 1000 * scored
+
+
+def test_the_state_of_rwkv_7() -> None:
+    values = recorded("rwkv7")
+    (found,) = costs(values).kept
+    each = values["hidden_size"] * values["head_dim"] + 2 * values["hidden_size"]
+    assert (found.layers, found.per_token, found.state) == (values["num_hidden_layers"], 0, each)
+
+
 def test_multiply_adds_of_what_attention_does_besides() -> None:
     """Two products make a score, with keys and with relative positions; or a head weighs two heads' values."""
     xlnet, diffllama = recorded("xlnet", mem_len=None), recorded("diffllama")

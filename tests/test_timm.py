@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import BadParameter
 
 import hfcount
+from hfcount.cli.printed import type_lines
 from hfcount.components.timm_catalogue import Sizes, known, names, tensors
 from hfcount.errors import ConfigError, UnknownArchitecture
 
@@ -163,3 +165,25 @@ def test_names_of_earlier_files(
     architecture: str, changed: dict[str, str], further: tuple[str, ...], verdict: str
 ) -> None:
     assert beside(architecture, changed, further) == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("timm/resnet50.a1_in1k", ("timm/resnet50: 25,557,032 parameters", "img_size is no argument", "resnet.py")),
+        ("timm/vit_tiny_patch16_224", ("5,717,416 parameters", "positions follow img_size", "token by default, none")),
+        ("timm/levit_128s", ("224 by 224 pixels; others are not followed",)),
+        ("timm/efficientnet_b1_pruned", ("6,331,916 parameters",)),
+    ],
+)
+def test_what_is_known_of_a_model_by_its_name(name: str, says: tuple[str, ...]) -> None:
+    text = "\n".join(type_lines(name))
+    assert [one for one in says if one not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("timm/resnet51", "Nearest known: resnet51q"), ("timm/", "no architecture")]
+)
+def test_a_name_that_timm_does_not_have(name: str, says: str) -> None:
+    with pytest.raises(BadParameter, match=says):
+        list(type_lines(name))

@@ -28,6 +28,9 @@ KINDS = (
     "parts of other models",
 )
 
+_READ = "read only: "
+"""How what is recorded of a type begins if its tensors were read and never compared."""
+
 
 def everything() -> Iterator[str]:
     """All architectures by kind, one line each: its types, what it is, and by what it is judged if not transformers."""
@@ -66,13 +69,24 @@ def one(model_type: str) -> Iterator[str]:
         "layers": [", ".join(found.get("layers", ()))],
         "keys": [f"{key}{default}" for key, default in keys.items()],
         "parts": [f"{key}: as --families {part} says" for key, part in found.get("parts", {}).items()],
-        "judged by": [found.get("judge", "")],
+        "judged by": _judged(found.get("judge", "")),
         "source": [_source(families.file(model_type).read_text())],
         "file": [f"hfcount/families/{families.file(model_type).name}"],
     }
     for name, lines in rows.items():
         for place, line in enumerate(filter(None, lines)):
             yield f"  {'' if place else name:10}{line}"
+
+
+def _judged(judge: str) -> list[str]:
+    """Who compared names and shapes, or that they were only read, and from what."""
+    _, read, source = judge.partition(_READ)
+    if not read:
+        return [judge]
+    return [
+        "nobody: its tensors were read from the source, and never compared with a model that was built of it",
+        source,
+    ]
 
 
 def _default(key: str, defaults: Mapping[str, Any]) -> str:

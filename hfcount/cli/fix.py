@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from hfcount.cli.options import codes, settings
+from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, folder
+from hfcount.fetcher.layout import MODEL_INDEX
 from hfcount.text import printable
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ def command(
     A repair is made if no loader loads the checkpoint as it is, exactly one config, index or renaming fits all that is
     stored, and no stored or announced tensor is given up. Other repairs are shown with what they give up, and made
     with --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight; the
-    old version of each file is kept as NAME.bak. Without --write nothing is changed.
+    old version of each file is kept as NAME.bak. Without --write nothing is changed. Of a pipeline each model is
+    repaired by itself; --set takes its folder before the key, such as unet.in_channels=4.
     """
     del debug  # whoever reports a crash looks for it
     path, *more = paths
@@ -67,30 +70,74 @@ def command(
     if len(chosen) > 1:
         raise click.UsageError("--set gives one key two values.")
     place, values = _folder(path), chosen[0] if chosen else {}
-    from hfcount.repair import journal
     from hfcount.repair.files import Unrepaired
-    from hfcount.repair.plan import found, planned
 
-    begun = journal.interrupted(place)
-    if begun and not write:
-        click.echo("An earlier run was interrupted between two files. --write finishes it.")
-        return 1
     try:
-        if write:
-            journal.resume(place)
-        plan = planned(place, only, values, base)
-        for line in _told(plan, write):
-            click.echo(line)
-        if not plan.steps or not write:
-            return _code(plan.before.report, bool(plan.steps))
-        for one in journal.write(place, plan.after.draft.changes):
-            kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
-            click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
-        after = found(place, base).report
+        if (place / MODEL_INDEX).is_file():
+            return _of_parts(place, write, only, values)
+        report, left = _fixed(place, write, only, values, base)
     except OSError as error:
         raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
+    return 1 if report is None else _code(report, left)
+
+
+def _fixed(
+    place: Path, write: bool, only: frozenset[str], values: "Changes", base: str | None = None
+) -> "tuple[Report | None, bool]":
+    """Repairs one folder: the report of what it is then, None where that was not read, and whether repairs are left."""
+    from hfcount.repair import journal
+    from hfcount.repair.plan import found, planned
+
+    if journal.interrupted(place) and not write:
+        click.echo("An earlier run was interrupted between two files. --write finishes it.")
+        return None, True
+    if write:
+        journal.resume(place)
+    plan = planned(place, only, values, base)
+    for line in _told(plan, write):
+        click.echo(line)
+    if not plan.steps or not write:
+        return plan.before.report, bool(plan.steps)
+    for one in journal.write(place, plan.after.draft.changes):
+        kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
+        click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
+    after = found(place, base).report
     click.echo(f"Read again: {_verdict(after)}.")
-    return _code(after, False)
+    return after, False
+
+
+def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes") -> int:
+    """Repairs each model of a pipeline by itself; what is between them, or in the index, is only told."""
+    from hfcount.pipeline import inspect
+
+    request = Request(str(place))
+    before = inspect(request)
+    names = [one.name for one in before.parts or () if one.verdict and (place / one.name).is_dir()]
+    own = {name: _below(name, values) for name in names}
+    if unmeant := values.keys() - {f"{name}.{key}" for name, keys in own.items() for key in keys}:
+        key = printable(min(unmeant))
+        parts = f"one of {', '.join(names)}" if names else "of which it has none with weights"
+        raise click.UsageError(f"--set {key} names no part of the pipeline: it begins with a part, {parts}.")
+    wrong = [one for one in before.parts or () if one.name in own and (one.verdict != "verified" or own[one.name])]
+    left = False
+    for part in wrong:
+        try:
+            left |= _fixed(place / part.name, write, only, own[part.name])[1]
+        except HfcountError as error:
+            click.echo(f"{printable(str(place / part.name))}: {error}")
+        click.echo("")
+    whole = inspect(request) if write else before
+    click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(whole)}.")
+    for finding in whole.findings:
+        if finding.part not in own or not (place / finding.part).is_dir() or finding.code.startswith(("HF81", "HF82")):
+            click.echo(f"{finding.code} {finding.severity}: {finding.message}")
+    return _code(whole, left)
+
+
+def _below(part: str, values: "Changes") -> "Changes":
+    """The values that are for a part, by its own keys."""
+    start = f"{part}."
+    return {key.removeprefix(start): value for key, value in values.items() if key.startswith(start)}
 
 
 def _folder(path: Path) -> Path:

@@ -23,7 +23,7 @@ def rules(code: str) -> None:
 @click.command(context_settings=_SETTINGS)
 @click.argument("name", metavar="[TYPE]", default="", shell_complete=some_type)
 def types(name: str) -> None:
-    """List the architectures, or describe one by its model_type or the name of a class."""
+    """List the architectures, or describe one by its model_type, the name of a class or, for timm, timm/NAME."""
     for line in type_lines(name):
         click.echo(line)
 
@@ -70,6 +70,11 @@ def type_lines(name: str) -> Iterator[str]:
     from hfcount.cli import catalogue
 
     try:
+        if name.startswith("timm/"):
+            from hfcount.cli import timm_model  # its list takes a moment to read
+
+            yield from timm_model.lines(name)
+            return
         yield from catalogue.one(name) if name else catalogue.everything()
     except UnknownArchitecture as error:
         raise click.BadParameter(str(error)) from None

@@ -1,6 +1,5 @@
 """Text towers of open_clip that are models of transformers, and a check that all of its towers share."""
 
-from hfcount import families
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding
@@ -25,14 +24,13 @@ class HuggingText(Record):
     proj: str
 
     @classmethod
-    def read(cls, c: Config, out: int) -> "Spec[HuggingText]":
-        """By hf_pooler_type, hf_proj_type and the config of the model, for an output `out` wide.
+    def read(cls, c: Config, out: int, text: Spec) -> "Spec[HuggingText]":
+        """By hf_pooler_type and hf_proj_type, around the model `text` and for an output `out` wide.
 
         Raises:
             UnknownArchitecture: open_clip takes no model of that type.
             ConfigError: a key holds what open_clip does not know.
         """
-        text = families.part(c, "hf_config")
         if text.family not in (*_ALONE, *_ENCODERS):
             said = f"{c.where}: open_clip 3.3 takes no text tower of model_type {printable(text.family, 60)}."
             raise UnknownArchitecture(said)
@@ -51,16 +49,17 @@ class HuggingText(Record):
         )
         return whole.having(cls(pooled=pooler == "cls_pooler", proj=proj))
 
-    def tensors(self, s: Spec, out: int) -> Block:
-        """Its tensors: transformer, and proj (d_o, d), or proj.0 and proj.2 with a width between both."""
+    def tensors(self, s: Spec, out: int, whole: Block) -> Block:
+        """Its tensors: transformer, of the `whole` model, and proj (d_o, d), or proj.0 and proj.2 by way of a width
+        between both.
+        """
         d, between = s.hidden, (s.hidden + out) // 2
         proj: Node | None = None
         if self.proj == "linear":
             proj = Linear(d, out, component="projector")
         elif self.proj == "mlp":
             proj = Block({"0": Linear(d, between), "2": Linear(between, out)}, "projector")
-        whole, family = families.tree(s.part("words")), s.part("words").family
-        if family not in _ENCODERS:
+        if s.part("words").family not in _ENCODERS:
             return block(transformer=whole if self.pooled else altered(whole, pooler=None), proj=proj)
         encoder = whole.children["encoder"]
         assert isinstance(encoder, Block)

@@ -66,8 +66,10 @@ class Ngrams(Record):
         )
 
 
-def with_ngrams(c: Config, layers: Sequence[Layers]) -> list[Layers]:
+def with_ngrams(c: Config, layers: Sequence[Layers], streams: int) -> list[Layers]:
     """The layers, of which those that ple_layer_ids names, counted from 1, have Ngrams of their own.
+
+    They keep the inputs of a convolution of all `streams`, as many as it spans in steps of ngram_size tokens.
 
     A layer has heads_per_ngram tables for each length of n-grams from 2 to ngram_size, all in one tensor: the next
     primes from ngram_vocab_size_base on, rounded up together. Source: transformers 5.23, modeling_qwen4_exp.py.
@@ -96,20 +98,21 @@ def with_ngrams(c: Config, layers: Sequence[Layers]) -> list[Layers]:
         shards=c.int("split_ngram_parts", maximum=_MOST),
         rows=0,
     )
+    kept = streams * c.int("hidden_size") * (common.kernel - 1) * common.length
     primes, found = _primes(c.int("ngram_vocab_size_base")), list(layers)
     for number, place in enumerate(places):
         rows = round_up(sum(next(primes) for _ in range(heads)), c.int("make_ngram_vocab_size_divisible_by"))
         known = derived_dim(c, f"|V_n{number + 1}|", int(rows), "{ngram_vocab_size_base}, in primes")
-        found = _marked(found, Indices.fixed(place - 1), common.replace(rows=known))
+        found = _marked(found, Indices.fixed(place - 1), common.replace(rows=known), int(kept))
     return found
 
 
-def _marked(layers: Sequence[Layers], place: Indices, ngrams: Ngrams) -> list[Layers]:
+def _marked(layers: Sequence[Layers], place: Indices, ngrams: Ngrams, kept: int) -> list[Layers]:
     found = []
     for part in layers:
         own = intersection(part.indices, place)
         rest, one = part.indices.difference(own), part.layer
-        found += [(rest, one), (own, one.replace(own=ngrams))]
+        found += [(rest, one), (own, one.replace(own=ngrams, convolved=kept))]
     return [Layers(indices=indices, layer=layer) for indices, layer in found if indices.count]
 
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.mapper.reference import declared
 from hfcount.spec import Record
 from hfcount.text import shown
 
@@ -58,7 +59,8 @@ class Stages(Record):
 
 def each(c: Config, key: str, symbol: str, count: int, listed: bool = True) -> list[int]:
     """A number for each stage, from one number or, where it may be `listed`, a list."""
-    if not (listed and isinstance(c.value(key), list)):
+    held = c.value(key) if c.has(key) else declared(c.kind).keys.get(key)
+    if not (listed and isinstance(held, list)):
         return [keys.dim(symbol, c.int(key))] * count
     found = c.ints(key, minimum=1)
     if len(found) != count:

@@ -9,6 +9,7 @@ from hfcount.parts.diffusion import (
     conv,
     feed_forward,
     image_attention,
+    joined,
     numbered,
     resampling,
     residual,
@@ -95,26 +96,13 @@ class Halves(Record):
                 count = 1 if one.kind.body == "skip" else one.layers + 1
                 own = block(
                     attentions=self._attentions(one, count),
-                    resnets=self._joined(before, one, beside),
+                    resnets=joined(before, one.width, beside, one.layers, self._residual),
                     upsamplers=None if last else self._resizing(one),
                     **({} if last or one.kind.body == "plain" else self._way_up(one)),
                 )
             made.append(own)
             before = one.width
         return numbered(made)
-
-    def _joined(self, before: int, one: Stage, beside: int) -> Node:
-        """The residual blocks of a stage on the way up; the last reads what is `beside` wide."""
-        d, count = one.width, one.layers
-
-        def body(inputs: int) -> Block:
-            return residual(inputs, d, self.time, self.scaled)
-
-        if not count:
-            return numbered([body(before + beside)])
-        inner = Repeat(Indices(range(1, int(count)), count - 1), body(d + d))
-        first, last = Repeat(Indices.fixed(0), body(before + d)), Repeat(Indices.of([int(count)]), body(d + beside))
-        return first, inner, last
 
     def _attentions(self, one: Stage, count: int) -> Node | None:
         """What a stage attends by, a number of times."""
@@ -158,8 +146,11 @@ class Halves(Record):
             return resampling(one.width)
         return numbered([self._square(one)]) if one.kind.resize else None
 
+    def _residual(self, inputs: int, outputs: int) -> Block:
+        return residual(inputs, outputs, self.time, self.scaled)
+
     def _square(self, one: Stage) -> Block:
-        return residual(one.width, one.width, self.time, self.scaled)
+        return self._residual(one.width, one.width)
 
     def _around(self, one: Stage) -> Block:
         """A residual block whose way around has a convolution, though both widths are equal."""
@@ -234,25 +225,35 @@ def transformer(one: Stage, depth: int, linear: bool, gated: bool = False) -> Bl
     Its layers have a `fuser` if they are `gated`.
     """
     d, inner = one.width, one.heads * (one.width // one.heads)
-    first = attention(inner, inner, one.memory if one.only else None, bias=False)
-    layer = block(
-        norm1=layer_norm(inner),
-        attn1=first,
-        norm2=layer_norm(inner),
-        attn2=attention(inner, inner, one.memory, bias=False),
-        norm3=layer_norm(inner),
-        ff=feed_forward(inner, 4 * inner, gated=True),
-        fuser=_fuser(inner, one.memory) if gated else None,
+    layer = text_layer(inner, one.memory, one.memory if one.only else None)
+    if gated:
+        layer = Block({**layer.children, "fuser": _fuser(inner, one.memory)})
+    return around(d, inner, Repeat(Indices.below(depth), layer), linear)
+
+
+def text_layer(d: int, memory: int | None, first: int | None = None) -> Block:
+    """A layer of a transformer over places, with attention to itself, then to what is `memory` wide.
+
+    Without `memory` it attends to itself twice; what is `first` wide stands in the place of itself.
+    """
+    return block(
+        norm1=layer_norm(d),
+        attn1=attention(d, d, first, bias=False),
+        norm2=layer_norm(d),
+        attn2=attention(d, d, memory, bias=False),
+        norm3=layer_norm(d),
+        ff=feed_forward(d, 4 * d, gated=True),
     )
+
+
+def around(d: int, inner: int, layers: Node, linear: bool = True, **more: Node) -> Block:
+    """A transformer that is `inner` wide, in what is `d` wide. Tensors: norm, proj_in, transformer_blocks, proj_out."""
 
     def project(inputs: int, outputs: int) -> Node:
         return Linear(inputs, outputs, True, "projector") if linear else conv(inputs, outputs, 1)
 
     return block(
-        norm=layer_norm(d),
-        proj_in=project(d, inner),
-        transformer_blocks=Repeat(Indices.below(depth), layer),
-        proj_out=project(inner, d),
+        norm=layer_norm(d), proj_in=project(d, inner), transformer_blocks=layers, proj_out=project(inner, d), **more
     )
 
 

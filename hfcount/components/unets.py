@@ -28,10 +28,13 @@ MIDDLES = {
     "UNetMidBlock2DSimpleCrossAttn": Kind("added", resize=""),
 }
 """The last is of U-Nets that are whole alone."""
+_USUAL = "UNetMidBlock2DCrossAttn"
 
 
-def read_stages(c: Config, upward: bool = True) -> Stages:
+def read_stages(c: Config, upward: bool = True, middle: bool = True) -> Stages:
     """The stages by their keys; the way up, if there is one, reads all lists but one from their ends.
+
+    Without a key for it, the `middle` attends to text.
 
     Raises:
         ConfigError: a list has not an entry for each stage, or a kind is unknown.
@@ -64,10 +67,11 @@ def read_stages(c: Config, upward: bool = True) -> Stages:
         said = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
         raise c.error("contradiction", said, "reverse_transformer_layers_per_block", "Give it too.")
     way = rows.stages(c, down, deep, 1)
-    middle = _middle(c, way[-1], deep[-1], upward)
-    if middle and middle.kind.attends == "text":
-        check_heads(c, key, middle.heads, middle.width)
-    result = Stages(down=way, middle=middle, up=rows.stages(c, up, back, -1))
+    name = _middle(c, upward) if middle else _USUAL
+    inner = way[-1].replace(depths=deep[-1].each[:1], layers=1, only=_only_text(c, name), kind=MIDDLES[name or _USUAL])
+    if name == _USUAL:
+        check_heads(c, key, inner.heads, inner.width)
+    result = Stages(down=way, middle=inner if name else None, up=rows.stages(c, up, back, -1))
     check_groups(c, result)
     return result
 
@@ -110,19 +114,23 @@ class _Rows(Record):
         return tuple(made)
 
 
-def _middle(c: Config, last: Stage, deep: Depths, whole: bool) -> Stage | None:
-    """The middle, which is as wide as the `last` stage on the way down; None if a `whole` U-Net has none."""
+def _middle(c: Config, whole: bool) -> str | None:
+    """The kind of the middle; None if a `whole` U-Net has none."""
     if whole and c.is_null("mid_block_type"):
         return None
     name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if whole else 2]
     if name not in known:
         said = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if whole else ''}."
         raise c.error("unknown-kind", said, "mid_block_type", observed=name)
-    only = c.value("mid_block_only_cross_attention") if whole else False
-    if only is None:
-        only = c.value("only_cross_attention") is True
-    kind = MIDDLES[name]
-    return last.replace(kind=kind, depths=deep.each[:1], only=bool(only) and kind.attends == "added", layers=1)
+    return name
+
+
+def _only_text(c: Config, name: str | None) -> bool:
+    """Whether a middle of that kind attends to text alone."""
+    if name is None or MIDDLES[name].attends != "added":
+        return False
+    only = c.value("mid_block_only_cross_attention")
+    return bool(c.value("only_cross_attention") is True if only is None else only)
 
 
 def _entries(c: Config, key: str) -> list[object]:

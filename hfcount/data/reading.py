@@ -108,9 +108,23 @@ def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) ->
         task = _CHUNKS * step(dtype)
         for begin in range(0, place.size, task):
             pieces.append(Piece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
-    yield from (_Task(folder / file, by_file.pop(file, []), True) for file in sorted(summed))
+    for file in sorted(summed):
+        in_order, by_file[file] = _in_order(by_file.get(file, ()))
+        yield _Task(folder / file, in_order, True)
     for file, pieces in by_file.items():
         yield from (_Task(folder / file, some) for some in _batches(pieces))
+
+
+def _in_order(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Those that do not begin before another one has ended, and the others: tensors of pickles share their bytes."""
+    first: list[Piece] = []
+    again: list[Piece] = []
+    end = 0
+    for piece in pieces:
+        some = again if piece.first < end else first
+        some.append(piece)
+        end = max(end, piece.first + piece.size)
+    return first, again
 
 
 def _batches(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:

@@ -10,7 +10,6 @@ from hfcount.data.places import Place, places
 from hfcount.fetcher.data_files import data_folder
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Request
-from hfcount.fetcher.place import FolderReader
 from hfcount.formats.gguf_types import BLOCKS
 from hfcount.formats.safetensors import Entry, Shard
 from hfcount.inspection import Inspection, unwatched
@@ -49,25 +48,34 @@ def stored(request: Request, inspection: Inspection) -> Stored | None:
     evidence = inspection.evidence
     if evidence.container == "gguf":
         return _of_gguf(request, inspection)
-    if evidence.container == "adapter":
-        reader = inspection.documents.place.reader if inspection.documents.place else None
-        there = [name for name in _ADAPTERS if isinstance(reader, FolderReader) and (reader.folder / name).is_file()]
-        names, shards = there[:1] or [_ADAPTERS[0]], dict[str, Shard]()
-    else:
-        shards = {**evidence.others, **(evidence.headers or {}), **(evidence.shards or {})}
-        names = sorted(shards)
+    shards = {**evidence.others, **(evidence.headers or {}), **(evidence.shards or {})}
+    names = _adapter(inspection) if evidence.container == "adapter" else sorted(shards)
     if not names:
         return None
     folder = data_folder(request, inspection.documents, names)
     pickled = [name for name in names if not name.endswith(".safetensors")]
-    headers = {name: shards[name] for name in names if name in shards and name not in pickled}
-    lacking = [name for name in names if name not in shards and name not in pickled]
-    if lacking:
-        headers |= FolderShards(folder, lacking, entries=lacking).read(lacking, unwatched(1))
-    found, unread = _of_shards(headers, evidence.shards or headers), list[str]()
+    headers = _headers(folder, [name for name in names if name not in pickled], shards)
+    own = evidence.shards or (() if evidence.others else headers)
+    found, unread = _of_shards(headers, own), list[str]()
     for name in pickled:
         found |= of_pickle(folder, name, unread)
     return Stored(folder, found, tuple(names), _why(unread))
+
+
+def _adapter(inspection: Inspection) -> list[str]:
+    """The file of an adapter."""
+    place = inspection.documents.place
+    there = [name for name in _ADAPTERS if place and name in place.sizes]
+    return there[:1] or [_ADAPTERS[0]]
+
+
+def _headers(folder: Path, names: Sequence[str], known: Mapping[str, Shard]) -> dict[str, Shard]:
+    """Files of safetensors with their headers: those that were read, and the others."""
+    lacking = [name for name in names if name not in known]
+    headers = {name: known[name] for name in names if name in known}
+    if lacking:
+        headers |= FolderShards(folder, lacking, entries=lacking).read(lacking, unwatched(1))
+    return headers
 
 
 def _of_shards(shards: Mapping[str, Shard], own: Iterable[str]) -> dict[str, Place]:

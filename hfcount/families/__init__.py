@@ -93,6 +93,8 @@ def read(c: Config, known_as: str = "") -> Spec:
     model_type = model_type or class_of_diffusers(c) or of_speculators(c)
     if model_type == "llama" and not c.nested and c.given("draft_vocab_size"):
         model_type = "llama_eagle3"  # as the code of EAGLE writes it, under the target's class
+    if model_type == "xlm-roberta" and not c.nested and c.value("position_embedding_type") == "rotary":
+        model_type = "jina_xlm_roberta"
     if not model_type:
         raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type

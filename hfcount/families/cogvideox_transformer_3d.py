@@ -1,5 +1,9 @@
-"""CogVideoX: a transformer that denoises the tokens of a video and of a text as one sequence (arXiv:2408.06072)."""
+"""CogVideoX: a transformer that denoises the tokens of a video and of a text as one sequence (arXiv:2408.06072).
 
+ConsisID also sees a face, to which every few layers attend (arXiv:2411.17440).
+"""
+
+from hfcount.components.faces import Face
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
@@ -10,11 +14,15 @@ from hfcount.spec import Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block, buffer
 
-MODEL_TYPES = ("CogVideoXTransformer3DModel",)  # diffusers 0.42.1: cogvideox_transformer_3d.py
+# diffusers 0.42.1: cogvideox_transformer_3d.py, consisid_transformer_3d.py
+MODEL_TYPES = ("CogVideoXTransformer3DModel", "ConsisIDTransformer3DModel")
 
 
 class CogVideoX(Sizes):
-    """What CogVideoX alone has; `positions` are rows of a table of positions, None if it has none."""
+    """What these have alone; `positions` are rows of a table of positions, None if there is none.
+
+    `face` is what sees a face, None without.
+    """
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -26,11 +34,12 @@ class CogVideoX(Sizes):
     patch_size: int = size("p", minimum=1)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    patch_bias: bool = flag()
     gated: bool = derived(denoising.gated_activation)
-    ofs_embed_dim: int | None = derived(lambda c: denoising.nullable(c, "ofs_embed_dim", "d_o"))
-    patch_size_t: int | None = derived(lambda c: denoising.nullable(c, "patch_size_t", "p_t"))
+    patch_bias: bool
+    ofs_embed_dim: int | None
+    patch_size_t: int | None
     positions: int | None
+    face: Face | None
 
 
 def spec(c: Config) -> Spec[CogVideoX]:
@@ -41,7 +50,15 @@ def spec(c: Config) -> Spec[CogVideoX]:
         raise c.error("contradiction", said, "use_learned_positional_embeddings", "Correct one of them.")
     if learned or not rotary:
         denoising.sinusoidal(c, d, 16)
-    own = CogVideoX.read(c, positions=_positions(c) if learned else None)
+    faces = c.family == "ConsisIDTransformer3DModel"
+    own = CogVideoX.read(
+        c,
+        patch_bias=faces or c.bool("patch_bias"),
+        ofs_embed_dim=None if faces else denoising.nullable(c, "ofs_embed_dim", "d_o"),
+        patch_size_t=None if faces else denoising.nullable(c, "patch_size_t", "p_t"),
+        positions=_positions(c) if learned else None,
+        face=Face.of(c) if faces and c.bool("is_train_face") else None,
+    )
     denoising.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
@@ -69,6 +86,8 @@ def blueprint(s: Spec[CogVideoX]) -> Block:
         places = places * of.patch_size_t
         image = Linear(of.in_channels * places, d, True)
     table = None if of.positions is None else buffer(1, of.positions, d)
+    face = of.face
+    crossed = None if face is None else Repeat(Indices.below(face.layers), face.attention(d, face.outer, 2 * d // 3))
     return block(
         patch_embed=block("embedding", proj=image, text_proj=Linear(of.text_embed_dim, d, True), pos_embedding=table),
         time_embedding=time_embedding(d, of.time_embed_dim),
@@ -77,6 +96,8 @@ def blueprint(s: Spec[CogVideoX]) -> Block:
         norm_final=layer_norm(d) if affine else None,
         norm_out=_modulated(of.time_embed_dim, 2 * d, d, affine),
         proj_out=Linear(d, places * of.out_channels, True),
+        local_facial_extractor=None if face is None else face.extractor(),
+        perceiver_cross_attention=crossed,
     )
 
 

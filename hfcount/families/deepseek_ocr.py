@@ -9,9 +9,13 @@ from hfcount.parts.composite import as_tower
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("deepseek_ocr",)  # modeling_deepseekocr.py of deepseek-ai/DeepSeek-OCR, and its deepencoder.py
-CLASSES = ("DeepseekOCRForCausalLM",)
+# modeling_deepseekocr.py of deepseek-ai/DeepSeek-OCR, and its deepencoder.py; unlimited_ocr.py of
+# sgl-project/sglang 0.5.23, whose model is the same as it was released, with a window for what follows the prompt
+MODEL_TYPES = ("deepseek_ocr", "unlimited-ocr")
+CLASSES = ("DeepseekOCRForCausalLM", "UnlimitedOCRForCausalLM")
 IGNORED = ("candidate_resolutions", "language_config", "projector_config", "tile_tag", "vision_config")
+
+_WINDOW = "it keeps a prompt whole, and a window of what follows it"
 
 # Towers and projector are the implementation's, whatever the config says of them.
 _CLIP = {
@@ -32,7 +36,8 @@ def spec(c: Config) -> Spec:
         "sam": families.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model"),
         "vision": families.read(c.part("clip", defaults=_CLIP), "unlimited_ocr_vision_encoder"),
     }
-    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
+    whole = keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
+    return whole.replace(uncounted=_WINDOW) if c.family == "unlimited-ocr" else whole
 
 
 def blueprint(s: Spec) -> Block:

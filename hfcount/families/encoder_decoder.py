@@ -11,9 +11,14 @@ from hfcount.tree.nodes import Block, Component, Linear, block
 
 # transformers 5.23: modeling_encoder_decoder.py, modeling_vision_encoder_decoder.py,
 # modeling_speech_encoder_decoder.py
-MODEL_TYPES = ("encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder")
+# and, for nougat, the same class with another config: configuration_nougat.py
+MODEL_TYPES = ("encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "nougat")
 
-_COUNTED: dict[str, Component] = {"vision-encoder-decoder": "vision", "speech-encoder-decoder": "audio"}
+_COUNTED: dict[str, Component] = {
+    "vision-encoder-decoder": "vision",
+    "speech-encoder-decoder": "audio",
+    "nougat": "vision",
+}
 
 
 class EncoderDecoder(Sizes):

@@ -8,9 +8,8 @@ from math import prod
 from hfcount import keys
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import time_embedding
-from hfcount.parts.diffusion_blocks import glyphs, joint_block, single_block, token_refiner
+from hfcount.parts.diffusion_blocks import glyphs, joint_block, projected_image, single_block, token_refiner
 from hfcount.parts.diffusion_transformers import STEP_CHANNELS, head_norm, modulated, patches
 from hfcount.spec import Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
@@ -93,7 +92,7 @@ def blueprint(s: Spec[HunyuanImage]) -> Block:
     single = Repeat(Indices.below(of.single), single_block(d, norm, of.width))
     return block(
         x_embedder=block(proj=patches(of.in_channels, d, *of.sides)),
-        image_embedder=None if seen is None else _image(seen, d),
+        image_embedder=None if seen is None else projected_image(seen, d),
         context_embedder=token_refiner(of.text_embed_dim, d, of.num_refiner_layers),
         context_embedder_2=None if letters is None else glyphs(letters, d),
         time_guidance_embed=times if seen is None else None,
@@ -103,14 +102,4 @@ def blueprint(s: Spec[HunyuanImage]) -> Block:
         single_transformer_blocks=single if seen is None else None,
         norm_out=modulated(d, 2 * d),
         proj_out=Linear(d, prod(of.sides) * of.out_channels, True),
-    )
-
-
-def _image(inputs: int, d: int) -> Block:
-    return block(
-        "embedding",
-        norm_in=layer_norm(inputs),
-        linear_1=Linear(inputs, inputs, True),
-        linear_2=Linear(inputs, d, True),
-        norm_out=layer_norm(d),
     )

@@ -6,7 +6,8 @@ from hfcount.mapper import Config
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-# diffusers 0.42.1: safety_checker.py, which wraps transformers 5.23: modeling_clip.py
+# Around what transformers 5.23 has in modeling_clip.py.
+# diffusers 0.42.1: safety_checker.py
 MODEL_TYPES = ("IFSafetyChecker",)
 CLASSES = ("IFSafetyChecker",)
 

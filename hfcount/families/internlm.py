@@ -1,4 +1,4 @@
-"""LLaMA under types of its own: InternLM, whose attention has biases in all projections, Aquila and XVERSE."""
+"""LLaMA under types of its own: InternLM, whose attention has biases in all projections, Aquila, Solar Pro and more."""
 
 from hfcount import keys
 from hfcount.families.llama import blueprint as blueprint
@@ -6,11 +6,17 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
 # modeling_internlm.py of internlm/internlm-chat-7b, xverse.py of sgl-project/sglang 0.5.23, and the registry of models
-# in vLLM 0.2.7, which has the class of Aquila among those of Llama
-MODEL_TYPES = ("internlm", "aquila", "xverse")
+# in vLLM 0.2.7, which has the class of Aquila among those of Llama; solar.py and teleflm.py of vllm-project/vllm 0.33.0
+MODEL_TYPES = ("internlm", "aquila", "solar", "TeleFLM", "xverse")
+IGNORED = tuple("bskcn_1 bskcn_2 bskcn_3 bskcn_4 bskcn_tv input_mult mup_scale_factor output_mult use_mup".split())
 
 
 def spec(c: Config) -> Spec:
-    bias = c.family == "internlm" and c.bool("bias", default=True)
+    bias, wide = False, False
+    if c.family == "internlm":
+        bias = c.bool("bias", default=True)
+    elif c.family in ("solar", "TeleFLM"):
+        bias = c.bool("attention_bias", default=False) or c.bool("bias", default=False)
+        wide = c.bool("mlp_bias", default=False)
     mixer = keys.attention(c, bias=bias, alone=True)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=wide)))

@@ -6,12 +6,13 @@ from hfcount.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, sta
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("internlm2",)  # modeling_internlm2.py of internlm/internlm2-7b
+MODEL_TYPES = ("internlm2",)  # modeling_internlm2.py of internlm/internlm2-7b and internlm/internlm2-7b-reward
+IGNORED = ("reward_token_id",)
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("bias", default=True), indivisible="refused")
-    heads = ("ForCausalLM", "Model", "ForSequenceClassification")
+    heads = keys.named(("ForCausalLM", "Model", "ForSequenceClassification"), ForRewardModel="reward")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
 
 
@@ -38,4 +39,6 @@ def blueprint(s: Spec) -> Block:
         return body
     if s.head == "sequence_classification":
         return block(model=body, score=Linear(d, s.labels, component="other"))
+    if s.head == "reward":
+        return block(model=body, v_head=Linear(d, 1, component="other"))
     return block(model=body, output=lm_head(s, "model.tok_embeddings.weight"))

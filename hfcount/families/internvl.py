@@ -9,7 +9,10 @@ from hfcount.parts.vision import patch_convolution
 from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("internvl",)  # transformers 5.23: modeling_internvl.py
+# transformers 5.23: modeling_internvl.py
+# and, for Intern-S1, interns1.py of vllm-project/vllm 0.33.0
+MODEL_TYPES = ("internvl", "interns1")
+CLASSES = ("InternS1ForConditionalGeneration",)
 SPELLINGS = LLAVA
 
 
@@ -76,4 +79,4 @@ def vision_blueprint(s: Spec[InternvlVision]) -> Block:
     return block(embeddings=table, encoder=block(layer=stack(s.layers, layer)), layernorm=last)
 
 
-PARTS = (families.Family(("internvl_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("internvl_vision", "interns1_vision"), vision_spec, vision_blueprint),)

@@ -92,7 +92,7 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
 
 
 def blueprint(s: Spec[LlamaEagle3]) -> Block:
-    d, of, depth = s.hidden, s.own, int(s.depth)
+    d, of, depth = s.hidden, s.own, s.depth
     read = of.seen * of.target_hidden_size
 
     def layer(one: Layer, inputs: int, entrance: bool) -> Block:
@@ -112,8 +112,8 @@ def blueprint(s: Spec[LlamaEagle3]) -> Block:
     one = s.layers[0].layer
     first = layer(one, 2 * d, True)  # it reads the embedding beside the state
     later = Repeat(Indices.span(1, depth), layer(one, d, not of.listed))
-    several = (Repeat(Indices.below(1), first), *((later,) if depth > 1 else ()))
-    layers = block(layers=several) if depth > 1 or of.listed else block(midlayer=first)
+    several = (Repeat(Indices.below(1), first), *((later,) if int(depth) > 1 else ()))
+    layers = block(layers=several) if int(depth) > 1 or of.listed else block(midlayer=first)
     words = of.vocabulary.tensors(d, own_head=True).children
     shared = block(
         embed_tokens=words["embed_tokens"],

@@ -1,4 +1,4 @@
-"""LLaVA-NeXT, -OneVision and -Video as they were released: a tower inside a language model (arXiv:2408.03326)."""
+"""LLaVA 1.5, -NeXT, -OneVision and -Video as they were released: a tower in a language model (arXiv:2408.03326)."""
 
 import re
 
@@ -6,7 +6,7 @@ from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import altered
-from hfcount.parts.composite import as_tower
+from hfcount.parts.composite import as_tower, shared_copy
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -27,6 +27,7 @@ _TEXT_OF = dict(zip((*MODEL_TYPES, *CLASSES), _TEXTS * 2, strict=True))
 # and its head, and CLIP's large tower at 336.
 _TOWERS = {
     "google/siglip2?-so400m-patch14-384": ("siglip_vision_model", 1152, 4304, 26, 384),
+    "openai/clip-vit-large-patch14": ("clip_vision_model", 1024, 4096, 24, 224),
     "openai/clip-vit-large-patch14-336": ("clip_vision_model", 1024, 4096, 24, 336),
 }
 _SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "image_size")
@@ -36,6 +37,7 @@ class LlavaQwen(Sizes):
     single: bool
     depth: int
     unpad: bool
+    frozen: bool
 
 
 def spec(c: Config) -> Spec[LlavaQwen]:
@@ -45,10 +47,13 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     tower = next((one for pattern, one in _TOWERS.items() if re.fullmatch(pattern, name)), None)
     deep = re.fullmatch(r"mlp(\d)x_gelu", kind)
     held = "mm_vision_tower" in c.str("mm_tunable_parts", default="")
-    held |= c.bool("unfreeze_mm_vision_tower", default=False)
+    thawed = c.bool("unfreeze_mm_vision_tower", default=None)
+    frozen = not held and thawed is False and not c.given("mm_tunable_parts")
+    held = held or thawed is not None
     further = not c.is_null("mm_resampler_type") or c.bool("add_faster_video", default=False)
     if not (tower and held and (deep or kind == "linear")) or further or c.int("mm_hidden_size") != tower[1]:
-        said = "is described with a tower of SigLIP or CLIP that was trained, too, and linear layers behind it, alone."
+        said = "is described with a tower of SigLIP or CLIP that was trained, or of which it says that it was not,"
+        said += " and linear layers behind it, alone."
         raise UnknownArchitecture(f"{c.where}: {c.family} {said}")
     sizes = {"num_attention_heads": 16, "num_channels": 3, "patch_size": 14, "vision_use_head": False}
     sizes |= zip(_SIZES, tower[1:], strict=True)
@@ -56,7 +61,7 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     text = families.read(c.as_part().varied("", {"architectures": None}), text_type)
     own = {"vision": families.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
     ends = "unpad" in c.str("mm_patch_merge_type", default="")
-    ours = LlavaQwen.read(c, single=not deep, depth=max(int(deep[1]), 1) if deep else 1, unpad=ends)
+    ours = LlavaQwen.read(c, single=not deep, depth=max(int(deep[1]), 1) if deep else 1, unpad=ends, frozen=frozen)
     return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=own).having(ours)
 
 
@@ -68,8 +73,10 @@ def blueprint(s: Spec[LlavaQwen]) -> Block:
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     chain = (Repeat(Indices.below(1), first), later)
+    seen: Node = as_tower(families.tree(tower), "vision")
     own: dict[str, Node] = {
-        "vision_tower": block(vision_tower=block(vision_model=as_tower(families.tree(tower), "vision"))),
+        # A tower that was not trained is taken from where it comes from.
+        "vision_tower": block(vision_tower=block(vision_model=shared_copy(seen) if of.frozen else seen)),
         "mm_projector": as_tower(first if of.single else chain, "projector"),
     }
     if of.unpad:  # marks the end of a row of patches

@@ -12,7 +12,7 @@ from hfcount.text import shown
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
-# mimo_v2.py, vision.py and audio.py of Blaizzy/mlx-vlm 0.7.10, mimo_v2_nextn.py of sgl-project/sglang 0.5.23
+# mimo_v2.py of Blaizzy/mlx-vlm 0.7.10, and its vision.py and audio.py; mimo_v2_nextn.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("mimo_v2",)
 CLASSES = ("MiMoV2ForCausalLM",)
 IGNORED = (

@@ -152,6 +152,18 @@ def text_blueprint(s: Spec) -> Block:
     return decoder(s, layer)
 
 
+def alone_spec(c: Config) -> Spec:
+    """MiniMax-M3's language model by itself, with the names that it has in the release of the whole."""
+    text = c.sub("text_config") or c.as_part("text_config")
+    layers = _layers(text)
+    why = _INDEXED if any(part.layer.own for part in layers) else ""
+    return keys.decoder_spec(text, layers, whole=c, heads=("ForCausalLM", "Model"), uncounted=why)
+
+
+def alone_blueprint(s: Spec) -> Block:
+    return text_blueprint(s.replace(place="text"))
+
+
 def vision_spec(c: Config) -> Spec:
     """MiniMax-M3's vision tower: CLIP's layers without a class token, and patches that span frames."""
     return keys.tower(
@@ -171,14 +183,23 @@ def vision_blueprint(s: Spec) -> Block:
     return block(embeddings=block(patch_embedding=table), pre_layrnorm=layer_norm(d), encoder=block(layers=layers))
 
 
+_TEXT_IGNORED = tuple(
+    "rotary_dim index_block_size index_local_blocks index_topk_blocks sparse_attention_config".split()
+)
+
 PARTS = (
     families.Family(
         ("minimax_m3_vl_text",),
         text_spec,
         text_blueprint,
-        ignored=tuple(
-            "rotary_dim index_block_size index_local_blocks index_topk_blocks sparse_attention_config".split()
-        ),
+        ignored=_TEXT_IGNORED,
+    ),
+    families.Family(
+        ("minimax_m3",),
+        alone_spec,
+        alone_blueprint,
+        ignored=_TEXT_IGNORED,
+        classes=("MiniMaxM3SparseForCausalLM",),
     ),
     families.Family(("minimax_m3_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),
 )

@@ -1,10 +1,13 @@
 """Nanbeige 4: LLaMA that may pass its layers several times (mlx-lm describes the plain form alone)."""
 
+from dataclasses import replace
+
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
-from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("nanbeige",)  # nanbeige.py of ml-explore/mlx-lm 0.32.2
 IGNORED = ("loop_loss_weights", "skip_loop_final_norm")
@@ -21,3 +24,13 @@ def spec(c: Config) -> Spec:
         repeats=c.int("num_loops", default=1, minimum=1, maximum=1_000),
     )
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        network = swiglu(d, one.dense.width, one.dense.bias)
+        return replace(pre_norm(d, self_attn=gqa(d, one.attention), mlp=network), repeats=one.repeats)
+
+    return decoder(s, layer)

@@ -6,10 +6,13 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier, fused_attention, headed
 from hfcount.parts.conversions import qkv
 from hfcount.parts.encoders import decoder_over, pooler
-from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, size
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Sizes, Spec, flag, size
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-MODEL_TYPES = ("nomic_bert",)  # transformers 5.23: modeling_nomic_bert.py
+# transformers 5.23: modeling_nomic_bert.py; experts: modeling_hf_nomic_bert.py of nomic-ai/nomic-bert-2048
+MODEL_TYPES = ("nomic_bert",)
+IGNORED = ("max_trained_positions", "n_positions", "num_shared_experts", "ffn_div", "pad_vocab_size_multiple")
 SPELLINGS = {
     r"encoder\.layers\.": "layers.",
     r"emb_ln\.": "embeddings.LayerNorm.",
@@ -27,16 +30,30 @@ _HEADS = ("ForMaskedLM", "Model", *_CLASSES)
 
 
 class NomicBert(Sizes):
+    """What its own code has besides: networks without a gate, biases, and experts in some layers."""
+
     type_vocab_size: int = size()
+    gated: bool
+    mlp_fc1_bias: bool = flag(absent=False)
+    mlp_fc2_bias: bool = flag(absent=False)
 
 
 def spec(c: Config) -> Spec[NomicBert]:
     d, heads = c.int("hidden_size", "n_embd"), c.int("num_attention_heads", "n_head")
     width = c.int("head_dim", default=None) or keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
-    mixer = GQA(heads=heads, kv_heads=heads, head_dim=width)
-    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", "n_inner")))
-    layers = keys.uniform(layer, c.int("num_hidden_layers", "n_layer", maximum=MAX_LAYERS))
-    own = NomicBert.read(c)
+    bias = c.bool("qkv_proj_bias", default=False)
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=width, qkv_bias=bias, out_bias=bias)
+    depth, each = c.int("num_hidden_layers", "n_layer", maximum=MAX_LAYERS), c.int("intermediate_size", "n_inner")
+    step = c.int("moe_every_n_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    routed = Indices.span(1, depth, step) if step > 1 and depth > 1 else Indices.below(0)
+    layers = [Layers(indices=Indices.below(depth).difference(routed), layer=Layer(mixer=mixer, ffn=Dense(width=each)))]
+    if routed.count:
+        experts = c.int("num_experts")
+        active = keys.at_most(c, "moe_top_k", c.int("moe_top_k", default=1), experts)
+        layers.append(
+            Layers(indices=routed, layer=Layer(mixer=mixer, ffn=MoE(experts=experts, active=active, width=each)))
+        )
+    own = NomicBert.read(c, gated=c.str("activation_function", default="swiglu").endswith("glu"))
     return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).replace(causal=False).having(own)
 
 
@@ -44,8 +61,15 @@ def blueprint(s: Spec[NomicBert]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
-        network = block("mlp", fc11=Linear(d, width), fc12=Linear(d, width), fc2=Linear(width, d))
+        a, first, second = one.attention, s.own.mlp_fc1_bias, s.own.mlp_fc2_bias
+        if isinstance(one.ffn, MoE):
+            network = _experts(d, one.ffn)
+        else:
+            width = one.dense.width
+            up: dict[str, Node] = {
+                name: Linear(d, width, first) for name in (("fc11", "fc12") if s.own.gated else ("fc1",))
+            }
+            network = Block({**up, "fc2": Linear(width, d, second)}, "mlp")
         attention = fused_attention(d, a, "Wqkv", "out_proj")
         return block(attn=attention, norm1=layer_norm(d), mlp=network, norm2=layer_norm(d))
 
@@ -58,3 +82,14 @@ def blueprint(s: Spec[NomicBert]) -> Block:
     words = block(cls=block(predictions=Block({"transform": transform, **decoder.children}, "lm_head")))
     labels = block(classifier=classifier(s))
     return headed(s, "nomic_bert", body, masked_lm=words, sequence_classification=labels, token_classification=labels)
+
+
+def _experts(d: int, m: MoE) -> Block:
+    """Experts whose matrices lie one below the other: w1 and w2 (n·d_ff, d), and one bias for all that they give."""
+    part = m.active, m.experts
+    stacked = Tensor((m.experts * m.width, d), active=part)
+    bias = Tensor((d,), component="experts")
+    return block(
+        router=block("router", layer=Linear(d, m.experts)),
+        experts=Block({"mlp": block(w1=stacked, w2=stacked), "bias": bias}, "experts"),
+    )

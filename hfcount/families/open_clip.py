@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.components.clip_huggingface import HuggingText, check_activation
 from hfcount.components.clip_resnet import ClipResNet
 from hfcount.components.clip_timm import TimmTower
@@ -81,11 +81,9 @@ def spec(c: Config) -> Spec[OpenClip]:
     if text.given("hf_model_name"):
         named = printable(text.str("hf_model_name"), 60)
         if text.has("hf_config"):
-            parts["text"] = HuggingText.read(text, out)
+            parts["text"] = HuggingText.read(text, out, families.part(text, "hf_config"))
         else:
-            unknown["text"] = (
-                f"a model of transformers by the config of {named}, which is not here: give it with --base"
-            )
+            unknown["text"] = f"a model of transformers by the config of {named}, which is not here: --base gives it"
     else:
         parts["text"] = _text(text.assuming(_TEXT))
     if c.has("multimodal_cfg") and not custom:
@@ -284,7 +282,9 @@ def _read(s: Spec, custom: bool) -> dict[str, Node]:
 def _written(s: Spec[OpenClip]) -> Block:
     """The text tower by itself: of its own kind, or a model of transformers."""
     t = s.part("text")
-    return t.own.tensors(t, s.output) if isinstance(t.own, HuggingText) else Block(_read(s, True))
+    if isinstance(t.own, HuggingText):
+        return t.own.tensors(t, s.output, families.tree(t.part("words")))
+    return Block(_read(s, True))
 
 
 def _spoken(t: Spec) -> Block:

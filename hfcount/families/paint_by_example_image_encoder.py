@@ -9,7 +9,8 @@ from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-# diffusers 0.42.1: image_encoder.py, attention.py, which wraps transformers 5.23: modeling_clip.py
+# Around what transformers 5.23 has in modeling_clip.py.
+# diffusers 0.42.1: image_encoder.py, attention.py
 MODEL_TYPES = ("PaintByExampleImageEncoder",)
 CLASSES = ("PaintByExampleImageEncoder",)
 SPELLINGS = {r"^model\.vision_model\.": "model."}

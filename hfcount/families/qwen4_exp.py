@@ -10,20 +10,23 @@ from hfcount.parts.mixers import gated_delta_net
 from hfcount.spec import DeltaNet, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("qwen4_exp",)  # transformers 5.23: modeling_qwen4_exp.py
+# transformers 5.23: modeling_qwen4_exp.py; configs of Qwen3.8-Flash-Next have a type of their own
+MODEL_TYPES = ("qwen4_exp", "qwen3_8_flash_next")
+CLASSES = ("Qwen3_8FlashNextForConditionalGeneration",)
 MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
-    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "qwen4_exp_vision")}
+    always = "" if c.family == "qwen4_exp" else "qwen4_exp_text"
+    text, towers = (
+        families.part(c, "text_config", always),
+        {"vision": families.part(c, "vision_config", "qwen4_exp_vision")},
+    )
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
     return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))
-
-
-_INDEXED = "its indexers also keep keys of their own, and attention reads only the blocks of tokens that they choose"
 
 
 class Qwen4ExpText(Sizes):
@@ -39,13 +42,19 @@ class Qwen4ExpText(Sizes):
 def text_spec(c: Config) -> Spec[Qwen4ExpText]:
     """Qwen4-Exp's language model: Gated DeltaNet and indexed attention, several residual streams, tables of n-grams."""
     bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
+    own, block_size = Qwen4ExpText.read(c), c.int("indexer_compress_ratio", default=1, minimum=1)
+    budget = c.int("indexer_budget", default=None)
+    full = keys.attention(c, bias=bias, qk_norm=True, gated=True).replace(
+        index_dim=own.indexer_kv_heads * own.indexer_head_dim,
+        index_heads=own.indexer_n_heads,
+        index_block=block_size,
+        top_k=None if budget is None else budget + block_size - 1,  # whole blocks, and what follows the last
+    )
     fourth = keys.every_nth(c, "full_attention_interval", default=4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), fourth, "full_attention")
     routed = keys.uniform(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
-    own = Qwen4ExpText.read(c)
-    layers = with_ngrams(c, keys.combined(mixers, routed))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=_INDEXED).having(own)
+    layers = with_ngrams(c, keys.combined(mixers, routed), own.hc_count)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(own)
 
 
 def text_blueprint(s: Spec[Qwen4ExpText]) -> Block:
@@ -92,7 +101,7 @@ PARTS = (
         text_spec,
         text_blueprint,
         within={"qwen4_exp_text": ("model.language_model.", "model.")},
-        ignored=("indexer_budget", "indexer_compress_ratio", "number_of_conv_states", "seed"),
+        ignored=("number_of_conv_states", "seed"),
         merged=packed(),
     ),
 )

@@ -1,12 +1,15 @@
 """Sana: a transformer that denoises images with linear attention (arXiv:2410.10629).
 
-Its ControlNet has the same layers, each with one behind it that steers.
+Its ControlNet has the same layers, each with one behind it that steers; Sana-Video also mixes neighbouring frames.
 """
+
+from math import prod
 
 from hfcount import keys
 from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm
+from hfcount.parts.convolution import conv
 from hfcount.parts.diffusion import time_embedding
 from hfcount.parts.diffusion_transformers import (
     STEP_CHANNELS,
@@ -21,8 +24,8 @@ from hfcount.spec import Record, Sizes, Spec, count, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
-# diffusers 0.42.1: sana_transformer.py, controlnet_sana.py
-MODEL_TYPES = ("SanaTransformer2DModel", "SanaControlNetModel")
+# diffusers 0.42.1: sana_transformer.py, controlnet_sana.py, transformer_sana_video.py
+MODEL_TYPES = ("SanaTransformer2DModel", "SanaControlNetModel", "SanaVideoTransformer3DModel")
 
 _NORMS = (
     None, "layer_norm", "fp32_layer_norm", "layer_norm_across_heads", "rms_norm", "rms_norm_across_heads", "l2",
@@ -45,9 +48,9 @@ class Sana(Sizes):
     in_channels: int = size("C")
     caption_channels: int = size("d_t")
     num_layers: int = count("L")
-    patch_size: int = size("p", minimum=1)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
+    sides: tuple[int, ...]
     steers: bool
     guided: bool
     qk_norm: str | None
@@ -58,9 +61,12 @@ class Sana(Sizes):
 
 def spec(c: Config) -> Spec[Sana]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
-    steers = c.family == "SanaControlNetModel"
+    steers, video = c.family == "SanaControlNetModel", c.family == "SanaVideoTransformer3DModel"
     own = Sana.read(
         c,
+        sides=denoising.patch_sides(c, "patch_size", 3)
+        if video
+        else (keys.dim("p", c.int("patch_size", minimum=1)),) * 2,
         steers=steers,
         guided=not steers and c.bool("guidance_embeds"),
         qk_norm=None if steers else denoising.word(c, "qk_norm", _NORMS),
@@ -68,7 +74,9 @@ def spec(c: Config) -> Spec[Sana]:
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         crossed=_crossed(c),
     )
-    if not c.is_null("interpolation_scale"):
+    if video:
+        denoising.rotary_pairs(c, own.attention_head_dim)
+    elif not c.is_null("interpolation_scale"):
         diffusion.check_places(c, d)
     denoising.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
@@ -95,15 +103,20 @@ def blueprint(s: Spec[Sana]) -> Block:
         attn2=_attention(d, crossed, of.qk_norm) if crossed else None,
         ff=gated_convolution(d, of.width),
     )
+    patch, places = patches(of.in_channels, d, *of.sides), prod(of.sides)
+    if len(of.sides) > 2:
+        mixed = Block({**gated_convolution(d, of.width).children, "conv_temp": conv(d, d, 3, 1)}, "mlp")
+        layer = Block({**layer.children, "ff": mixed})
     each, steering = Indices.below(of.num_layers), Linear(d, d, True, "projector")
     ends: dict[str, Node] = {
         "scale_shift_table": table(2, d),
-        "proj_out": Linear(d, of.patch_size * of.patch_size * of.out_channels, True),
+        "proj_out": Linear(d, places * of.out_channels, True),
     }
     if of.steers:
         ends = {"input_block": steering, "controlnet_blocks": Repeat(each, steering)}
     return block(
-        patch_embed=block(proj=patches(of.in_channels, d, of.patch_size, of.patch_size)),
+        patch_embed=block(proj=patch) if len(of.sides) == 2 else None,
+        patch_embedding=patch if len(of.sides) > 2 else None,
         time_embed=guided if of.guided else modulation(d),
         caption_projection=time_embedding(of.caption_channels, d),
         caption_norm=rms_norm(d),

@@ -34,6 +34,16 @@ _KINDS = (
         f"which has a format of its own and is no pickle, so that it is not read: {_ORIGINAL}",
     ),
     Foreign(
+        "a distributed checkpoint of PyTorch",
+        (r"(.*/)?[\w.-]+\.distcp",),
+        "whose shards `accelerate merge-weights` gathers",
+    ),
+    Foreign(
+        "a checkpoint of DeepSpeed",
+        (r"zero_to_fp32\.py", r"(.*/)?[\w.-]+_model_states\.pt"),
+        "whose shards `python zero_to_fp32.py . .` gathers",
+    ),
+    Foreign(
         "an archive of NeMo",
         (r".*\.nemo",),
         "which is not read: `tar -tf` lists what it holds; a version for transformers, if there is one, is a repo of"

@@ -27,7 +27,10 @@ SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
-COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *TOKENS)
+PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
+"""What names the statistics that a policy of LeRobot normalises by."""
+
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 

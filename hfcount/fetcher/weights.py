@@ -10,6 +10,7 @@ from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS, Documents, top_l
 from hfcount.fetcher.layout import (
     DIFFUSION,
     HF_LAYOUT,
+    LEROBOT_LAYOUT,
     MISTRAL_LAYOUT,
     MODULES,
     OPEN_CLIP_LAYOUT,
@@ -216,6 +217,10 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
     return sets
 
 
+_PROCESSOR = re.compile(r".+_step_\d+(?:_.+)?")
+"""How LeRobot calls what a step of a processor keeps (processor/pipeline.py of 0.4)."""
+
+
 def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
     """Why no loader of a layout takes a file by itself for a part of the model, by its name; None where one may."""
     stem = name.rpartition(".")[0]
@@ -223,6 +228,8 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
         return None
     if layout.reader == "diffusers":
         return _apart_of_diffusers(stem)
+    if layout is LEROBOT_LAYOUT and _PROCESSOR.fullmatch(stem):
+        return "the statistics of a processor of LeRobot"
     if layout is OPEN_CLIP_LAYOUT:
         return None if stem in _OF_OPEN_CLIP else "what open_clip does not take beside its own files"
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)

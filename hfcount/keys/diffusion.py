@@ -93,6 +93,18 @@ def check_groups(
     return groups
 
 
+def check_parts(c: Config, widths: Iterable[int], parts: int, what: str, key: str = "block_out_channels") -> None:
+    """Refuses widths that a fixed number of `parts` does not divide; `what` says in a message what these are.
+
+    Raises:
+        ConfigError: one is not a multiple of them.
+    """
+    for width in widths:
+        if width % parts:
+            said = f"{key} gives {int(width):,}, which is not a multiple of the {int(parts):,} {what}."
+            raise c.error("not-divisible", said, key, "Correct it.", expected=int(parts), observed=int(width))
+
+
 def check_places(c: Config, width: int) -> None:
     """Refuses what a table of sines over two axes cannot be made of: a `width` that has no quarters, or no patch.
 

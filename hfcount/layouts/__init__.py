@@ -10,11 +10,15 @@ A library whose configs name a model of transformers, by `names`, has besides
 
     with_named(config: dict[str, Any], named: Mapping[str, Any] | None, where: str) -> dict[str, Any]
 
-which puts the config of that model in its place. All raise ConfigError and UnknownArchitecture as
-`hfcount.building.build` does.
+which puts the config of that model in its place, and one that `drafts`
+
+    otherwise(blueprint: Blueprint, names: Sequence[str]) -> Blueprint | None
+
+which gives the blueprint of a draft, if names that are not the model's are of one. All raise ConfigError and
+UnknownArchitecture as `hfcount.building.build` does.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,6 +52,7 @@ class Library(NamedTuple):
         layout: the files that it looks for, where the name of the config does not tell.
         renames: whether tensors have other names in its files than families give them.
         names: the model of transformers that a config names and is built around; "" if it names none.
+        drafts: whether names alone tell a draft for another model.
     """
 
     name: str
@@ -56,11 +61,17 @@ class Library(NamedTuple):
     layout: Layout | None = None
     renames: bool = True
     names: Callable[[Mapping[str, Any]], str] = lambda values: ""
+    drafts: bool = False
 
-    def config(self, values: Mapping[str, Any], documents: Documents) -> dict[str, Any]:
-        """The config as families read it, with that of the model that it names."""
-        where = documents.config.where
+    def config(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The config as families read it, without that of a model that it names."""
         read: dict[str, Any] = self._module.config(values, where)
+        return read
+
+    def whole_config(self, values: Mapping[str, Any], documents: Documents) -> dict[str, Any]:
+        """The config as families read it."""
+        where = documents.config.where
+        read = self.config(values, where)
         if name := self.names(values):
             from hfcount.layouts.named import config_of  # few name one
 
@@ -71,6 +82,13 @@ class Library(NamedTuple):
         """The blueprint of what `config` gives."""
         made: Blueprint = self._module.built(config)
         return made
+
+    def otherwise(self, blueprint: "Blueprint", names: Sequence[str]) -> "Blueprint | None":
+        """Another blueprint, if names that are not the model's say that it is another model."""
+        if not names or not self.drafts:
+            return None
+        found: Blueprint | None = self._module.otherwise(blueprint, names)
+        return found
 
     @property
     def _module(self) -> Any:
@@ -110,7 +128,7 @@ def _in_lerobot(values: Mapping[str, Any]) -> str:
 
 
 LIBRARIES = (
-    Library("Mistral's own layout", "mistral", _is_mistral),
+    Library("Mistral's own layout", "mistral", _is_mistral, drafts=True),
     Library("open_clip", "open_clip", _is_open_clip, OPEN_CLIP_LAYOUT, names=_in_open_clip),
     Library("LeRobot", "lerobot", _is_lerobot, LEROBOT_LAYOUT, names=_in_lerobot),
     Library("diffusers", "diffusers", _is_diffusers, DIFFUSERS_LAYOUT, renames=False),
@@ -134,7 +152,7 @@ def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | Non
     layout = HF_LAYOUT if library is None else library.layout or documents.layout
     if layout.reader != documents.layout.reader:  # which the names of the files alone told
         documents = replace(documents, layout=layout, index=None)
-    values = library.config(values, documents) if library else values
+    values = library.whole_config(values, documents) if library else values
     return library if library and library.renames else None, documents, values
 
 

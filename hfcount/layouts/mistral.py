@@ -4,7 +4,7 @@ Source: mistral-inference 1.6 (args.py, transformer.py, moe.py, vision_encoder.p
 mistral_large_3.py, pixtral.py, transformers_utils/configs/mistral.py).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
 from hfcount.text import printable, shown
-from hfcount.tree.nodes import Block, Node, Repeat, Tied
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
 
 _TEXT = {
     "dim": "hidden_size",
@@ -90,6 +90,7 @@ _NEUTRAL = {
     "llama_4_scaling",
     "max_batch_size",
     "tied_embeddings",
+    "quantization",
     "moe",
     "vision_encoder",
 }
@@ -116,6 +117,7 @@ _NAMES = {
     "post_attention_layernorm": "ffn_norm",
     "vision_tower": "vision_encoder",
 }
+_EAGLE = "eagle_linear"
 _LIFTED = ("model", "language_model")
 """Blocks whose children stand one level further up; so do experts beside shared ones."""
 
@@ -143,12 +145,25 @@ def renamed(model: Blueprint) -> Blueprint:
     return replace(model, tree=Block(_renamed(model.tree), model.tree.component, model.tree.repeats))
 
 
+def otherwise(blueprint: Blueprint, names: Sequence[str]) -> Blueprint | None:
+    """The blueprint of an EAGLE draft, which takes the embedding and the head of its target, if these are its names."""
+    if _EAGLE not in (name.rpartition(".")[0] for name in names):
+        return None
+    children = {
+        name: node for name, node in blueprint.tree.children.items() if name not in ("tok_embeddings", "output")
+    }
+    d = blueprint.spec.hidden
+    tree = Block({_EAGLE: Linear(2 * d, d), **children}, blueprint.tree.component, blueprint.tree.repeats)
+    return replace(blueprint, tree=tree)
+
+
 def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The config of transformers that describes the same model; raises as `blueprint` does."""
     _known(params, "params", (*_TEXT, *_NEUTRAL, *_LATENT), where)
+    packed = _packed(params.get("quantization"), where)
     text: dict[str, Any] = {new: _size(params, key, where) for key, new in _TEXT.items()}
     text |= {"tie_word_embeddings": params.get("tied_embeddings") is True, "sliding_window": None}
-    text |= _experts(params, where)
+    text |= _experts(params, where) | packed
     vision = params.get("vision_encoder")
     if vision is None:
         return {**text, "architectures": [_CLASSES[text["model_type"]]]}
@@ -156,6 +171,14 @@ def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 _CLASSES = {"mistral": "MistralForCausalLM", "mixtral": "MixtralForCausalLM", "deepseek_v3": "DeepseekV3ForCausalLM"}
+
+
+def _packed(values: object, where: str) -> dict[str, Any]:
+    """What announces packed weights, if anything does."""
+    if values is None or values == {}:
+        return {}
+    settings = _known(values, "quantization", ("qformat_weight", "qscheme_act", "qscheme_weight"), where)
+    return {"quantization_config": {"quant_method": "mistral fp8", **settings}}
 
 
 def _experts(params: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -186,7 +209,8 @@ def _seeing(text: dict[str, Any], vision: Mapping[str, Any], where: str) -> dict
     tower: dict[str, Any] = {key: _size(vision, key, where, _DEFAULTS.get(key)) for key in _VISION}
     tower["model_type"] = "pixtral"
     tied, bias = text.pop("tie_word_embeddings"), vision.get("adapter_bias", True)
-    whole: dict[str, Any] = {"text_config": text, "vision_config": tower, "tie_word_embeddings": tied}
+    above = {"quantization_config": text.pop("quantization_config")} if "quantization_config" in text else {}
+    whole: dict[str, Any] = {"text_config": text, "vision_config": tower, "tie_word_embeddings": tied, **above}
     whole["multimodal_projector_bias"] = bool(bias)
     whole["vision_feature_layer"] = -1
     if vision.get("mm_projector_id") == "patch_merge":
@@ -206,7 +230,7 @@ def _known(values: object, name: str, keys: Collection[str], where: str) -> Mapp
         )
     if unknown := [key for key in values if values[key] is not None and not _is_known(key, values[key], keys)]:
         what = f"{printable(unknown[0], 60)} in {name}"
-        brings = f"what {what} brings" if unknown[0] != "quantization" else "how quantization in params packs weights"
+        brings = f"how quantization by {what} packs weights" if name == "quantization" else f"what {what} brings"
         raise UnknownArchitecture(f"{where}: {brings} is not described.")
     return values
 

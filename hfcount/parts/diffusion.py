@@ -1,6 +1,6 @@
 """Parts of diffusers' models: embeddings of time, attention, networks, residual convolutions and stages of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from hfcount.parts.norms import layer_norm
@@ -81,6 +81,21 @@ def residuals(before: int, d: int, count: int, time: int | None = None, scaled: 
     """`count` residual blocks, the first of which reads what is `before` wide; the others are as of `residual`."""
     first, rest = Indices.below(min(1, count)), Indices(range(1, max(1, count)), count - 1)
     return Repeat(first, residual(before, d, time, scaled)), Repeat(rest, residual(d, d, time, scaled))
+
+
+def joined(before: int, d: int, beside: int, count: int, body: Callable[[int, int], Block]) -> Node:
+    """Residual blocks on the way up, `count` and one, each of which also reads what one on the way down made.
+
+    Args:
+        before: the width of what the first takes.
+        beside: the width of what the last reads besides; that of all others is `d`.
+        body: one of them, by the widths of what it takes and of what it gives.
+    """
+    if not count:
+        return numbered([body(before + beside, d)])
+    inner = Repeat(Indices(range(1, int(count)), count - 1), body(d + d, d))
+    first, last = Repeat(Indices.fixed(0), body(before + d, d)), Repeat(Indices.of([int(count)]), body(d + beside, d))
+    return first, inner, last
 
 
 def image_attention(d: int, inner: int | None = None) -> Block:

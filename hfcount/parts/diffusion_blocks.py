@@ -2,6 +2,7 @@
 
 from hfcount.parts.diffusion import attention, feed_forward, time_embedding
 from hfcount.parts.diffusion_transformers import STEP_CHANNELS, joint_attention, modulated, normed_attention, table
+from hfcount.parts.layers import altered
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, obsolete
@@ -78,8 +79,8 @@ def video_block(d: int, width: int, crossed: bool, added: int | None = None, **m
         beside = {"add_k_proj": source, "add_v_proj": source, "norm_added_k": norm, "norm_added_q": unused}
     return block(
         scale_shift_table=table(1, 6, d),
-        attn1=normed_attention(d, d, None, True, norm, **more),
-        attn2=normed_attention(d, d, None, True, norm, **beside),
+        attn1=altered(normed_attention(d, d, norm=norm), **more),
+        attn2=altered(normed_attention(d, d, norm=norm), **beside),
         norm2=layer_norm(d) if crossed else None,
         ffn=feed_forward(d, width),
     )
@@ -104,6 +105,17 @@ def seen_image(inputs: int, d: int, positions: int | None) -> Block:
     places = None if positions is None else Tensor((1, positions, inputs))
     network = feed_forward(inputs, inputs, d)
     return block(norm1=layer_norm(inputs), ff=network, norm2=layer_norm(d), pos_embed=places)
+
+
+def projected_image(inputs: int, d: int) -> Block:
+    """What embeds an image that a language model saw. Tensors: norm_in, linear_1, linear_2 (d, inputs), norm_out."""
+    return block(
+        "embedding",
+        norm_in=layer_norm(inputs),
+        linear_1=Linear(inputs, inputs, True),
+        linear_2=Linear(inputs, d, True),
+        norm_out=layer_norm(d),
+    )
 
 
 def glyphs(inputs: int, d: int) -> Block:

@@ -1,7 +1,8 @@
 """Which sizes of a pipeline's parts go together: a row for each rule, as the code of diffusers 0.42.1 has it.
 
 A rule is `key = sum`: keys are written part.key, `a|b` is the first key that is set, `pipeline` is model_index.json,
-and `or` stands between sums that will both do. `area(key)` are the pixels that a latent of as many levels stands for.
+and `or` stands between sums that will both do. `area(key)` are the pixels that a latent of as many levels stands for,
+`sum(key)` is the sum of a list. Rules for one part alone are of sizes that its class takes and cannot run.
 """
 
 from typing import NamedTuple
@@ -43,6 +44,9 @@ _HUNYUAN = r"Hunyuan(Video(?!15)|Skyreels)\w*"
 _COGVIDEO = r"CogVideoX\w*"
 _PIXART, _SANA, _FLUX2, _Z = r"PixArt\w*", r"Sana(?!WM)\w*", r"Flux2\w*", r"ZImage\w*"
 _KANDINSKY5 = r"Kandinsky5\w*"
+_CONTROLLED_FLOW = r"(Flux|StableDiffusion3)ControlNet\w*"
+_CASCADE_PRIOR, _CASCADE = "StableCascadePriorPipeline", "StableCascadeDecoderPipeline"
+_HEADS = "transformer.num_attention_heads * transformer.attention_head_dim"
 _LATENT, _WIDTH = "vae.latent_channels|z_dim", "text_encoder.text_config.hidden_size|hidden_size|d_model"
 
 _UNETS = (
@@ -81,6 +85,20 @@ _UNETS = (
     Rule(_CONTROLLED, "controlnet.block_out_channels = unet.block_out_channels",
          "controlnet/pipeline_controlnet.py:1299"),
     Rule(_CONTROLLED, "controlnet.layers_per_block = unet.layers_per_block", "controlnet/pipeline_controlnet.py:1299"),
+    Rule(_CONTROLLED, f"controlnet.in_channels = {_LATENT}", "controlnet/pipeline_controlnet.py:1299"),
+    Rule(_CONTROLLED, "controlnet.projection_class_embeddings_input_dim = unet.projection_class_embeddings_input_dim",
+         "controlnet/pipeline_controlnet_sd_xl.py:1494"),
+    Rule("StableVideoDiffusionPipeline",
+         "unet.projection_class_embeddings_input_dim = 3 * unet.addition_time_embed_dim",
+         "stable_video_diffusion/pipeline_stable_video_diffusion.py:279"),
+    Rule(r"KandinskyV22(Img2Img)?Pipeline", "unet.in_channels = movq.vq_embed_dim|latent_channels",
+         "kandinsky2_2/pipeline_kandinsky2_2.py:264"),
+    Rule("KandinskyV22InpaintPipeline", "unet.in_channels = 2 * movq.vq_embed_dim|latent_channels + 1",
+         "kandinsky2_2/pipeline_kandinsky2_2_inpainting.py:482"),
+    Rule(r"KandinskyV22(Img2Img|Inpaint)?Pipeline", "unet.out_channels = 2 * movq.vq_embed_dim|latent_channels",
+         "kandinsky2_2/pipeline_kandinsky2_2.py:273"),
+    Rule(r"KandinskyV22(Img2Img|Inpaint)?Pipeline", "movq.vq_embed_dim = movq.latent_channels",
+         "kandinsky2_2/pipeline_kandinsky2_2.py:264", "movq.vq_embed_dim"),
     Rule(r"AnimateDiff\w*", "motion_adapter.block_out_channels = unet.block_out_channels",
          "animatediff/pipeline_animatediff.py:138"),
     Rule(r"IF\w*|Kandinsky3\w*", "unet.encoder_hid_dim = text_encoder.d_model", "deepfloyd_if/pipeline_if.py:720"),
@@ -91,6 +109,38 @@ _UNETS = (
 )  # fmt: skip
 
 _IMAGES = (
+    Rule(_CASCADE, "decoder.in_channels = vqgan.latent_channels",
+         "stable_cascade/pipeline_stable_cascade.py:485"),
+    Rule(_CASCADE, "decoder.out_channels = vqgan.latent_channels",
+         "stable_cascade/pipeline_stable_cascade.py:501"),
+    Rule(_CASCADE, "decoder.clip_text_pooled_in_channels = text_encoder.projection_dim",
+         "stable_cascade/pipeline_stable_cascade.py:485"),
+    Rule(_CASCADE_PRIOR, "prior.clip_text_in_channels = text_encoder.hidden_size",
+         "stable_cascade/pipeline_stable_cascade_prior.py:598"),
+    Rule(_CASCADE_PRIOR, "prior.clip_text_pooled_in_channels = text_encoder.projection_dim",
+         "stable_cascade/pipeline_stable_cascade_prior.py:598"),
+    Rule(_CASCADE_PRIOR, "prior.out_channels = prior.in_channels",
+         "stable_cascade/pipeline_stable_cascade_prior.py:617"),
+    Rule(rf"{_SD3}|AuraFlowPipeline", f"transformer.caption_projection_dim = {_HEADS}",
+         "stable_diffusion_3/pipeline_stable_diffusion_3.py:1074"),
+    Rule(rf"{_PIXART}|LTX(?!2)\w*|Sana(Pipeline|PAG|Sprint|ControlNet)\w*",
+         f"transformer.cross_attention_dim = {_HEADS}",
+         "pixart_alpha/pipeline_pixart_alpha.py:932"),
+    Rule(rf"{_FLUX}|Chroma\w*|{_QWEN}", "transformer.attention_head_dim = sum(transformer.axes_dims_rope)",
+         "flux/pipeline_flux.py:901"),
+    Rule(_HUNYUAN, "transformer.attention_head_dim = sum(transformer.rope_axes_dim)",
+         "hunyuan_video/pipeline_hunyuan_video.py:679"),
+    Rule("Lumina2Pipeline",
+         "transformer.hidden_size = transformer.num_attention_heads * sum(transformer.axes_dim_rope)",
+         "lumina2/pipeline_lumina2.py:677"),
+    Rule(r"AuraFlowPipeline|Lumina2Pipeline", f"transformer.out_channels = {_LATENT}",
+         "aura_flow/pipeline_aura_flow.py:640", "transformer.out_channels"),
+    Rule(_CONTROLLED_FLOW, "controlnet.in_channels = transformer.in_channels",
+         "flux/pipeline_flux_controlnet.py:1107"),
+    Rule(_CONTROLLED_FLOW, "controlnet.joint_attention_dim = transformer.joint_attention_dim",
+         "flux/pipeline_flux_controlnet.py:1107"),
+    Rule(_CONTROLLED_FLOW, "controlnet.pooled_projection_dim = transformer.pooled_projection_dim",
+         "flux/pipeline_flux_controlnet.py:1107"),
     Rule(_SD3, "transformer.pooled_projection_dim = text_encoder.projection_dim + text_encoder_2.projection_dim",
          "stable_diffusion_3/pipeline_stable_diffusion_3.py:464"),
     Rule(_SD3, "transformer.joint_attention_dim = text_encoder_3.d_model",

@@ -137,13 +137,16 @@ def _sum(text: str, configs: Configs) -> _Sum | None:
 def _factor(text: str, configs: Configs, used: list[_Value]) -> Any:
     if text.isdigit():
         return int(text)
-    found = configs.value(text.removeprefix("area(").removesuffix(")"))
+    made, _, key = text.removesuffix(")").rpartition("(")
+    found = configs.value(key)
     if found is None or _size(found.value) is None:
         return None
     used.append(found)
-    if text.startswith("area("):  # each level but the first halves both sides
-        return 4 ** (len(found.value) - 1) if isinstance(found.value, list) else None
-    return found.value
+    if not made:
+        return found.value
+    if not isinstance(found.value, list):
+        return None
+    return sum(found.value) if made == "sum" else 4 ** (len(found.value) - 1)  # a level after the first halves sides
 
 
 def _size(value: Any) -> Size | None:

@@ -73,7 +73,7 @@ def combined(documents: Documents, options: Options, whole: Whole, listed: Seque
         parameters=_sum(parts),
         components=tuple(_component(one) for one in parts if one.parameters),
         evidence=_evidence([one.evidence for one in parts if one.evidence]),
-        not_looked_at=(*whole.beside, *_together(parts)),
+        not_looked_at=tuple(_merged((*whole.beside, *_together(parts)))),
         checks=tuple(_checks(parts)),
         findings=tuple(findings),
         allowed=_allowed([waived(whole.findings, policy), *(one.report.allowed for one in listed if one.report)]),
@@ -206,6 +206,16 @@ def _together(parts: Sequence[PipelinePart]) -> Iterator[Beside]:
         found = [(part.name, one) for part in parts for one in part.not_looked_at if one.kind == kind]
         names = tuple(f"{name}/{file}" for name, one in found for file in one.files)
         yield Beside(kind=kind, count=sum(one.count for _, one in found), files=names[:100])
+
+
+def _merged(several: Iterable[Beside]) -> Iterator[Beside]:
+    """The same with one row for each kind."""
+    kinds: dict[str, list[Beside]] = {}
+    for one in several:
+        kinds.setdefault(one.kind, []).append(one)
+    for kind, some in kinds.items():
+        names = tuple(name for one in some for name in one.files)
+        yield Beside(kind=kind, count=sum(one.count for one in some), files=names[:100])
 
 
 def _checks(parts: Sequence[PipelinePart]) -> Iterator[ReportedCheck]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from hfcount.fetcher.missing import named
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.report.model import Files, Report
 from hfcount.text import plural
 
@@ -31,12 +32,18 @@ def _opened(report: Report, files: Files, seen: Sequence[str]) -> str:
     some = files.found and files.opened < files.named  # else all, or others that are there in their place
     opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
     by = "pickles, of which nothing was run" if report.container == "pickle" else "headers"
-    data = "data was not read" if report.statistics is None else f"every value of {_read(report)} was read"
+    data = "data was not read" if report.statistics is None else _values(report)
     return f"{listed([*seen, 'sizes'])} of {opened} by their {by}; {data}"
 
 
-def _read(report: Report) -> str:
-    return plural(len(report.statistics or ()), "tensor")
+def _values(report: Report) -> str:
+    """`every value of 12 tensors was read, and the scales of 30 that are quantised`."""
+    packed = sum(row.dtype in BLOCKS for row in report.statistics or ())
+    whole = len(report.statistics or ()) - packed
+    scales = f"the scales of {plural(packed, 'quantised tensor')}"
+    if packed and not whole:
+        return f"{scales} were read"
+    return f"every value of {plural(whole, 'tensor')} was read{f', and {scales}' if packed else ''}"
 
 
 def _unopened(files: Files, seen: Sequence[str]) -> str:

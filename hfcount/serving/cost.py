@@ -127,6 +127,8 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
                 for one in _kept(mixer, spec.hidden):
                     own = one if keeps else one._replace(per_token=0, state=0)
                     yield own._replace(layers=layers * part.layer.repeats, window=window)
+        if keeps and part.layer.convolved:
+            yield _of("convolution", 0, part.layer.convolved)._replace(layers=int(part.indices.count))
 
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
@@ -155,7 +157,11 @@ def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
     if isinstance(mixer, GQA):
         values = mixer.value_dim or mixer.head_dim
         per_position = mixer.heads * (mixer.products_per_score * mixer.head_dim + mixer.values_per_head * values)
-        yield _of(name, mixer.kv_heads * (mixer.head_dim + values), mixer.conv_cache, per_position=per_position)
+        per_token = mixer.kv_heads * (mixer.head_dim + values)
+        yield _of(name, per_token, mixer.conv_cache, top_k=mixer.top_k, per_position=per_position)
+        if mixer.index_dim:  # which scores blocks of tokens by the mean of their keys
+            scores = -(-mixer.index_heads * mixer.index_dim // mixer.index_block)
+            yield _of("indexer", mixer.index_dim, per_position=scores)
     elif isinstance(mixer, MLA):
         per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
         yield _of(name, mixer.kv_lora_rank + mixer.rope_dim, top_k=mixer.top_k, per_position=per_position)

@@ -49,7 +49,10 @@ class GQA(Frozen):
         value_dim: the width of a head's values if it differs from that of its keys.
         scored: products per score (2 if one is with a relative position).
         weighed: how many heads' values each head weighs.
-        convolved: elements of convolution input the layer caches, if it has short convolutions around attention.
+        conv_cache: elements of convolution input the layer caches, if it has short convolutions around attention.
+        index_dim: elements of keys that an indexer caches for each token, if it selects what is attended to.
+        index_heads: how many heads of it score each block of `index_block` tokens.
+        top_k: the most tokens that are attended to, if an indexer selects them.
     """
 
     heads: Annotated[int, symbol("h")]
@@ -64,6 +67,10 @@ class GQA(Frozen):
     products_per_score: int = 1
     values_per_head: int = 1
     conv_cache: int = 0
+    index_dim: int = 0
+    index_heads: int = 0
+    index_block: int = 1
+    top_k: int | None = None
 
 
 class MLA(Frozen):

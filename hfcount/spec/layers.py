@@ -33,6 +33,7 @@ class Layer(Frozen):
         memory: elements of that sequence's tokens, if not as many as of its own.
         mtp: whether it predicts further tokens.
         first: whether it begins a round of layers, and `last` whether it ends one.
+        convolved: elements of the inputs of a convolution that it keeps beside its mixers.
         own: the sizes and switches of such layers in one architecture, as a Record.
     """
 
@@ -47,6 +48,7 @@ class Layer(Frozen):
     mtp: bool = False
     first: bool = False
     last: bool = False
+    convolved: int = 0
     own: object = None
 
     def sizes(self, kind: type[Other]) -> Other:

@@ -53,6 +53,13 @@ def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
     quantised.check_tensors(c, outcome)
 
 
+def _check_processors(c: Comparison, outcome: Outcome) -> None:
+    if c.weights.layout.reader == "lerobot":
+        from hfcount.verifier import processors  # few checkpoints are policies
+
+        processors.check_processors(c, outcome)
+
+
 def _check_embedding(c: Comparison, outcome: Outcome) -> None:
     from hfcount.verifier import modules  # most checkpoints have none
 
@@ -99,6 +106,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (unlisted.check_unlisted, {"listing", "files"}),
     (presence.check_parts, {"listing"}),
     (presence.check_pickled, {"listing"}),
+    (_check_processors, {"listing"}),
     (_check_embedding, {"modules"}),
 )
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hfcount.fetcher.interface import PROCESSORS
 from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.reference import is_of_diffusers, version
 from hfcount.storage import dtypes
@@ -83,7 +84,7 @@ def _beyond_statistics(c: Comparison, outcome: Outcome) -> Sequence[str]:
     names = c.match.unexpected
     if c.weights.layout.reader != "lerobot":
         return names
-    from hfcount.verifier.rules.hf845_normalization_dropped import PREFIXES, PROCESSORS, NormalizationDropped
+    from hfcount.verifier.rules.hf845_normalization_dropped import PREFIXES, NormalizationDropped
 
     found = [name for name in names if name.startswith(PREFIXES)]
     if found:

@@ -6,7 +6,8 @@ fixtures/architectures/<type>.json: the keys of the config that affect shapes, t
 have to be, the folded rows, the counts, and who judged. A config.json, or a file of fixtures/architectures, is judged
 the same way or, if transformers does not know its type, by the published count that `--published N --source URL` gives:
 hfcount must count as many stored elements. `--by WHO` names a library that was run elsewhere and builds the same, as
-by_mlx_lm.py asks mlx-lm. With `--unjudged WHY` nobody judges, and the file says so.
+by_mlx_lm.py asks mlx-lm. With `--unjudged WHY` nobody judges, and the file says that it was only read, as
+`hfcount architectures TYPE` does.
 """
 
 import argparse
@@ -165,7 +166,7 @@ def main() -> int:
     for one in options.types:
         try:
             if options.unjudged or options.by:
-                judge = options.by or f"nobody: {options.unjudged}"
+                judge = options.by or f"read only: {options.unjudged}"
                 recorded, outcome = record(_read(Path(one)), judge), None
             elif options.published:
                 values = _read(Path(one))

@@ -46,6 +46,7 @@ METHODS: dict[str, Method] = {
     "higgs": Method("higgs"),
     "hqq": Method("hqq", typed=True),
     "intel/auto-round": Method("auto_round"),
+    "mistral fp8": Method("mistral", foreign=True),
     "mlx": Method("mlx", foreign=True),
     "modelopt": Method("modelopt", foreign=True),
     "modelopt_fp4": Method("modelopt", foreign=True),

@@ -1,14 +1,12 @@
 """HF845: normalization dropped."""
 
+from hfcount.fetcher.interface import PROCESSORS
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import some
 
 PREFIXES = ("normalize_inputs.", "normalize_targets.", "unnormalize_outputs.")
 """What the names of a policy's statistics begin with, as LeRobot before 0.4 saved them."""
-
-PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
-"""The files that hold the statistics since then."""
 
 
 class NormalizationDropped(Finding):

@@ -1,0 +1,61 @@
+"""One of timm's models by its name, as `hfcount architectures timm/NAME` shows it."""
+
+from collections.abc import Iterator
+
+from hfcount.components.timm import COLOURS
+from hfcount.components.timm_asked import SIZING
+from hfcount.components.timm_catalogue import VERSION, Model, Sizes, known, names, near, tensors
+from hfcount.errors import UnknownArchitecture
+from hfcount.text import plural, printable
+from hfcount.tree.leaves import leaves
+
+PREFIX = "timm/"
+
+_CLASSES = 1000  # what timm assumes
+
+
+def lines(named: str) -> Iterator[str]:
+    """What is known of a model: its parameters, and which arguments are followed.
+
+    Raises:
+        UnknownArchitecture: timm has none of that name.
+    """
+    name = named.removeprefix(PREFIX).partition(".")[0]
+    model = known(name)
+    if model is None:
+        alike = near(name)
+        said = f" Nearest known: {', '.join(alike)}." if alike else ""
+        raise UnknownArchitecture(
+            f"timm {VERSION} has no architecture {printable(name, 60)} among the {len(names()):,} whose tensors are"
+            f" known.{said}"
+        )
+    patches = (model.image.usual[0] // model.image.patch[0]) * (model.image.usual[1] // model.image.patch[1])
+    found = leaves(tensors(model, f"={model.pool}", Sizes(_CLASSES, COLOURS, patches)))
+    parameters = sum(leaf.elements for leaf in found if leaf.label == "parameter")
+    count = sum(int(leaf.count) for leaf in found)
+    yield f"{PREFIX}{name}: {parameters:,} parameters, {plural(count, 'tensor')}, with {_CLASSES:,} classes"
+    pools = [root for root in model.roots if not root.startswith("=") and not root[:1].isdecimal()]
+    followed = (SIZING | model.shapeless) - ({"img_size"} if model.image.rule == "refused" else set())
+    rows = {
+        "images": _images(model),
+        "pooling": ", ".join([f"{model.pool or 'none'} by default", *(one or "none" for one in pools)]),
+        "model_args": f"{', '.join(sorted(followed))}; others are not followed",
+        "judged by": f"timm {VERSION}: names, shapes and the count are those of its own create_model",
+        "source": f"{model.module}.py of timm/models",
+    }
+    for row, text in rows.items():
+        yield f"  {row:12}{text}"
+
+
+def _images(model: Model) -> str:
+    """What the size of images does."""
+    height, width = model.image.usual
+    usual, by_patch = f"{height} by {width} pixels", "x".join(map(str, model.image.patch))
+    sizes = [root.replace("x", " by ") for root in model.roots if root[:1].isdecimal()]
+    return {
+        "refused": "img_size is no argument; images of any size have the same tensors",
+        "free": f"from {usual} on, img_size changes no tensor",
+        "patches": f"{usual} by default; positions follow img_size, in patches of {by_patch}",
+        "fixed": f"{' or '.join([*([usual] if height else ['the default size']), *sizes])}; others are not followed",
+        "needed": f"img_size has to be given, and {usual} alone is followed",
+    }[model.image.rule]

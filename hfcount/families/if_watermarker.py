@@ -1,0 +1,23 @@
+"""The watermark that DeepFloyd IF puts on images: a picture, and nothing that is trained."""
+
+from hfcount.keys import diffusion
+from hfcount.mapper import Config
+from hfcount.spec import Sizes, Spec
+from hfcount.tree.nodes import Block, block, buffer
+
+# diffusers 0.42.1: watermark.py
+MODEL_TYPES = ("IFWatermarker",)
+
+_SIDE, _CHANNELS = 62, 4
+
+
+class Watermark(Sizes):
+    """Its config has no key."""
+
+
+def spec(c: Config) -> Spec[Watermark]:
+    return diffusion.diffusing(c, Watermark.read(c), _CHANNELS)
+
+
+def blueprint(s: Spec[Watermark]) -> Block:
+    return block(watermark_image=buffer(_SIDE, _SIDE, s.hidden))

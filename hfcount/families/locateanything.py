@@ -1,0 +1,27 @@
+"""LocateAnything: Qwen2's layers, Kimi's vision tower, and a projector behind a norm."""
+
+from hfcount import families, keys
+from hfcount.families.kimi_k25_vision import KimiK25Vision
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import llava
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear
+
+# locateanything.py of Blaizzy/mlx-vlm 0.7.10, locate_anything.py of sgl-project/sglang 0.5.23
+MODEL_TYPES = ("locateanything",)
+IGNORED = ("mlp_connector_layers", "n_future_tokens", "none_token_id", "coord_start_token_id", "coord_end_token_id")
+CLASSES = ("LocateAnythingForConditionalGeneration",)
+
+
+def spec(c: Config) -> Spec:
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "moonvit")
+    tied = keys.tied_anywhere(c, c.part("text_config"))
+    return keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    vision, d = s.part("vision"), s.hidden
+    seen = vision.sizes(KimiK25Vision).merged * vision.hidden
+    projector = Block({"0": layer_norm(seen), "1": Linear(seen, d, True), "3": Linear(d, d, True)}, "projector")
+    return llava(s, families.base(s), vision_model=families.tower(s, "vision"), mlp1=projector)
