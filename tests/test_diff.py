@@ -375,7 +375,12 @@ def test_the_page_shows_what_is_printed(command: Command) -> None:
     assert command(*line.split()[2:]).out == shown
 
 
-@pytest.mark.parametrize("line", re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[0].splitlines())
+COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[0].splitlines()
+
+
+@pytest.mark.parametrize(
+    "line", [pytest.param(line, marks=[pytest.mark.long] * bool(place)) for place, line in enumerate(COMMANDS)]
+)
 def test_the_lines_of_the_page_run(tmp_path: Path, hub: Hub, _forks: Forks, line: str) -> None:
     written(tmp_path / "base", LLAMA)
     written(tmp_path / "merged", LLAMA, dict.fromkeys(Q, 0.25))
