@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import struct
 from collections.abc import Callable, Mapping
@@ -9,11 +10,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import gguf_files
+import pipeline_repos
 import pytest
 from build import DEEPSEEK, TINY, config, named, raw, save_tiny, shard
 from conftest import Command
 from forking import Forks
-from loopback import Hub
+from loopback import Hub, write_shard
 from schema import problems
 from tables import over
 
@@ -109,6 +112,30 @@ def test_what_b_is(tmp_path: Path, row: tuple[Json, Json, set[str], int]) -> Non
     a, b, kinds, code = row
     found = hfcount.diff(written(tmp_path / "a", a), written(tmp_path / "b", b))
     assert (told(found), found.exit_code) == (kinds, code), found.summary
+
+
+def test_packed_weights_stand_for_their_matrices(tmp_path: Path) -> None:
+    """As MLX stores them: scales and biases beside codes."""
+    values = config("llama", hidden_size=64, intermediate_size=64, head_dim=16)
+    a = written(tmp_path / "a", values)
+    packed: dict[str, tuple[str, tuple[int, ...]]] = {}
+    for one in hfcount.blueprint(values).tensors():
+        if len(one.shape) == 1:
+            packed[one.name] = "BF16", one.shape
+            continue
+        rows, columns = map(int, one.shape)
+        packed[one.name] = "U32", (rows, columns // 8)
+        for end in ("scales", "biases"):
+            packed[one.name.replace("weight", end)] = "BF16", (rows, columns // 32)
+    b = tmp_path / "b"
+    b.mkdir()
+    settings = {"group_size": 32, "bits": 4}
+    (b / "config.json").write_bytes(raw(values | {"quantization": settings, "quantization_config": settings}))
+    write_shard(b / SINGLE, packed)
+    found = hfcount.diff(a, b)
+    assert (told(found), found.exit_code) == ({"quantised"}, 1), found.summary
+    assert told(hfcount.diff(b, a)) == {"dequantised"}
+    assert hfcount.diff(a, b, expect="quantised").ok
 
 
 # A key of B's config, its value, and what it changes
@@ -335,3 +362,127 @@ def test_it_says_the_same_in_every_form(tmp_path: Path) -> None:
     found = hfcount.diff(a, b)
     for text in (str(found), found.to_markdown()):
         assert "vocabulary with 2 rows more (50, then 52)" in text
+
+
+PAGE = Path(hfcount.__file__).parent / "docs" / "diff.md"
+
+
+def test_the_page_shows_what_is_printed(command: Command) -> None:
+    written(Path("base"), LLAMA)
+    written(Path("larger"), config("llama", vocab_size=52))
+    (block,) = re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    line, _, shown = block.partition("\n")
+    assert command(*line.split()[2:]).out == shown
+
+
+COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[0].splitlines()
+
+
+@pytest.mark.parametrize(
+    "line", [pytest.param(line, marks=[pytest.mark.long] * bool(place)) for place, line in enumerate(COMMANDS)]
+)
+def test_the_lines_of_the_page_run(tmp_path: Path, hub: Hub, _forks: Forks, line: str) -> None:
+    written(tmp_path / "base", LLAMA)
+    written(tmp_path / "merged", LLAMA, dict.fromkeys(Q, 0.25))
+    written(tmp_path / "tuned", LLAMA, {"lm_head.weight": 0.25})
+    (tmp_path / "adapter").mkdir()
+    (tmp_path / "adapter" / "adapter_config.json").write_bytes(raw(ADAPTER))
+    for ref in ("main", "refs/pr/1"):
+        hub.publish("org/base", tmp_path / "base", ref)
+    if "--depth data" in line:
+        line = line.replace("org/base", "./base")  # which is to be on this machine
+    given = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
+    code, out, err = _forks.run(line.split()[1:], tmp_path, os.environ | given, 600)
+    assert (code, err) == (0, "")
+    assert out
+
+
+def test_the_python_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "org" / "base", LLAMA)
+    written(tmp_path / "merged", LLAMA, dict.fromkeys(Q, 0.25))
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    names: Json = {"hfcount": hfcount}
+    exec(compile(block, "diff.md", "exec"), names)
+    assert names["found"].same_structure
+
+
+def test_a_page_draws_what_differs_by_layer(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
+    change = {"model.layers.1.mlp.up_proj.weight": 0.25}
+    values = LLAMA | {"<script>": "<img src=x>"}
+    found = hfcount.diff(written(tmp_path / "a", LLAMA), written(tmp_path / "b", values, change), depth="data")
+    (cell,) = (one for one in found.cells if one.values)
+    assert (cell.stack, cell.number, cell.component, cell.values, cell.tensors) == ("layers", 1, "mlp", 1, 3)
+    page = found.to_html()
+    assert page.count("<rect") == len(found.cells) == 3 * 3 + 3
+    assert "layers.1 mlp, 3 tensors: 1 other values" in page
+    assert "<script>" not in page
+    assert "<img" not in page
+
+
+# A container, what it is compared with, and what B is then
+CONTAINED: dict[str, tuple[str, str, set[str], int]] = {
+    "a GGUF file of a model": ("model", "q8.gguf", {"quantised", "container"}, 1),
+    "a model of a GGUF file": ("q8.gguf", "model", {"dequantised", "container"}, 1),
+    "GGUF of the same types": ("model", "f32.gguf", {"cast", "container"}, 1),
+    "two GGUF files": ("f32.gguf", "q8.gguf", {"quantised"}, 1),
+    "GGUF twice": ("q8.gguf", "q8.gguf", {"same-structure"}, 0),
+    "GGUF of another model": ("deeper", "q8.gguf", {"tensors"}, 1),
+}
+
+
+def test_containers(tmp_path: Path) -> None:
+    wrong = {}
+    values = gguf_files.CONFIG | {"dtype": "bfloat16"}
+    written(tmp_path / "model", values)
+    written(tmp_path / "deeper", values | {"num_hidden_layers": 3})
+    pairs, shapes = gguf_files.model()
+    for name, kind in (("f32", "F32"), ("q8", "Q8_0")):
+        file = gguf_files.source(pairs, gguf_files.laid_out(shapes, {"token_embd.weight": kind}))
+        (tmp_path / f"{name}.gguf").write_bytes(file(0, file.size))
+    for case, (a, b, kinds, code) in CONTAINED.items():
+        found = hfcount.diff(tmp_path / a, tmp_path / b)
+        if (told(found), found.exit_code) != (kinds, code):
+            wrong[case] = found.summary
+    assert not wrong
+
+
+def test_pipelines_are_compared_part_by_part(tmp_path: Path) -> None:
+    a = pipeline_repos.pipeline(tmp_path / "a")
+    b = pipeline_repos.pipeline(tmp_path / "b", pipeline_repos.says("text_encoder/config.json", num_hidden_layers=1))
+    found = hfcount.diff(a, b)
+    assert found.parts
+    assert {name: part.exit_code for name, part in found.parts.items()} == {"text_encoder": 1, "unet": 0, "vae": 0}
+    assert (told(found), found.exit_code) == ({"layers", "same-files"}, 1)
+    assert "in text_encoder has 1 of A's 2 layers" in found.summary
+
+
+# What is wrong with B's files: none of it is a traceback, and nothing is said to be the same that was not read
+BROKEN: dict[str, dict[str, bytes]] = {
+    "no JSON": {"config.json": b"{{{"},
+    "a list": {"config.json": b"[]"},
+    "a long number": {"config.json": b'{"model_type": "llama", "vocab_size": ' + b"9" * 5000 + b"}"},
+    "many layers": {"config.json": raw(LLAMA | {"num_hidden_layers": 10**9})},
+    "odd keys": {"config.json": raw(LLAMA | {"a.b": 1, "": 2, "a[0]": {"x": [None]}, "\u202e": "\x1b[2J"})},
+    "rope that is none": {"config.json": raw(LLAMA | {"rope_scaling": "yes", "rope_parameters": [1]})},
+    "a file that is cut": {SINGLE: b"\x40\0\0\0\0\0\0\0{"},
+    "an empty file": {SINGLE: b""},
+}
+
+
+@over("files", BROKEN.values(), BROKEN)
+def test_broken_sides(tmp_path: Path, files: Mapping[str, bytes]) -> None:
+    a = written(tmp_path / "a", LLAMA)
+    b = written(tmp_path / "b", config("llama", _name_or_path="b"))
+    for name, content in files.items():
+        (b / name).write_bytes(content)
+    for pair in ((a, b), (b, a), (b, b)):
+        found = hfcount.diff(*pair)
+        text = f"{found}{found.to_markdown()}{found.to_json()}"
+        assert "\x1b[2J" not in text
+        assert "\u202e" not in text
+        if SINGLE in files and pair != (b, b):
+            assert found.exit_code == 3
+    shutil.rmtree(a)
+    shutil.rmtree(b)

@@ -31,6 +31,7 @@ BY_OTHERS = {
     "adapters.md": "test_adapters_page.py",
     "before-saving.md": "test_recipes.py",
     "data.md": "test_data.py",
+    "diff.md": "test_diff.py",
     "drafts.md": "test_drafts_page.py",
     "fix.md": "test_fix_page.py",
     "saving.md": "test_saving.py",

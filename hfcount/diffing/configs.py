@@ -12,7 +12,7 @@ from hfcount.diffing.pieces import ConfigKey, Effect, Relation
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.readers import OLDER, Rotary, Tied
-from hfcount.mapper.reference import declared, declares
+from hfcount.mapper.reference import Part, declared, declares
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.mapper.whatif import changed
 from hfcount.plan import Blueprint, Row
@@ -107,27 +107,35 @@ def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:
 
 def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: bool = False) -> Iterator[_Key]:
     """Keys of two objects, and of those in them, whose effective values differ; `inner` ones are of no class."""
-    one_type = a.get("model_type") == b.get("model_type") or not (a and b)
-    kind = kind if one_type else ""
+    kinds = {one.get("model_type") for one in (a, b)} - {None}
+    kind = kind if len(kinds) < 2 else ""
     own, path = declared(kind), paths[0]
     first, second = ((dict(one), {}) if inner else settled(one, kind) for one in (a, b))
     for name in dict.fromkeys((*first[0], *second[0])):
         one, other = first[0].get(name, ABSENT), second[0].get(name, ABSENT)
-        if same(one, other):
+        if same(one, other) or (name == "model_type" and path and len(kinds) < 2):
             continue
         names = tuple(f"{path}{side[1].get(name, name)}" for path, side in zip(paths, (first, second), strict=True))
         if _is_nested(name, one, other):
-            one, other = (value if isinstance(value, dict) else {} for value in (one, other))
-            part = own.part(name, one or other).kind or str(one.get("model_type") or "")
+            usual = own.part(name, one if isinstance(one, dict) else other if isinstance(other, dict) else None)
+            one, other = (_filled(value, usual) for value in (one, other))
+            part = usual.kind or str(one.get("model_type") or "")
             below = f"{names[0]}.", f"{names[1]}."
             yield from _differing(one, other, part, below, inner=not part)
             continue
         written = one is not ABSENT, other is not ABSENT
-        usual = defaults(kind).get(name, ABSENT)
-        one, other = (usual if value is ABSENT else value for value in (one, other))
+        default = defaults(kind).get(name, ABSENT)
+        one, other = (default if value is ABSENT else value for value in (one, other))
         if not same(one, other):
             known = inner or is_named(kind, name) or declares(kind, name)
             yield _Key(f"{path}{name}", one, other, written, known, (names[0], names[1]))
+
+
+def _filled(value: Any, usual: Part) -> dict[str, Any]:
+    """What a nested config holds, with what its class puts there where it is absent."""
+    if not isinstance(value, dict):
+        return dict(usual.absent)
+    return {**usual.absent, **value} if usual.merged else value
 
 
 def _is_nested(name: str, *values: Any) -> bool:
@@ -225,6 +233,11 @@ def _effect(one: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str
         return "tensors", tensors
     if told is not None:
         return told, ()
+    if _is_derived(one, models):
+        return "none", ()
+    made = _lacks(one, None) and not all(one.written) and not is_shapeless(one.key.rpartition(".")[2])
+    if _lacks(one, ABSENT) or made:
+        return "unknown", ()  # a class may make of others what is absent
     known = one.known or {one.key, *one.names} & (models[0].read | models[1].read)
     return ("reading" if known else "unknown"), ()
 
@@ -244,6 +257,19 @@ def _sized(one: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
         if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(one.a, one.b):
             return ()
     return None
+
+
+def _is_derived(one: _Key, models: tuple[_Model, _Model]) -> bool:
+    """Whether a size that is absent on one side is what the family makes of others."""
+    if all(one.written) or not (_lacks(one, None) or _lacks(one, ABSENT)):
+        return False
+    read = {one.key, *one.names} & (models[0].read | models[1].read)
+    return bool(read) and not is_shapeless(one.key.rpartition(".")[2]) and models[0].rows is not None
+
+
+def _lacks(one: _Key, value: Any) -> bool:
+    """Whether one side has this value, which stands for none."""
+    return one.a is value or one.b is value
 
 
 def _is_cut(a: Any, b: Any) -> bool:

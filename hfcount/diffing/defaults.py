@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from hfcount.mapper import lines
-from hfcount.mapper.reference import declared, knows
+from hfcount.mapper.reference import declared
 
 
 @lru_cache(64)
 def defaults(kind: str) -> Mapping[str, Any]:
-    """The default of each key of a model_type, or of the class of that name; empty where transformers has no such."""
+    """The default of each key of a model_type, or of the class of that name; of an unknown one those of all classes."""
     sized = declared(kind).keys
     own = lines.of_kind(_file(), kind)
-    if own is None and not sized and not knows(kind):
-        return {}
     return {**lines.of_kind(_file(), "*"), **(own or {}), **sized}
 
 

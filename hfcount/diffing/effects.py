@@ -51,6 +51,7 @@ _ADAPTER_SIZES = frozenset(
     """.split()
 )
 _ADAPTER_NOTHING = frozenset("base_model_name_or_path revision peft_version auto_mapping".split())
+_LABELS = 2  # of a class that is told nothing else
 _ROPE = ("rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor")
 
 
@@ -107,13 +108,24 @@ def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
             found[key], written[key] = value, name
     if isinstance(found.get("dtype"), str):
         found["dtype"] = found["dtype"].removeprefix("torch.")
-    return _with_rotary(found, usual_rotary(kind)), written
+    return _with_rotary(_with_labels(found), usual_rotary(kind)), written
+
+
+def _with_labels(values: dict[str, Any]) -> dict[str, Any]:
+    """The same with the number of labels in place of names that say nothing else."""
+    names = values.get("id2label")
+    if not isinstance(names, dict) or any(name != f"LABEL_{number}" for number, name in names.items()):
+        return values
+    rest = {name: one for name, one in values.items() if name not in ("id2label", "label2id")}
+    return rest if len(names) == _LABELS else {**rest, "num_labels": len(names)}
 
 
 def _with_rotary(values: dict[str, Any], usual: Values) -> dict[str, Any]:
     scaling = values.get("rope_scaling") or values.get("rope_parameters")
     if not isinstance(scaling, dict | None) or not (usual or any(name in values for name in _ROPE)):
         return values
+    if not scaling and any(isinstance(one, dict) for one in usual.values()):
+        return {**values, "rope_parameters": usual}
     inner: dict[str, Any] = dict(scaling or {})
     if any(isinstance(one, dict) for one in (*inner.values(), *usual.values())):
         return values

@@ -173,6 +173,8 @@ def held(tensors: Sequence[Logical]) -> Held:
 def stacks(found: Matched) -> tuple[Stack, ...]:
     """Layers or experts of which one side has more: where numbers of names are there on one side alone."""
     result: list[Stack] = []
+    if not (found.only_a or found.only_b):
+        return ()
     numbers = _numbers(found)
     for name, (a, b) in numbers.items():
         if a and b and len(a) != len(b) and not _inside(name, [stack.name for stack in result]):

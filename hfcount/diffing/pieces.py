@@ -10,7 +10,7 @@ from hfcount.report.model import Verdict
 
 Effect = Literal["tensors", "storage", "reading", "training", "none", "unknown"]
 """What a config key changes: tensors, how they are stored, what the model computes or how its input is read, training
-alone, nothing; or no reader that is known takes it."""
+alone, nothing; or that is not known: no reader that is known takes it, or a class makes what is absent of others."""
 
 Kind = Literal[
     "same",

@@ -58,6 +58,8 @@ def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
     sizes = [len(one.tensors) for one in c.inventories if one]
     if matched.root or not left.count or c.a.adapter is not None:
         return False
+    if agreeing and not left.shapes and not (left.only_a and left.only_b):
+        return False  # one side has all that the other has
     return _families(c)[0] != _families(c)[1] or 2 * agreeing < max(sizes, default=0)
 
 
@@ -65,7 +67,7 @@ def _another(c: Compared) -> str:
     families = _families(c)
     if families[0] != families[1]:
         return f"is another model: {printable(families[1])}, and A is {printable(families[0])}"
-    return f"is another model of the same type, {printable(families[0])}, with other sizes"
+    return f"is another model of the same type, {printable(families[0])}, with other tensors"
 
 
 def _families(c: Compared) -> tuple[str, str]:

@@ -205,7 +205,7 @@ class _Taken:
 
     def unpack(self, modules: list[tuple[Leaf, str]], spelling: Mapping[str, str]) -> None:
         """Puts the matrices that packed tensors stand for in their place."""
-        self.tensors = {key: one for key, one in self.tensors.items() if not (one.leaf and one.leaf.dtypes)}
+        self.tensors = {key: one for key, one in self.tensors.items() if one.leaf is None or one.leaf.dtypes is None}
         for leaf, label in modules:
             shape = tuple(map(int, leaf.shape))
             for name in leaf.names():

@@ -21,7 +21,7 @@ EFFECTS: dict[Effect, str] = {
     "tensors": "Config keys that change tensors",
     "storage": "Config keys about how tensors are stored",
     "reading": "Config keys that change what is computed or read",
-    "unknown": "Config keys that no reader known here takes",
+    "unknown": "Config keys of which it is not known what they change",
     "training": "Config keys that change training alone",
     "none": "Config keys that change nothing",
 }

@@ -1,6 +1,6 @@
 """The headers of weight files, by ranged reads: a few kilobytes of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from threading import Lock
 
@@ -36,6 +36,9 @@ def likely_length(index: int | None, shards: int) -> int:
 
 LONGEST, _ALL = 25_000_000, 100_000_000
 """Bytes of one header, and of all that take a second request: the Hub itself reads no longer one."""
+
+
+_RUN = 1 << 20  # bytes of pieces that are read at once
 
 
 class Headers:
@@ -100,22 +103,37 @@ def read_pieces(
         FetchError: a server could not be reached, refused, or does not serve ranges. Then all others are left off.
     """
 
-    def read(piece: Piece) -> bytes:
+    def read(run: list[Piece]) -> dict[Piece, str]:
+        first, last = run[0], run[-1]
         try:
-            return client.range(printable(piece.file), urls[piece], piece.begin, piece.end)[0]
+            raw = client.range(printable(first.file), urls[first], first.begin, last.end)[0]
         except Empty:
-            return b""
+            return {}
         except Denied as denied:
-            raise refused(denied, printable(piece.file)) from None
+            raise refused(denied, printable(first.file)) from None
+        parts = {piece: raw[piece.begin - first.begin : piece.end - first.begin] for piece in run}
+        return {piece: digest(part) for piece, part in parts.items() if len(part) == piece.end - piece.begin}
 
     with ThreadPoolExecutor(workers(client.round_trip)) as pool:
         try:
-            found = dict(zip(urls, pool.map(read, urls), strict=True))
+            found = list(pool.map(read, _runs(urls)))
         except BaseException:
             client.deadline.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return {piece: digest(raw) for piece, raw in found.items() if len(raw) == piece.end - piece.begin}
+    return {piece: said for several in found for piece, said in several.items()}
+
+
+def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:
+    """Pieces that follow one another in a file, which one request reads."""
+    runs: list[list[Piece]] = []
+    for piece in sorted(pieces):
+        last = runs[-1] if runs else None
+        if last and last[-1].file == piece.file and last[-1].end == piece.begin and piece.end - last[0].begin <= _RUN:
+            last.append(piece)
+        else:
+            runs.append([piece])
+    return runs
 
 
 class _Room:
