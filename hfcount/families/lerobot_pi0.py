@@ -8,7 +8,7 @@ from hfcount.parts import altered
 from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied, block
 
-# modeling_pi0.py and modeling_pi05.py of huggingface/lerobot, 0.4.4; they need a branch of transformers 4.53
+# modeling_pi0.py of huggingface/lerobot, 0.4.4; modeling_pi05.py beside it, both with a branch of transformers 4.53
 MODEL_TYPES = ("lerobot_pi0", "lerobot_pi05")
 IGNORED = (
     "input_features", "output_features", "chunk_size", "n_action_steps", "n_obs_steps", "empty_cameras", "rtc_config",
