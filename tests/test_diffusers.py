@@ -171,7 +171,6 @@ def test_what_diffusers_refuses_names_the_key(kind: str, changes: Json, key: str
         ("UNet2DConditionModel", {"down_block_types": ["DownEncoderBlock2D"] * 4}),
         ("UNet2DModel", {"up_block_types": ["CrossAttnUpBlock2D"] * 4}),
         ("Kandinsky3UNet", {}),
-        ("StableCascadeUNet", {}),
         ("LTX2Vocoder", {"antialias": True}),
     ],
 )
