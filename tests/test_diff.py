@@ -463,6 +463,9 @@ BROKEN: dict[str, dict[str, bytes]] = {
     "no JSON": {"config.json": b"{{{"},
     "a list": {"config.json": b"[]"},
     "a long number": {"config.json": b'{"model_type": "llama", "vocab_size": ' + b"9" * 5000 + b"}"},
+    "types that are none": {
+        "config.json": raw({"model_type": [], "text_config": {"model_type": {}}, "torch_dtype": 3})
+    },
     "many layers": {"config.json": raw(LLAMA | {"num_hidden_layers": 10**9})},
     "odd keys": {"config.json": raw(LLAMA | {"a.b": 1, "": 2, "a[0]": {"x": [None]}, "\u202e": "\x1b[2J"})},
     "rope that is none": {"config.json": raw(LLAMA | {"rope_scaling": "yes", "rope_parameters": [1]})},

@@ -12,7 +12,7 @@ from hfcount.diffing.pieces import ConfigKey, Effect, Relation
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.readers import OLDER, Rotary, Tied
-from hfcount.mapper.reference import Part, declared, declares
+from hfcount.mapper.reference import Declared, Part, declared, declares
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.mapper.whatif import changed
 from hfcount.plan import Blueprint, Row
@@ -107,28 +107,32 @@ def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:
 
 def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: bool = False) -> Iterator[_Key]:
     """Keys of two objects, and of those in them, whose effective values differ; `inner` ones are of no class."""
-    kinds = {one.get("model_type") for one in (a, b)} - {None}
-    kind = kind if len(kinds) < 2 else ""
-    own, path = declared(kind), paths[0]
+    kinds = {one for one in (a.get("model_type"), b.get("model_type")) if isinstance(one, str)}
+    kind, path = kind if len(kinds) < 2 else "", paths[0]
     first, second = ((dict(one), {}) if inner else settled(one, kind) for one in (a, b))
     for name in dict.fromkeys((*first[0], *second[0])):
         one, other = first[0].get(name, ABSENT), second[0].get(name, ABSENT)
         if same(one, other) or (name == "model_type" and path and len(kinds) < 2):
             continue
-        names = tuple(f"{path}{side[1].get(name, name)}" for path, side in zip(paths, (first, second), strict=True))
+        names = f"{path}{first[1].get(name, name)}", f"{paths[1]}{second[1].get(name, name)}"
         if _is_nested(name, one, other):
-            usual = own.part(name, one if isinstance(one, dict) else other if isinstance(other, dict) else None)
-            one, other = (_filled(value, usual) for value in (one, other))
-            part = usual.kind or str(one.get("model_type") or "")
-            below = f"{names[0]}.", f"{names[1]}."
-            yield from _differing(one, other, part, below, inner=not part)
+            yield from _inner(one, other, declared(kind), name, names)
             continue
         written = one is not ABSENT, other is not ABSENT
         default = defaults(kind).get(name, ABSENT)
         one, other = (default if value is ABSENT else value for value in (one, other))
         if not same(one, other):
             known = inner or is_named(kind, name) or declares(kind, name)
-            yield _Key(f"{path}{name}", one, other, written, known, (names[0], names[1]))
+            yield _Key(f"{path}{name}", one, other, written, known, names)
+
+
+def _inner(one: Any, other: Any, own: Declared, name: str, names: tuple[str, str]) -> Iterator[_Key]:
+    """The keys of a nested config that differ, where one side at least has it."""
+    usual = own.part(name, next((value for value in (one, other) if isinstance(value, dict)), None))
+    first, second = (_filled(value, usual) for value in (one, other))
+    said = first.get("model_type")
+    part = usual.kind or (said if isinstance(said, str) else "")
+    yield from _differing(first, second, part, (f"{names[0]}.", f"{names[1]}."), inner=not part)
 
 
 def _filled(value: Any, usual: Part) -> dict[str, Any]:
