@@ -1,6 +1,6 @@
 """The autoencoder of Stable Diffusion, Flux and many others, whose latents are drawn (arXiv:2112.10752)."""
 
-from hfcount.keys import diffusion
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import OLD_ATTENTION, conv, decoder, encoder, ending, middle
 from hfcount.spec import Sizes, Spec, count, flag, size
@@ -30,6 +30,7 @@ class AutoencoderKL(Sizes):
 def spec(c: Config) -> Spec[AutoencoderKL]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
+    denoising.activation(c, "act_fn")
     own = AutoencoderKL.read(
         c,
         widths=widths,

@@ -4,7 +4,7 @@ from hfcount.components.conditions import Conditions
 from hfcount.components.unet_keys import Stages
 from hfcount.components.unet_stages import Halves
 from hfcount.components.unets import read_stages
-from hfcount.keys import diffusion
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts.diffusion import conv
 from hfcount.parts.diffusion_control import hint, outlets
@@ -28,6 +28,7 @@ def spec(c: Config) -> Spec[ControlNet]:
     stages = read_stages(c, upward=False)
     first, memory = stages.down[0].width, stages.down[0].memory
     conditions = Conditions.of(c, first, memory, control=True)
+    denoising.activation(c, "act_fn")
     hints = diffusion.stage_widths(c, "conditioning_embedding_out_channels", "H")
     halves = Halves.of(c, conditions.time)
     own = ControlNet.read(c, stages=stages, conditions=conditions, halves=halves, hints=hints)

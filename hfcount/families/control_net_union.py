@@ -4,7 +4,7 @@ from hfcount.components.conditions import Conditions
 from hfcount.components.unet_keys import Stages
 from hfcount.components.unet_stages import Halves
 from hfcount.components.unets import read_stages
-from hfcount.keys import diffusion
+from hfcount.keys import denoising, diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.diffusion import conv, time_embedding
@@ -40,6 +40,7 @@ def spec(c: Config) -> Spec[ControlNetUnion]:
     first, memory = stages.down[0].width, stages.down[0].memory
     conditions = Conditions.of(c, first, memory, control=True)
     halves = Halves.of(c, conditions.time)
+    denoising.activation(c, "act_fn")
     hints = diffusion.stage_widths(c, "conditioning_embedding_out_channels", "H")
     own = ControlNetUnion.read(c, stages=stages, conditions=conditions, halves=halves, hints=hints)
     if own.num_trans_channel % own.num_trans_head:
