@@ -17,7 +17,6 @@ IGNORED = (
     "freeze_vision_encoder", "train_expert_only", "tokenizer_max_length",
 )  # fmt: skip
 SPELLINGS = {r"^(?!model\.)": "model."}
-CONVERTED = ("lerobot_pi0", "lerobot_pi05")
 
 _PROJECTED = 2048  # whatever the language model's width is
 _NO_TOKENS = "it gives a chunk of actions at once, and no tokens"
