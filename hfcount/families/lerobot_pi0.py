@@ -11,13 +11,12 @@ from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied, block
 # modeling_pi0.py of huggingface/lerobot, 0.4.4; modeling_pi05.py beside it, both with a branch of transformers 4.53
 MODEL_TYPES = ("lerobot_pi0", "lerobot_pi05")
 IGNORED = (
-    "input_features", "output_features", "chunk_size", "n_action_steps", "n_obs_steps", "empty_cameras", "rtc_config",
+    "input_features", "output_features", "n_action_steps", "n_obs_steps", "empty_cameras", "rtc_config",
     "num_inference_steps", "time_sampling_beta_alpha", "time_sampling_beta_beta", "time_sampling_scale",
     "time_sampling_offset", "min_period", "max_period", "gradient_checkpointing", "compile_model", "compile_mode",
     "freeze_vision_encoder", "train_expert_only", "tokenizer_max_length",
 )  # fmt: skip
 SPELLINGS = {r"^(?!model\.)": "model."}
-CONVERTED = ("lerobot_pi0", "lerobot_pi05")
 
 _PROJECTED = 2048  # whatever the language model's width is
 _NO_TOKENS = "it gives a chunk of actions at once, and no tokens"

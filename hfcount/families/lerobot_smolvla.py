@@ -10,9 +10,9 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lerobot_smolvla",)  # modeling_smolvla.py of huggingface/lerobot, 0.4.4; smolvlm_with_expert.py
 IGNORED = (
-    "input_features", "output_features", "chunk_size", "n_action_steps", "n_obs_steps", "resize_imgs_with_padding",
+    "input_features", "output_features", "n_action_steps", "n_obs_steps", "resize_imgs_with_padding",
     "empty_cameras", "adapt_to_pi_aloha", "use_delta_joint_actions_aloha", "tokenizer_max_length", "num_steps",
-    "use_cache", "freeze_vision_encoder", "train_expert_only", "train_state_proj", "vlm_model_name", "rtc_config",
+    "freeze_vision_encoder", "train_expert_only", "train_state_proj", "vlm_model_name", "rtc_config",
     "load_vlm_weights", "add_image_special_tokens", "prefix_length", "pad_language_to", "min_period", "max_period",
     "compile_model", "compile_mode", "num_vlm_layers",
 )  # fmt: skip
