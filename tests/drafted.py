@@ -110,7 +110,7 @@ DRAFTED: dict[str, Drafted] = {
     "a draft of a deeper model": Drafted(
         "mismatch",
         "HF852",
-        ("eagle_config.eagle_aux_hidden_state_layer_ids has 9,", "0 to 7 (8 layers)"),
+        ("eagle_config.eagle_aux_hidden_state_layer_ids of the draft lists 9,", "numbered 0 to 7 (8 layers)"),
         target={"num_hidden_layers": 8},
     ),
     "a narrower draft without words of its own": Drafted(

@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class DraftVocabularyDiffers(Finding):
-    """With --target MODEL only: a draft is over another vocabulary than its target, whose words it proposes.
+    """With --target MODEL only: a draft has another vocabulary than its target, whose tokens it proposes.
 
     Args:
         target: the target, as it is named.
@@ -14,7 +14,7 @@ class DraftVocabularyDiffers(Finding):
     code = "HF851"
     name = "draft-vocabulary-differs"
     level = "error"
-    why = "Another tokenizer, or a table of words that one of the two has padded."
+    why = "Another tokenizer, or one of the two has a padded embedding."
     remedy = "Take the draft that was made for this target."
 
     expected: int
@@ -25,5 +25,5 @@ class DraftVocabularyDiffers(Finding):
     def text(self) -> str:
         return (
             f"vocab_size is {self.observed:,} in the draft and {self.expected:,} in {printable(self.target)}: the draft"
-            " proposes words by their numbers there, and its tables (embed_tokens, t2d) have a row for each."
+            " proposes token ids of the target, and its tables (embed_tokens, t2d) have a row for each."
         )

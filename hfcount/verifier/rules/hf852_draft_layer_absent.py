@@ -9,7 +9,7 @@ class DraftLayerAbsent(Finding):
 
     Args:
         target: the target, as it is named.
-        listed: the numbers of the layers, as far as there are none.
+        listed: the numbers in the list that the target has no state for.
         last: the largest number that there may be.
     """
 
@@ -29,6 +29,6 @@ class DraftLayerAbsent(Finding):
         shown = ", ".join(f"{number:,}" for number in self.listed[:5])
         more = f" and {len(self.listed) - 5:,} more" if len(self.listed) > 5 else ""
         return (
-            f"{self.key} has {shown}{more}, and {printable(self.target)} has states numbered 0 to {self.last:,}"
-            f" ({self.expected:,} layers)."
+            f"{self.key} of the draft lists {shown}{more}, and the hidden states of {printable(self.target)} are"
+            f" numbered 0 to {self.last:,} ({self.expected:,} layers)."
         )

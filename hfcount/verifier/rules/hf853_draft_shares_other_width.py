@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class DraftSharesOtherWidth(Finding):
-    """With --target MODEL only: a draft stores no table of words and takes its target's, which is of another width.
+    """With --target MODEL only: a draft stores no embedding or head and takes its target's, which is of another width.
 
     Args:
         target: the target, as it is named.
@@ -26,5 +26,5 @@ class DraftSharesOtherWidth(Finding):
         names = " and no ".join(self.tensors)
         return (
             f"The draft stores no {names} and takes that of {printable(self.target)}, whose rows are"
-            f" {self.observed:,} wide; its own layers are {self.expected:,} wide."
+            f" {self.observed:,} wide; the draft's own layers are {self.expected:,} wide."
         )
