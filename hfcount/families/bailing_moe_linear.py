@@ -20,7 +20,7 @@ from hfcount.parts.ffn import router
 from hfcount.spec import GQA, MLA, Layer, Lightning, Mixer, MoE, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-# bailing_moe_linear.py of ml-explore/mlx-lm 0.32.2 and of sgl-project/sglang 0.5.23
+# bailing_moe_linear.py of ml-explore/mlx-lm 0.32.2; of sgl-project/sglang 0.5.23 for latent attention, only read
 MODEL_TYPES = ("bailing_moe_linear",)
 CLASSES = ("BailingMoeLinearForCausalLM", "BailingMoeLinearV2ForCausalLM", "BailingMoeV2_5ForCausalLM")
 IGNORED = (
