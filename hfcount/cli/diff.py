@@ -140,7 +140,9 @@ def command(
     if as_json and style not in ("table", "json"):
         raise click.UsageError(f"--json is --format json, and --format {style} is given besides. Give one.")
     if (adapter is None) is (expect == "merge"):
-        raise click.UsageError("--expect merge goes with --adapter MODEL, and that with it.")
+        raise click.UsageError(
+            "--expect merge needs --adapter MODEL, and --adapter needs --expect merge. Give both or neither."
+        )
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.diffing.run import Asked, diff

@@ -25,7 +25,7 @@ def known(request: Request | HfcountError) -> Contents | None:
 
 
 def compare(a: Contents | None, b: Contents | None) -> FileSums | None:
-    """How many are the same; None where the checksums of neither weights nor all other files are known."""
+    """How many are the same; None where no file of weights could be compared by its checksum."""
     if a is None or b is None:
         return None
     told = {name: one.same(b.files[name]) for name, one in a.files.items() if name in b.files}
