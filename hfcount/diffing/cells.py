@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hfcount.diffing.matching import Matched
 from hfcount.diffing.pieces import Cell
 from hfcount.diffing.tensors import Logical
-from hfcount.diffing.values import Gap, Gaps, relative
+from hfcount.diffing.values import Gap, Gaps, total
 from hfcount.text import printable
 from hfcount.tree.leaves import split
 
@@ -53,4 +53,5 @@ def _place(key: str, one: Logical) -> _Place:
 
 
 def _relative(gaps: list[Gap] | None) -> float | None:
-    return relative(gaps) if gaps else None
+    whole = total(gaps or [])
+    return whole.relative if whole else None

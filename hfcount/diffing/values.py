@@ -1,12 +1,12 @@
 """The values of tensors that both sides have: all of them in local files, or samples of them anywhere."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
+from hfcount.data.difference import Difference
 from hfcount.data.places import Place, places
 from hfcount.diffing.matching import Matched, grouped
 from hfcount.diffing.pieces import ValueRow, Values
@@ -30,15 +30,10 @@ _NUMPY = "numpy is not installed, which --depth data needs: pip install 'hfcount
 
 @dataclass
 class Gap:
-    """How the values of one tensor compare; figures are of all its elements, None where bytes alone were compared."""
+    """How the values of one tensor compare; `by` is how they differ, None where only samples were compared."""
 
     same: bool = True
-    elements: int = 0
-    differing: int = 0
-    largest: float = 0.0
-    squares: float | None = 0.0
-    base: float = 0.0
-    based: int = 0
+    by: Difference | None = None
 
 
 @dataclass
@@ -85,17 +80,10 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         found = compare_all(spans, options.reading(size))
     except FetchError as error:
         return Gaps(reason=str(error), uncompared=left + len(pairs))
-    gaps = Gaps({pair.key: Gap() for pair in pairs}, uncompared=left)
+    differences = {pair.key: Difference() for pair in pairs}
     for name, part in found.items():
-        gap = gaps.by_key[name.partition(" ")[2]]
-        gap.same &= part.identical
-        gap.elements += part.elements
-        gap.differing += part.differing
-        gap.largest = max(gap.largest, part.largest)
-        gap.squares = (gap.squares or 0.0) + part.squares
-        gap.base += part.base
-        gap.based += part.based
-    return gaps
+        differences[name.partition(" ")[2]].add(part)
+    return Gaps({key: Gap(one.identical, one) for key, one in differences.items()}, uncompared=left)
 
 
 def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
@@ -116,7 +104,7 @@ def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
         if any(None in both for both in digests):
             gaps.uncompared += 1
         else:
-            gaps.by_key[key] = Gap(all(one == other for one, other in digests), squares=None)
+            gaps.by_key[key] = Gap(all(one == other for one, other in digests))
     return gaps
 
 
@@ -200,26 +188,17 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
     differing = [gaps.by_key[key] for key in keys if not gaps.by_key[key].same]
     component = matched.both[keys[0]][0].component
     row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing))
-    if not differing or any(gap.squares is None for gap in differing):
+    whole = total(differing)
+    if whole is None:
         return row
-    elements = sum(gap.elements for gap in differing)
-    rms = sqrt(sum(gap.squares or 0.0 for gap in differing) / elements) if elements else 0.0
-    return ValueRow(
-        name=printable(name),
-        component=component,
-        tensors=len(keys),
-        differing=len(differing),
-        share=sum(gap.differing for gap in differing) / elements if elements else 0.0,
-        largest=max(gap.largest for gap in differing),
-        rms=rms,
-        relative=relative(differing),
-    )
+    return replace(row, share=whole.share, largest=whole.largest, rms=whole.rms, relative=whole.relative)
 
 
-def relative(gaps: Sequence[Gap]) -> float | None:
-    """The root mean square of differences as a share of that of A's values; None where that is zero."""
-    elements, based = sum(gap.elements for gap in gaps), sum(gap.based for gap in gaps)
-    base = sum(gap.base for gap in gaps)
-    if not elements or not based or not base or any(gap.squares is None for gap in gaps):
-        return None
-    return sqrt(sum(gap.squares or 0.0 for gap in gaps) / elements) / sqrt(base / based)
+def total(gaps: Sequence[Gap]) -> Difference | None:
+    """How the values of several tensors differ; None where there are none, or only samples of one were compared."""
+    whole = Difference()
+    for gap in gaps:
+        if gap.by is None:
+            return None
+        whole.add(gap.by)
+    return whole if gaps else None

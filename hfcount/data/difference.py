@@ -1,0 +1,61 @@
+"""How the values of one tensor, or of several, differ from those of others; this needs no numpy."""
+
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+
+@dataclass(slots=True)
+class Difference:
+    """How the values of a tensor differ from those of another one.
+
+    Args:
+        elements: how many there are.
+        differing: how many are not the same: in their bits, or of different dtypes in their values. Of dtypes that are
+            not known, how many bytes.
+        beyond: how many of these are NaN or infinite on either side; they are in none of the following figures.
+        largest: the largest absolute difference.
+        squares: the sum of the squares of differences.
+        base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
+        based: how many values that sum is of.
+    """
+
+    elements: int = 0
+    differing: int = 0
+    beyond: int = 0
+    largest: float = 0.0
+    squares: float = 0.0
+    base: float = 0.0
+    based: int = 0
+
+    @property
+    def identical(self) -> bool:
+        """Whether no element differs."""
+        return not self.differing
+
+    @property
+    def share(self) -> float:
+        """The share of elements that differ, from 0 to 1."""
+        return self.differing / self.elements if self.elements else 0.0
+
+    @property
+    def rms(self) -> float | None:
+        """The root mean square of the differences of all elements; None if it is no 64-bit float."""
+        if not self.elements:
+            return 0.0
+        return sqrt(self.squares / self.elements) if isfinite(self.squares) else None
+
+    @property
+    def relative(self) -> float | None:
+        """`rms` as a share of the root mean square of the first tensor, where that differs; None if it has none."""
+        rms = self.rms
+        return None if rms is None or not isfinite(self.base) or not self.base else rms / sqrt(self.base / self.based)
+
+    def add(self, other: "Difference") -> None:
+        """Adds that of further elements."""
+        self.elements += other.elements
+        self.differing += other.differing
+        self.beyond += other.beyond
+        self.largest = max(self.largest, other.largest)
+        self.squares += other.squares
+        self.base += other.base
+        self.based += other.based
