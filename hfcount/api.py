@@ -273,7 +273,8 @@ def diff(
 
     Raises:
         TypeError: an argument is of another type.
-        ValueError: there is no such depth, expectation or timeout, or a local folder with a revision.
+        ValueError: there is no such depth, expectation or timeout, a local folder with a revision, or one of
+            `expect="merge"` and `adapter` without the other.
 
     A side that cannot be looked at is no exception: its `error` says why, and `same_structure` is None.
     """
@@ -283,8 +284,8 @@ def diff(
     check_choice("depth", depth, get_args(AskedDepth))
     check_choice("expect", expect, (None, *get_args(Expected)))
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
-    if adapter is not None and expect != "merge":
-        raise ValueError("adapter goes with expect='merge'.")
+    if (adapter is None) is (expect == "merge"):
+        raise ValueError("expect='merge' needs adapter, and adapter needs expect='merge'. Give both or neither.")
     sides: list[Request | HfcountError] = []
     for model in (a, b):
         try:
