@@ -25,7 +25,8 @@ from hfcount.diffing.model import Diff
 
 Json = dict[str, Any]
 SINGLE = "model.safetensors"
-WIDTHS = {"F32": 4, "BF16": 2, "F16": 2}
+WIDTHS = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2}
+LETTERS = {"F64": "d", "F16": "e"}  # of struct; others are the end of a 32-bit float
 
 
 def written(folder: Path, values: Json, change: Mapping[str, float | None] | None = None, dtype: str = "BF16") -> Path:
@@ -55,9 +56,7 @@ def filled(tensors: Mapping[str, tuple[tuple[int, ...], float | list[float]]], d
         first, end = header[name]["data_offsets"]
         parts = numbers if isinstance(numbers, list) else [numbers]
         many = (end - first) // WIDTHS[dtype] // len(parts)
-        codes = [
-            struct.pack("<e", one) if dtype == "F16" else struct.pack("<f", one)[-WIDTHS[dtype] :] for one in parts
-        ]
+        codes = [struct.pack(f"<{LETTERS.get(dtype, 'f')}", one)[-WIDTHS[dtype] :] for one in parts]
         whole[begin + first : begin + end] = b"".join(code * many for code in codes)
     return bytes(whole)
 
@@ -241,6 +240,17 @@ def test_values(tmp_path: Path, row: tuple[Mapping[str, float | None], str, set[
         assert (component.component, component.differing, component.largest) == ("lm_head", 1, 0.25)
 
 
+def test_differences_beyond_what_a_float_holds_are_no_figures(tmp_path: Path) -> None:
+    a = written(tmp_path / "a", LLAMA, {}, "F64")
+    b = written(tmp_path / "b", LLAMA, {"lm_head.weight": 1e200}, "F64")
+    found = hfcount.diff(a, b, depth="data")
+    assert found.values
+    (row,) = found.values.rows
+    assert (row.differing, row.rms, row.relative) == (1, None, None)
+    assert row.largest == pytest.approx(1e200)
+    assert "Infinity" not in found.to_json()
+
+
 @pytest.fixture
 def asked(hub: Hub, tmp_path: Path, _forks: Forks) -> Callable[..., Diff]:
     """What `hfcount diff` says of repos of the loopback Hub."""
@@ -346,6 +356,12 @@ def test_lines(command: Command, line: str, code: int, said: str) -> None:
     save_tiny(Path("b"), num_hidden_layers=2)
     result = command(*line.split())
     assert (result.code, said in result.out + result.err) == (code, True), result
+
+
+@pytest.mark.parametrize("given", [{"expect": "merge"}, {"adapter": "x"}, {"adapter": "x", "expect": "same"}])
+def test_a_merge_and_its_adapter_go_together(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="needs adapter"):
+        hfcount.diff("a", "b", **given)
 
 
 def test_json_is_as_the_schema_says(tmp_path: Path) -> None:
