@@ -114,6 +114,22 @@ def test_what_b_is(tmp_path: Path, row: tuple[Json, Json, set[str], int]) -> Non
     assert (told(found), found.exit_code) == (kinds, code), found.summary
 
 
+def test_no_name_is_broken_at_the_end_of_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns become lines below one another where they are too wide."""
+    a = written(tmp_path / "a", LLAMA)
+    b = written(tmp_path / "b", config("llama", hidden_size=16, intermediate_size=24, num_hidden_layers=2))
+    found = hfcount.diff(a, b)
+    assert found.tensors
+    rows = (*found.tensors.shapes[:12], *found.tensors.only_a[:12])
+    names = [pair.a.name for pair in rows if pair.a]
+    for columns in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = str(found).splitlines()
+        assert max(map(len, lines)) <= columns
+        assert not [name for name in names if not any(name in line.split() for line in lines)]
+    assert str(found).count(f" {names[0]}") == 2  # for the key that changes it, and for its shape
+
+
 def test_packed_weights_stand_for_their_matrices(tmp_path: Path) -> None:
     """As MLX stores them: scales and biases beside codes."""
     values = config("llama", hidden_size=64, intermediate_size=64, head_dim=16)

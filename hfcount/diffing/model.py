@@ -69,7 +69,7 @@ class Diff(Part):
 
     def __str__(self) -> str:
         """As the terminal shows it."""
-        from hfcount.diffing.text import as_text
+        from hfcount.diffing.drawn import as_text
 
         return as_text(self)
 
