@@ -49,7 +49,8 @@ _ABOUT = """
 
 One row for each checkpoint, by its commit; `version` is that of hfcount. `verdict` says whether it holds exactly what
 its config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
-`bytes` is the size of the weights, and `bases` is what the checkpoint says it was made of; `reason` and `message` say why a checkpoint was skipped or could not be judged.
+`bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be judged.
+`bases` is a list of what the checkpoint says that it was made of.
 
 ```sql
 -- duckdb, in this folder
