@@ -99,10 +99,23 @@ SIZES: dict[str, tuple[Json, Json, set[str], int]] = {
     "no head": (LLAMA, config("llama", architectures=named("llama", "Model")), {"head"}, 1),
     "another head": (LLAMA, config("llama", architectures=named("llama", "ForSequenceClassification")), {"head"}, 1),
     "other widths": (LLAMA, config("llama", intermediate_size=24), {"tensors"}, 1),
+    "labels of another number": (
+        config("llama", architectures=named("llama", "ForSequenceClassification")),
+        config("llama", architectures=named("llama", "ForSequenceClassification"), num_labels=5),
+        {"head"},
+        1,
+    ),
+    "another width of the same vocabulary": (LLAMA, config("llama", hidden_size=8), {"another-model"}, 1),
     "another size": (LLAMA, config("llama", hidden_size=16, intermediate_size=24), {"another-model"}, 1),
     "another type": (LLAMA, TINY["qwen3"], {"another-model"}, 1),
     "no prediction": (DEEPSEEK | {"num_nextn_predict_layers": 0}, DEEPSEEK, {"same-values"}, 0),
     "other rope": (LLAMA, config("llama") | ROPE, {"same-values", "reading"}, 0),
+    "heads of another size": (
+        LLAMA,
+        config("llama", num_attention_heads=2, head_dim=6, num_key_value_heads=1),
+        {"same-values", "reading"},
+        0,
+    ),
     "another version": (LLAMA, config("llama", transformers_version="4.30.0"), {"same-values"}, 0),
 }
 
