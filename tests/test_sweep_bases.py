@@ -17,8 +17,12 @@ from test_sweep_hub import Loopback
 import hfcount
 from hfcount.fetcher.card import Named, by_metadata, by_tags, by_text
 from hfcount.fetcher.checksums import Content
+from hfcount.fetcher.endpoint import settings
+from hfcount.fetcher.interface import Request
 from hfcount.sweeping.bases import Base, Weights, compared, is_weights
+from hfcount.sweeping.checking import Checks
 from hfcount.sweeping.parts import parts, read, read_part
+from hfcount.sweeping.rows import Task
 from hfcount.sweeping.summary import summed, tables
 
 SINGLE = "model.safetensors"
@@ -262,6 +266,47 @@ def test_a_hub_is_asked_once_for_each_base(tmp_path: Path) -> None:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_a_download_is_compared_with_its_base_on_the_hub(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path / "repos" / "a", TINY["llama"], shards=1)
+    hub = Hub([tmp_path / "repos" / "a"], 2, Window("api", 500, 300.0), Window("resolvers", 500, 300.0))
+    for name, digest in (("same", ""), ("other", "0" * 64), ("changed", "")):
+        folder = tmp_path / "tree" / name
+        shutil.copytree(tmp_path / "repos" / "a", folder)
+        named(folder, "base_model: org/m00000")
+        if name != "changed":
+            downloaded(folder, digest)
+    server = hub.serve()
+    many = Loopback(hub, server, tmp_path / "out")
+    try:
+        many.sweep("--tree", str(tmp_path / "tree"))
+        assert (hub.api.made, hub.files.made) == (0, 0)
+        many.out = tmp_path / "compared"
+        many.sweep("--tree", str(tmp_path / "tree"), "--bases")
+        assert (hub.api.made, hub.files.made) == (1, 0)
+        found = {row["model"]: [one["weights"] for one in row["bases"]] for row in read(many.out)}
+        assert found == {"same": ["identical"], "other": ["other"], "changed": ["unknown"]}
+        many.sweep("--tree", str(tmp_path / "tree"), "--bases")
+        assert hub.api.made == 1
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_offline_no_base_is_asked_for(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def ask(request: Request) -> None:
+        asked.append(request.model)
+
+    task = Task("copy", None, Request("org/copy", fixtures=tree), bases=(Base("org/none", None, "card"),))
+    checks = Checks(ask)
+    assert [checks.compared(task, None).bases[0].weights for _ in range(2)] == ["unknown"] * 2
+    assert asked == ["org/none"]
+    monkeypatch.setattr(settings(), "HF_HUB_OFFLINE", True)
+    assert Checks(ask).compared(task, None).bases[0].weights == "unknown"
+    assert asked == ["org/none"]
 
 
 def bases(out: Path) -> dict[str, list[tuple[str, str | None]]]:
