@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from hfcount.report.renderings import RENDERINGS
+from hfcount.report.renderings import DIFF_RENDERINGS, RENDERINGS
 from hfcount.version import __version__
 
 TYPE_CHECKING = False  # typing's own takes long enough to be interrupted before __main__ can see to that
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hfcount.api import diff, verify, verify_model, verify_tensors, what_ifs
     from hfcount.building import blueprint
     from hfcount.diffing.model import Diff
+    from hfcount.diffing.rendering import Way as DiffWay
     from hfcount.errors import (
         BadSetting,
         ConfigError,
@@ -100,6 +101,15 @@ def _rendering(way: Way) -> Callable[[Report], str]:
     return render
 
 
+def _diff_rendering(way: DiffWay) -> Callable[[Diff], str]:
+    def render(diff: Diff) -> str:
+        from hfcount.diffing.rendering import shown  # as above
+
+        return shown(diff, way)
+
+    return render
+
+
 RENDERINGS.update(
     text=_rendering("text"),
     reasons=_rendering("reasons"),
@@ -107,6 +117,7 @@ RENDERINGS.update(
     html=_rendering("html"),
     notebook=_rendering("notebook"),
 )
+DIFF_RENDERINGS.update(text=_diff_rendering("text"), markdown=_diff_rendering("markdown"), html=_diff_rendering("html"))
 
 
 def __getattr__(name: str) -> Any:

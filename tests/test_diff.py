@@ -99,10 +99,23 @@ SIZES: dict[str, tuple[Json, Json, set[str], int]] = {
     "no head": (LLAMA, config("llama", architectures=named("llama", "Model")), {"head"}, 1),
     "another head": (LLAMA, config("llama", architectures=named("llama", "ForSequenceClassification")), {"head"}, 1),
     "other widths": (LLAMA, config("llama", intermediate_size=24), {"tensors"}, 1),
+    "labels of another number": (
+        config("llama", architectures=named("llama", "ForSequenceClassification")),
+        config("llama", architectures=named("llama", "ForSequenceClassification"), num_labels=5),
+        {"head"},
+        1,
+    ),
+    "another width of the same vocabulary": (LLAMA, config("llama", hidden_size=8), {"another-model"}, 1),
     "another size": (LLAMA, config("llama", hidden_size=16, intermediate_size=24), {"another-model"}, 1),
     "another type": (LLAMA, TINY["qwen3"], {"another-model"}, 1),
     "no prediction": (DEEPSEEK | {"num_nextn_predict_layers": 0}, DEEPSEEK, {"same-values"}, 0),
     "other rope": (LLAMA, config("llama") | ROPE, {"same-values", "reading"}, 0),
+    "heads of another size": (
+        LLAMA,
+        config("llama", num_attention_heads=2, head_dim=6, num_key_value_heads=1),
+        {"same-values", "reading"},
+        0,
+    ),
     "another version": (LLAMA, config("llama", transformers_version="4.30.0"), {"same-values"}, 0),
 }
 
@@ -112,6 +125,22 @@ def test_what_b_is(tmp_path: Path, row: tuple[Json, Json, set[str], int]) -> Non
     a, b, kinds, code = row
     found = hfcount.diff(written(tmp_path / "a", a), written(tmp_path / "b", b))
     assert (told(found), found.exit_code) == (kinds, code), found.summary
+
+
+def test_no_name_is_broken_at_the_end_of_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns become lines below one another where they are too wide."""
+    a = written(tmp_path / "a", LLAMA)
+    b = written(tmp_path / "b", config("llama", hidden_size=16, intermediate_size=24, num_hidden_layers=2))
+    found = hfcount.diff(a, b)
+    assert found.tensors
+    rows = (*found.tensors.shapes[:12], *found.tensors.only_a[:12])
+    names = [pair.a.name for pair in rows if pair.a]
+    for columns in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = str(found).splitlines()
+        assert max(map(len, lines)) <= columns
+        assert not [name for name in names if not any(name in line.split() for line in lines)]
+    assert str(found).count(f" {names[0]}") == 2  # for the key that changes it, and for its shape
 
 
 def test_packed_weights_stand_for_their_matrices(tmp_path: Path) -> None:

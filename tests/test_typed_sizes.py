@@ -19,7 +19,7 @@ from hfcount.spec.nesting import keyed, nested
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
-LOOK_UPS = 60
+LOOK_UPS = 53
 """How often something is looked up by text, which no type checker sees, at most: lower it whenever the count falls.
 
 Those left take a module of a tree by its name, or what the same function has put there; no size is among them, and the

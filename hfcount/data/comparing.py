@@ -57,6 +57,7 @@ class Difference:
         squares: the sum of the squares of differences.
         base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
         based: how many values that sum is of.
+        beside: the sum of the squares of the second tensor's values, of the same chunks.
     """
 
     elements: int = 0
@@ -66,6 +67,7 @@ class Difference:
     squares: float = 0.0
     base: float = 0.0
     based: int = 0
+    beside: float = 0.0
 
     @property
     def identical(self) -> bool:
@@ -99,6 +101,7 @@ class Difference:
         self.squares += other.squares
         self.base += other.base
         self.based += other.based
+        self.beside += other.beside
 
 
 def compare(a: Span, b: Span) -> Difference:
@@ -218,9 +221,10 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
         beyond = apart & ~finite.reshape(len(apart), -1).all(axis=1)
         difference.beyond += int(np.count_nonzero(beyond))
         largest, squares = _squares(gap[finite])
-        x = x[np.isfinite(x)]
+        x, y = x[finite], y[finite]
     difference.largest, difference.squares = max(difference.largest, largest), difference.squares + squares
     difference.base += _squares(x)[1]
+    difference.beside += _squares(y)[1]
     difference.based += x.size
 
 

@@ -18,6 +18,7 @@ from hfcount.diffing.pieces import (
 )
 from hfcount.figures import Part
 from hfcount.project import SCHEMA
+from hfcount.report.renderings import DIFF_RENDERINGS
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -69,21 +70,15 @@ class Diff(Part):
 
     def __str__(self) -> str:
         """As the terminal shows it."""
-        from hfcount.diffing.text import as_text
-
-        return as_text(self)
+        return DIFF_RENDERINGS["text"](self)
 
     def to_markdown(self) -> str:
         """As --format markdown prints it."""
-        from hfcount.diffing.markdown import render
-
-        return render(self)
+        return DIFF_RENDERINGS["markdown"](self)
 
     def to_html(self) -> str:
         """As the page that `-o FILE.html` writes (extra `html`)."""
-        from hfcount.diffing.page import render
-
-        return render(self)
+        return DIFF_RENDERINGS["html"](self)
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from math import sqrt
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ class Gap:
     squares: float | None = 0.0
     base: float = 0.0
     based: int = 0
+    beside: float = 0.0
 
 
 @dataclass
@@ -95,6 +96,7 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         gap.squares = (gap.squares or 0.0) + part.squares
         gap.base += part.base
         gap.based += part.based
+        gap.beside += part.beside
     return gaps
 
 
@@ -213,7 +215,17 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
         largest=max(gap.largest for gap in differing),
         rms=rms,
         relative=relative(differing),
+        cosine=_cosine(differing),
     )
+
+
+def _cosine(gaps: Sequence[Gap]) -> float | None:
+    """The cosine of the angle between A's and B's values where they differ; None where either are zero."""
+    squares, base, beside = (
+        sum(one) for one in zip(*((g.squares or 0.0, g.base, g.beside) for g in gaps), strict=True)
+    )
+    product = sqrt(base) * sqrt(beside)
+    return (base + beside - squares) / 2 / product if isfinite(squares) and isfinite(product) and product else None
 
 
 def relative(gaps: Sequence[Gap]) -> float | None:

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.components.sam_tower import SAM_B
 from hfcount.families.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam
 from hfcount.mapper import Config
-from hfcount.parts import altered
+from hfcount.parts import within
 from hfcount.parts.composite import as_tower
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
@@ -43,18 +43,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, sam, clip = s.hidden, s.part("sam"), s.part("vision")
     text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
-    body, second = text.children["model"], families.tree(clip)
-    seen = second.children["embeddings"]
-    assert isinstance(body, Block) and isinstance(seen, Block)
     # It builds the projection of patches, in whose place it takes the first tower's output.
     patches = block("embedding", weight=Tensor((clip.hidden, *clip.seen.kernel)))
     projector = block("projector", layers=Linear(clip.hidden + sam.sizes(DeepseekOcr2Sam).second, d, True))
-    return altered(
+    seen = within(families.tree(clip), embeddings=block(patch_embedding=patches))
+    return within(
         text,
-        model=altered(
-            body,
+        model=block(
             sam_model=as_tower(families.tree(sam), "vision"),
-            vision_model=as_tower(altered(second, embeddings=altered(seen, patch_embedding=patches)), "vision"),
+            vision_model=as_tower(seen, "vision"),
             projector=projector,
             image_newline=Tensor((d,), component="projector"),
             view_seperator=Tensor((d,), component="projector"),

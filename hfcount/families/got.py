@@ -4,10 +4,10 @@ from hfcount import families, keys
 from hfcount.components.sam_tower import SAM_B
 from hfcount.families.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam
 from hfcount.mapper import Config
-from hfcount.parts import altered
+from hfcount.parts import within
 from hfcount.parts.composite import as_tower
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("GOT",)  # modeling_GOT.py of stepfun-ai/GOT-OCR2_0
 CLASSES = ("GOTQwenForCausalLM",)
@@ -27,8 +27,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     tower, text = s.part("vision"), families.tree(s.part("text").replace(head=s.head, tied=s.tied))
-    body, wide = text.children["model"], tower.sizes(DeepseekOcr2Sam).second
-    assert isinstance(body, Block)
+    wide = tower.sizes(DeepseekOcr2Sam).second
     senses = as_tower(families.tree(tower), "vision")
     projector = Linear(wide, wide, True, "projector")
-    return altered(text, model=altered(body, vision_tower_high=senses, mm_projector_vary=projector))
+    return within(text, model=block(vision_tower_high=senses, mm_projector_vary=projector))

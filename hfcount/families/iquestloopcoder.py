@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.families.llama import blueprint as plain
 from hfcount.mapper import Config
-from hfcount.parts import altered
+from hfcount.parts import altered, within
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block
@@ -27,6 +27,4 @@ def blueprint(s: Spec) -> Block:
     tree = plain(s)
     if s.head == "base":
         return altered(tree, gate_projections=gates)
-    body = tree.children["model"]
-    assert isinstance(body, Block)
-    return altered(tree, model=altered(body, gate_projections=gates))
+    return within(tree, model=block(gate_projections=gates))

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, layer_norm
+from hfcount.parts import altered, embedding, layer_norm, within
 from hfcount.parts.encoders import bert_attention, bert_base, bert_embeddings, bert_heads, dense_classifier, pooler
 from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
@@ -34,14 +34,11 @@ def blueprint(s: Spec[Lilt]) -> Block:
         a, wide = one.attention, one.dense.width
         into = Linear(narrow, (a.heads * a.head_dim) // less, True)
         both = {f"layout_{name}": into for name in ("query", "key", "value")}
-        usual = bert_attention(d, a).children
-        own = usual["self"]
-        assert isinstance(own, Block)
         out = block(dense=Linear(narrow, narrow, True, "attention"), LayerNorm=layer_norm(narrow))
-        attention = Block({"self": Block({**own.children, **both}, "attention"), "output": usual["output"]})
+        attention = within(bert_attention(d, a), self=Block(both))
         (inner, back), (slim, thin) = network(d, wide), network(narrow, wide // less)
         return block(
-            attention=Block({**attention.children, "layout_output": out}),
+            attention=altered(attention, layout_output=out),
             intermediate=inner,
             output=back,
             layout_intermediate=slim,

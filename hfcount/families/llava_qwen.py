@@ -5,7 +5,7 @@ import re
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.parts import altered
+from hfcount.parts import within
 from hfcount.parts.composite import as_tower, shared_copy
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
@@ -68,8 +68,7 @@ def spec(c: Config) -> Spec[LlavaQwen]:
 def blueprint(s: Spec[LlavaQwen]) -> Block:
     d, tower, of = s.hidden, s.part("vision"), s.own
     text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
-    body, first = text.children["model"], Linear(tower.hidden, d, True)
-    assert isinstance(body, Block)
+    first = Linear(tower.hidden, d, True)
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     chain = (Repeat(Indices.below(1), first), later)
@@ -81,4 +80,4 @@ def blueprint(s: Spec[LlavaQwen]) -> Block:
     }
     if of.unpad:  # marks the end of a row of patches
         own["image_newline"] = Tensor((d,), component="projector")
-    return altered(text, model=altered(body, **own))
+    return within(text, model=Block(own))

@@ -66,12 +66,8 @@ def blueprint(s: Spec[MistralLarge4]) -> Block:
     if s.head == "base":
         projector = block("projector", norm=norm, patch_merger=merging, linear_1=into, linear_2=out)
         return towers_in_model(s, text, vision_tower=tower, multi_modal_projector=projector)
-    inner = text.children
-    return block(
-        tok_embeddings=inner["embed_tokens"],
-        layers=inner["layers"],
-        norm=inner["norm"],
-        lerope=inner["rotary_emb"],
+    return altered(
+        renamed(text, {".embed_tokens": "tok_embeddings", ".rotary_emb": "lerope"}),
         output=lm_head(s, "tok_embeddings.weight"),
         vision_encoder=tower,
         pre_mm_projector_norm=Block(norm.children, "projector", 0),
@@ -86,6 +82,15 @@ _NETWORK = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _ALONE = {
     "attention.wo": "o_proj",
     **{f"{parent}.{name}": later for parent in ("feed_forward", "shared_experts") for name, later in _NETWORK.items()},
+}
+
+
+_ATTENTION = {
+    ".q_proj": "wq",
+    ".kv_a_proj_with_mqa": "wkv_a_with_mqa",
+    ".kv_a_layernorm": "kv_a_norm",
+    ".kv_b_proj": "wkv_b",
+    ".o_proj": "wo",
 }
 
 
@@ -125,14 +130,9 @@ def text_blueprint(s: Spec[MistralLarge4Text]) -> Block:
         a = one.latent
         heads = a.index_heads or 0
         indexing = altered(indexer(d, a), q_input_norm=layer_norm(d), ssmax_scaling=scale(heads))
-        parts = mla(d, a).children
-        return block(
-            "attention",
-            wq=parts["q_proj"],
-            wkv_a_with_mqa=None if one.shares_kv else parts["kv_a_proj_with_mqa"],
-            kv_a_norm=None if one.shares_kv else parts["kv_a_layernorm"],
-            wkv_b=parts["kv_b_proj"],
-            wo=parts["o_proj"],
+        shared = {"kv_a_proj_with_mqa": None, "kv_a_layernorm": None} if one.shares_kv else {}
+        return altered(
+            renamed(altered(mla(d, a), rotary_emb=None, **shared), _ATTENTION),
             ssmax_scaling=scale(a.heads),
             indexer=indexing if heads else None,
         )

@@ -6,7 +6,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.diffusion import time_embedding
 from hfcount.parts.diffusion_blocks import joint_block, projected_image, single_block
 from hfcount.parts.diffusion_transformers import STEP_CHANNELS, head_norm, modulated, normed_attention, patches
-from hfcount.parts.layers import altered
+from hfcount.parts.layers import altered, within
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import Sizes, Spec, count, derived, flag, size
 from hfcount.tree.indices import Indices
@@ -58,9 +58,7 @@ def blueprint(s: Spec[MotifVideo]) -> Block:
     norm = head_norm(of.qk_norm if of.qk_norm in ("layer_norm", "rms_norm") else None, of.attention_head_dim, 1)
     crossed, added = normed_attention(d, d, norm=norm), rms_norm(of.attention_head_dim)
     both, single = joint_block(d, norm, of.width), single_block(d, norm, of.width)
-    attention = both.children["attn"]
-    assert isinstance(attention, Block)
-    both = altered(both, attn=altered(attention, norm_added_q=added, norm_added_k=added))
+    both = within(both, attn=block(norm_added_q=added, norm_added_k=added))
     if of.enable_text_cross_attention_dual:
         both = altered(both, cross_attn=crossed)
     every, sides = Indices.below(of.num_single_layers), (of.patch_size_t, of.patch_size, of.patch_size)

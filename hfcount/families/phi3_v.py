@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import altered
+from hfcount.parts import within
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -41,6 +41,4 @@ def blueprint(s: Spec) -> Block:
         img_projection=Block({"0": Linear(merged, d, True), "2": Linear(d, d, True)}, "projector"),
     )
     text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
-    body = text.children["model"]
-    assert isinstance(body, Block)
-    return altered(text, model=altered(body, vision_embed_tokens=image))
+    return within(text, model=block(vision_embed_tokens=image))

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.components.t5 import T5Layer, t5_layer
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import altered, embedding, lm_head, rms_norm, stack
+from hfcount.parts import embedding, lm_head, rms_norm, stack, within
 from hfcount.parts.seq2seq import switched
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Sizes, Spec, flag
 from hfcount.tree.indices import Indices, intersection
@@ -68,9 +68,7 @@ def blueprint(s: Spec[SwitchTransformers]) -> Block:
     def layer(one: Layer, crossed: bool) -> Block:
         usual = t5_layer(d, one.replace(ffn=Dense(width=1)), False, crossed)
         last = str(1 + crossed)
-        sublayers = usual.children["layer"]
-        assert isinstance(sublayers, Block)
-        return block(layer=altered(sublayers, **{last: block(mlp=network(one), layer_norm=norm)}))
+        return within(usual, layer=Block({last: block(mlp=network(one), layer_norm=norm)}))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
         blocks = stack(layers, lambda one: layer(one, crossed))

@@ -1,4 +1,4 @@
-"""How a report shows itself: the package registers it when it is imported, since a report knows no reporters."""
+"""How a report or a diff shows itself: the package registers it when it is imported, since neither knows reporters."""
 
 from __future__ import annotations
 
@@ -9,3 +9,6 @@ if TYPE_CHECKING:
 
 RENDERINGS: dict[str, Callable[[Any], str]] = {}
 """What makes text of a report: by `text`, `reasons`, `markdown`, `html` and `notebook`."""
+
+DIFF_RENDERINGS: dict[str, Callable[[Any], str]] = {}
+"""What makes text of a diff: by `text`, `markdown` and `html`."""
