@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -17,8 +17,12 @@ from test_sweep_hub import Loopback
 import hfcount
 from hfcount.fetcher.card import Named, by_metadata, by_tags, by_text
 from hfcount.fetcher.checksums import Content
+from hfcount.fetcher.endpoint import settings
+from hfcount.fetcher.interface import Request
 from hfcount.sweeping.bases import Base, Weights, compared, is_weights
+from hfcount.sweeping.checking import Checks
 from hfcount.sweeping.parts import parts, read, read_part
+from hfcount.sweeping.rows import Task
 from hfcount.sweeping.summary import summed, tables
 
 SINGLE = "model.safetensors"
@@ -217,51 +221,103 @@ def test_rows_of_a_version_without_the_column_are_read_and_kept(tree: Path, tmp_
 # The Hub
 
 
-def test_a_hub_is_asked_once_for_each_base(tmp_path: Path) -> None:
+@pytest.fixture
+def many(tmp_path: Path) -> Iterator[Loopback]:
+    """A Hub of six repos, three of one file and three in shards, some of which say what they were made of."""
     write_checkpoint(tmp_path / "repos" / "a", TINY["llama"], shards=1)
     write_checkpoint(tmp_path / "repos" / "b", TINY["qwen3"], shards=3)
-    folders = sorted((tmp_path / "repos").iterdir())
-    hub = Hub(folders, 6, Window("api", 500, 300.0), Window("resolvers", 500, 300.0))
-    tags = {
-        "m00001": ["base_model:org/m00003", "base_model:merge:org/m00003"],  # in shards, the base's
-        "m00002": ["base_model:org/m00000"],  # a single file, the base's
-        "m00004": ["base_model:org/m00000", "base_model:org/m00001", "base_model:org/gone"],
+    hub = Hub(sorted((tmp_path / "repos").iterdir()), 6, Window("api", 500, 300.0), Window("resolvers", 500, 300.0))
+    hub.tags = {
+        "org/m00001": ["base_model:org/m00003", "base_model:merge:org/m00003"],  # in shards, which are the base's
+        "org/m00002": ["base_model:org/m00000"],  # a single file, which is the base's
+        "org/m00004": ["base_model:org/m00000", "base_model:org/m00001", "base_model:org/gone"],
     }
-    hub.tags = {f"org/{name}": found for name, found in tags.items()}
+    server = hub.serve()
+    yield Loopback(hub, server, tmp_path / "out")
+    server.shutdown()
+    server.server_close()
+
+
+LISTED = 1 + 3  # the page, and the sizes of those with an index
+COMPARED = LISTED + 4 + 2  # each base, and the repos whose checksums no listing had
+
+
+def test_a_hub_is_asked_once_for_each_base(many: Loopback) -> None:
+    many.sweep("--hub", "--bases")
+    assert many.hub.api.made == COMPARED
+    assert bases(many.out) == {
+        "m00001": [("org/m00003", "identical")],
+        "m00002": [("org/m00000", "identical")],
+        "m00004": [("org/m00000", "identical"), ("org/m00001", "other"), ("org/gone", "unknown")],
+    }
+
+
+@pytest.mark.long
+def test_naming_bases_takes_no_request_and_comparing_them_those_that_are_planned(many: Loopback) -> None:
+    many.sweep("--hub")
+    files = many.hub.files.made
+    assert many.hub.api.made == LISTED
+    found = {
+        "m00001": ["org/m00003"],
+        "m00002": ["org/m00000"],
+        "m00004": ["org/m00000", "org/m00001", "org/gone"],
+    }
+    assert bases(many.out) == {name: [(base, None) for base in names] for name, names in found.items()}
+    many.out = many.out.with_name("compared")
+    planned = many.sweep("--author", "org", "--bases", "--dry-run").splitlines()
+    assert planned[1].startswith(f"requests: {COMPARED} of the API")
+    many.sweep("--hub", "--bases")
+    assert many.hub.files.made == 2 * files
+    before = many.hub.api.made
+    many.sweep("--hub", "--bases")
+    assert many.hub.api.made - before == 1
+    many.out = many.out.with_name("by-name")
+    before = many.hub.api.made
+    many.sweep("org/m00002", "--bases")
+    assert many.hub.api.made - before == 2  # its own listing, and the base's
+    assert bases(many.out) == {"m00002": [("org/m00000", "identical")]}
+
+
+@pytest.mark.long
+def test_a_download_is_compared_with_its_base_on_the_hub(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path / "repos" / "a", TINY["llama"], shards=1)
+    hub = Hub([tmp_path / "repos" / "a"], 2, Window("api", 500, 300.0), Window("resolvers", 500, 300.0))
+    for name, digest in (("same", ""), ("other", "0" * 64), ("bare", "")):
+        folder = tmp_path / "tree" / name
+        shutil.copytree(tmp_path / "repos" / "a", folder)
+        named(folder, "base_model: org/m00000")
+        if name != "bare":
+            downloaded(folder, digest)
     server = hub.serve()
     many = Loopback(hub, server, tmp_path / "out")
     try:
-        many.sweep("--hub")
-        alone = hub.api.made, hub.files.made
-        assert alone[0] == 1 + 3  # the page, and the sizes of those with an index
-        names = {
-            "m00001": ["org/m00003"],
-            "m00002": ["org/m00000"],
-            "m00004": [f"org/{one}" for one in ("m00000", "m00001", "gone")],
-        }
-        assert bases(many.out) == {name: [(base, None) for base in found] for name, found in names.items()}
-
+        many.sweep("--tree", str(tmp_path / "tree"))
+        assert (hub.api.made, hub.files.made) == (0, 0)
         many.out = tmp_path / "compared"
-        said = many.sweep("--hub", "--bases", "--dry-run", "--author", "org", code=2)
-        assert "leave out --author" in said
-        planned = many.sweep("--author", "org", "--bases", "--dry-run").splitlines()
-        before = hub.api.made, hub.files.made
-        many.sweep("--hub", "--bases")
-        made = hub.api.made - before[0]
-        assert hub.files.made - before[1] == alone[1]
-        assert made == alone[0] + 4 + 2  # four bases, and two repos whose checksums no listing had
-        assert planned[1].startswith(f"requests: {made} of the API")
-        assert bases(many.out) == {
-            "m00001": [("org/m00003", "identical")],
-            "m00002": [("org/m00000", "identical")],
-            "m00004": [("org/m00000", "identical"), ("org/m00001", "other"), ("org/gone", "unknown")],
-        }
-        again = hub.api.made
-        many.sweep("--hub", "--bases")
-        assert hub.api.made - again == 1
+        many.sweep("--tree", str(tmp_path / "tree"), "--bases")
+        assert (hub.api.made, hub.files.made) == (1, 0)
+        found = {row["model"]: [one["weights"] for one in row["bases"]] for row in read(many.out)}
+        assert found == {"same": ["identical"], "other": ["other"], "bare": ["unknown"]}
+        many.sweep("--tree", str(tmp_path / "tree"), "--bases")
+        assert hub.api.made == 1
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_offline_no_base_is_asked_for(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def ask(request: Request) -> None:
+        asked.append(request.model)
+
+    task = Task("copy", None, Request("org/copy", fixtures=tree), bases=(Base("org/none", None, "card"),))
+    checks = Checks(ask)
+    assert [checks.compared(task, None).bases[0].weights for _ in range(2)] == ["unknown"] * 2
+    assert asked == ["org/none"]
+    monkeypatch.setattr(settings(), "HF_HUB_OFFLINE", True)
+    assert Checks(ask).compared(task, None).bases[0].weights == "unknown"
+    assert asked == ["org/none"]
 
 
 def bases(out: Path) -> dict[str, list[tuple[str, str | None]]]:

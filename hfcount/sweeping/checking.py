@@ -8,7 +8,7 @@ from dataclasses import replace
 from threading import Lock
 
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher import checksums
+from hfcount.fetcher import cache, checksums
 from hfcount.fetcher.checksums import Content
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.listing import Listing
@@ -51,7 +51,7 @@ class Checks:
             found = checksums.of_folder(place(request), is_weights)
         else:
             with suppress(FetchError, DocumentError):
-                asked = listing or self._ask(replace(request, files=None))
+                asked = listing or (None if cache.takes(request) else self._ask(replace(request, files=None)))
                 found = checksums.of_listing(asked.pages, request.subfolder) if asked else found
         wanted = (request.file or "").lower()
         return {name: one for name, one in found.items() if wanted in name.lower()}
@@ -75,7 +75,8 @@ class Checks:
         found = None
         try:
             with suppress(FetchError, DocumentError):
-                listing = self._ask(Request(model, cache=False))
+                request = Request(model, cache=False)
+                listing = None if cache.takes(request) else self._ask(request)
                 found = Weights(checksums.of_listing(listing.pages)) if listing else None
         finally:
             future.set_result(found)
