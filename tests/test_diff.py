@@ -7,10 +7,12 @@ import shutil
 import struct
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import gguf_files
+import pickled
 import pipeline_repos
 import pytest
 from build import DEEPSEEK, TINY, config, named, raw, save_tiny, shard
@@ -120,7 +122,7 @@ SIZES: dict[str, tuple[Json, Json, set[str], int]] = {
 }
 
 
-@pytest.mark.parametrize("row", SIZES.values(), ids=SIZES)
+@over("row", SIZES.values(), SIZES, every=3)
 def test_what_b_is(tmp_path: Path, row: tuple[Json, Json, set[str], int]) -> None:
     a, b, kinds, code = row
     found = hfcount.diff(written(tmp_path / "a", a), written(tmp_path / "b", b))
@@ -186,7 +188,7 @@ EFFECTS: dict[str, tuple[Json, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("row", EFFECTS.values(), ids=EFFECTS)
+@over("row", EFFECTS.values(), EFFECTS, every=3)
 def test_keys_by_effect(tmp_path: Path, row: tuple[Json, str | None]) -> None:
     change, effect = row
     for name, values in (("a", LLAMA), ("b", LLAMA | change)):
@@ -246,6 +248,18 @@ def test_joined_experts_are_the_same_tensors(tmp_path: Path, apart: bool) -> Non
     assert [row.name for row in found.values.rows] == ["layers.{0-2}.mlp.experts.7.up_proj.weight"] * apart
 
 
+Q = [f"model.layers.{layer}.self_attn.q_proj.weight" for layer in range(3)]
+BERT = {
+    "model_type": "bert",
+    "architectures": ["BertModel"],
+    "vocab_size": 50,
+    "hidden_size": 12,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
+DENSE = {"in_features": 12, "out_features": 8, "bias": True}
+
 # What differs, and what depth data says of it
 VALUES: dict[str, tuple[Mapping[str, float | None], str, set[str], str]] = {
     "nothing": ({}, "BF16", {"same-values"}, "same"),
@@ -268,6 +282,46 @@ def test_values(tmp_path: Path, row: tuple[Mapping[str, float | None], str, set[
         assert found.values
         (component,) = (row for row in found.values.components if row.differing)
         assert (component.component, component.differing, component.largest) == ("lm_head", 1, 0.25)
+
+
+def test_values_of_pickled_files(tmp_path: Path) -> None:
+    """Those that lie in another order are not compared, and not said to be the same."""
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", LLAMA)
+    tensors = {one.name: ("BF16", tuple(map(int, one.shape))) for one in hfcount.blueprint(LLAMA).tensors()}
+    codes = {name: struct.pack("<f", number(name))[-2:] * prod(shape) for name, (_, shape) in tensors.items()}
+    turned, changed = Q[0], "lm_head.weight"
+    other = {turned: pickled.tensor(pickled.storage(turned, 144, "torch.BFloat16Storage"), (12, 12), [1, 12])}
+    for more, storages, kinds, uncompared in (
+        ({}, codes, {"same-values", "container"}, 0),
+        ({}, codes | {changed: bytes(len(codes[changed]))}, {"finetune", "container"}, 0),
+        (other, codes, {"same-values", "container"}, 1),
+    ):
+        (b / SINGLE).unlink(missing_ok=True)
+        state = pickled.state(**pickled.items(tensors, more))
+        (b / "pytorch_model.bin").write_bytes(pickled.archive(state, storages))
+        found = hfcount.diff(a, b, depth="data")
+        assert (told(found), found.exit_code) == (kinds, 0), found.summary
+        assert found.values
+        assert found.values.uncompared == uncompared
+
+
+def test_values_of_modules(tmp_path: Path) -> None:
+    """Around the model, as sentence-transformers has them."""
+    listed = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense")]
+    kind = "sentence_transformers.models."
+    modules = [{"idx": n, "name": str(n), "path": path, "type": kind + name} for n, (path, name) in enumerate(listed)]
+    for name, weight in (("a", 0.0), ("b", 0.5)):
+        folder = written(tmp_path / name, BERT)
+        (folder / "modules.json").write_text(json.dumps(modules))
+        for path, own in (("1_Pooling", {"word_embedding_dimension": 12}), ("2_Dense", DENSE)):
+            (folder / path).mkdir()
+            (folder / path / "config.json").write_bytes(raw(own))
+        dense = filled({"linear.weight": ((8, 12), weight), "linear.bias": ((8,), 0.0)}, "F32")
+        (folder / "2_Dense" / SINGLE).write_bytes(dense)
+    found = hfcount.diff(tmp_path / "a", tmp_path / "b", depth="data")
+    assert told(found) == {"finetune"}
+    assert found.values
+    assert [row.name for row in found.values.rows] == ["2_Dense/linear.weight"]
 
 
 @pytest.fixture
@@ -323,7 +377,6 @@ def test_a_download_is_its_repo(tmp_path: Path, hub: Hub, asked: Callable[..., D
 
 
 ADAPTER = {"peft_type": "LORA", "r": 2, "target_modules": ["q_proj"], "base_model_name_or_path": "org/base"}
-Q = [f"model.layers.{layer}.self_attn.q_proj.weight" for layer in range(3)]
 
 # What differs in B, and whether it is A with the adapter
 MERGES: dict[str, tuple[dict[str, float | None], bool]] = {

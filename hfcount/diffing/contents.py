@@ -83,7 +83,7 @@ def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]
 
 
 def _same_header(name: str, a: Looked, b: Looked) -> bool:
-    one, other = (a.shards or {}).get(name), (b.shards or {}).get(name)
+    one, other = ({**(side.shards or {}), **side.modules}.get(name) for side in (a, b))
     if one is None or other is None or one.header is None or other.header is None:
         return False
     return one.header.raw == other.header.raw and one.size == other.size == one.header.file_bytes
