@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.place import Place
 from hfcount.fetcher.weights import Weights
 from hfcount.figures import (
     AdapterFigures,
@@ -39,6 +40,11 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
+def unopened(found: Documents | Place) -> None:
+    """The default of `Options.opened`, which takes note of nothing."""
+    del found
+
+
 def unread(size: int) -> Callable[[int], None]:
     """The default of `Options.reading`, which shows nothing."""
     del size
@@ -55,6 +61,7 @@ class Options(NamedTuple):
         derive_with: what gives names and shapes of a type that no family describes; it is then refused if None.
         indexes: reads the index of a checkpoint; another than the default may keep what it has read.
         blueprints: makes the blueprint of a config's bytes; another than the default may keep what it has made.
+        opened: called with what was opened, before it is looked at.
         progress: called with the number of files to read; returns a function that is called after each file.
         reading: called with the bytes of data to read; returns a function that is called with the bytes of each chunk,
             by several threads.
@@ -70,6 +77,7 @@ class Options(NamedTuple):
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
+    opened: Callable[[Documents | Place], None] = unopened
 
     @property
     def of_headers(self) -> "Options":

@@ -47,6 +47,7 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """
     options, until = options or Options(), monotonic() + request.timeout
     documents = opened(request)
+    options.opened(documents)
     if request.target is not None and (isinstance(documents, Place) or documents.layout is PIPELINE_LAYOUT):
         finish(request, documents) if isinstance(documents, Documents) else documents.reader.close()
         raise FetchError(

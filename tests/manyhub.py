@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from hashlib import sha1
+from hashlib import sha1, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
@@ -63,6 +63,7 @@ class Hub:
     asked: Counter[str] = field(default_factory=Counter)
     repos: dict[str, tuple[str, Path, str]] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
+    tags: dict[str, list[str]] = field(default_factory=dict)
     page: int = 100
     lock: Lock = field(default_factory=Lock)
 
@@ -92,8 +93,9 @@ class Hub:
             return 404, {"X-Error-Code": "RepoNotFound"}, b"{}"
         commit, folder, _ = self.repos[found[1]]
         if "/resolve/" not in path:
-            siblings = [{"rfilename": one.name, "size": one.stat().st_size} for one in sorted(folder.iterdir())]
-            return 200, {}, json.dumps({"id": found[1], "sha": commit, "siblings": siblings}).encode()
+            siblings = [_sibling(one) for one in sorted(folder.iterdir())]
+            listing = {"id": found[1], "sha": commit, "siblings": siblings, "tags": self.tags.get(found[1], [])}
+            return 200, {}, json.dumps(listing).encode()
         file = folder / unquote(found[3])
         if not file.is_file():
             return 404, {"X-Error-Code": "EntryNotFound"}, b"{}"
@@ -104,7 +106,8 @@ class Hub:
         files = [{"rfilename": one.name} for one in sorted(folder.iterdir())]
         config = json.loads((folder / "config.json").read_bytes()) if (folder / "config.json").exists() else {}
         short = {key: config[key] for key in ("architectures", "model_type", "quantization_config") if key in config}
-        return {"id": name, "sha": commit, "lastModified": when, "siblings": files, "config": short, "gated": False}
+        about = {"id": name, "sha": commit, "lastModified": when, "tags": self.tags.get(name, [])}
+        return about | {"siblings": files, "config": short, "gated": False}
 
     def serve(self) -> ThreadingHTTPServer:
         """Starts a server."""
@@ -155,6 +158,14 @@ class Hub:
             "files": [self.files.made, self.files.most, self.files.refused],
             "configs": max(configs, default=0),
         }
+
+
+def _sibling(file: Path) -> dict[str, Any]:
+    """A file as a repo's listing has it, weights with their checksum."""
+    entry: dict[str, Any] = {"rfilename": file.name, "size": file.stat().st_size}
+    if file.suffix == ".safetensors":
+        entry["lfs"] = {"sha256": sha256(file.read_bytes()).hexdigest(), "size": file.stat().st_size}
+    return entry
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def test_a_config_of_timm_needs_no_type() -> None:
         ({"model_type": "mycoolmodel"}, "lists the known."),
         ({"model_type": "mycoolmodel", "auto_map": {"AutoModel": "a.B"}}, "auto_map names a.B."),
         ({"model_type": "LlamaForCausalLM"}, "whose model_type is llama"),
-        ({"_class_name": "UNet3DConditionModel"}, "UNet3DConditionModel, a class of diffusers"),
+        ({"_class_name": "Kandinsky3UNet"}, "Kandinsky3UNet, a class of diffusers"),
         ({"architectures": ["FooBar"]}, "no family is known for FooBar"),
     ],
 )

@@ -7,10 +7,12 @@ import shutil
 import struct
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import gguf_files
+import pickled
 import pipeline_repos
 import pytest
 from build import DEEPSEEK, TINY, config, named, raw, save_tiny, shard
@@ -98,19 +100,48 @@ SIZES: dict[str, tuple[Json, Json, set[str], int]] = {
     "no head": (LLAMA, config("llama", architectures=named("llama", "Model")), {"head"}, 1),
     "another head": (LLAMA, config("llama", architectures=named("llama", "ForSequenceClassification")), {"head"}, 1),
     "other widths": (LLAMA, config("llama", intermediate_size=24), {"tensors"}, 1),
+    "labels of another number": (
+        config("llama", architectures=named("llama", "ForSequenceClassification")),
+        config("llama", architectures=named("llama", "ForSequenceClassification"), num_labels=5),
+        {"head"},
+        1,
+    ),
+    "another width of the same vocabulary": (LLAMA, config("llama", hidden_size=8), {"another-model"}, 1),
     "another size": (LLAMA, config("llama", hidden_size=16, intermediate_size=24), {"another-model"}, 1),
     "another type": (LLAMA, TINY["qwen3"], {"another-model"}, 1),
     "no prediction": (DEEPSEEK | {"num_nextn_predict_layers": 0}, DEEPSEEK, {"same-values"}, 0),
     "other rope": (LLAMA, config("llama") | ROPE, {"same-values", "reading"}, 0),
+    "heads of another size": (
+        LLAMA,
+        config("llama", num_attention_heads=2, head_dim=6, num_key_value_heads=1),
+        {"same-values", "reading"},
+        0,
+    ),
     "another version": (LLAMA, config("llama", transformers_version="4.30.0"), {"same-values"}, 0),
 }
 
 
-@pytest.mark.parametrize("row", SIZES.values(), ids=SIZES)
+@over("row", SIZES.values(), SIZES, every=3)
 def test_what_b_is(tmp_path: Path, row: tuple[Json, Json, set[str], int]) -> None:
     a, b, kinds, code = row
     found = hfcount.diff(written(tmp_path / "a", a), written(tmp_path / "b", b))
     assert (told(found), found.exit_code) == (kinds, code), found.summary
+
+
+def test_no_name_is_broken_at_the_end_of_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns become lines below one another where they are too wide."""
+    a = written(tmp_path / "a", LLAMA)
+    b = written(tmp_path / "b", config("llama", hidden_size=16, intermediate_size=24, num_hidden_layers=2))
+    found = hfcount.diff(a, b)
+    assert found.tensors
+    rows = (*found.tensors.shapes[:12], *found.tensors.only_a[:12])
+    names = [pair.a.name for pair in rows if pair.a]
+    for columns in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = str(found).splitlines()
+        assert max(map(len, lines)) <= columns
+        assert not [name for name in names if not any(name in line.split() for line in lines)]
+    assert str(found).count(f" {names[0]}") == 2  # for the key that changes it, and for its shape
 
 
 def test_packed_weights_stand_for_their_matrices(tmp_path: Path) -> None:
@@ -156,7 +187,7 @@ EFFECTS: dict[str, tuple[Json, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("row", EFFECTS.values(), ids=EFFECTS)
+@over("row", EFFECTS.values(), EFFECTS, every=3)
 def test_keys_by_effect(tmp_path: Path, row: tuple[Json, str | None]) -> None:
     change, effect = row
     for name, values in (("a", LLAMA), ("b", LLAMA | change)):
@@ -216,6 +247,18 @@ def test_joined_experts_are_the_same_tensors(tmp_path: Path, apart: bool) -> Non
     assert [row.name for row in found.values.rows] == ["layers.{0-2}.mlp.experts.7.up_proj.weight"] * apart
 
 
+Q = [f"model.layers.{layer}.self_attn.q_proj.weight" for layer in range(3)]
+BERT = {
+    "model_type": "bert",
+    "architectures": ["BertModel"],
+    "vocab_size": 50,
+    "hidden_size": 12,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
+DENSE = {"in_features": 12, "out_features": 8, "bias": True}
+
 # What differs, and what depth data says of it
 VALUES: dict[str, tuple[Mapping[str, float | None], str, set[str], str]] = {
     "nothing": ({}, "BF16", {"same-values"}, "same"),
@@ -249,6 +292,46 @@ def test_differences_beyond_what_a_float_holds_are_no_figures(tmp_path: Path) ->
     assert (row.differing, row.rms, row.relative) == (1, None, None)
     assert row.largest == pytest.approx(1e200)
     assert "Infinity" not in found.to_json()
+
+
+def test_values_of_pickled_files(tmp_path: Path) -> None:
+    """Those that lie in another order are not compared, and not said to be the same."""
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", LLAMA)
+    tensors = {one.name: ("BF16", tuple(map(int, one.shape))) for one in hfcount.blueprint(LLAMA).tensors()}
+    codes = {name: struct.pack("<f", number(name))[-2:] * prod(shape) for name, (_, shape) in tensors.items()}
+    turned, changed = Q[0], "lm_head.weight"
+    other = {turned: pickled.tensor(pickled.storage(turned, 144, "torch.BFloat16Storage"), (12, 12), [1, 12])}
+    for more, storages, kinds, uncompared in (
+        ({}, codes, {"same-values", "container"}, 0),
+        ({}, codes | {changed: bytes(len(codes[changed]))}, {"finetune", "container"}, 0),
+        (other, codes, {"same-values", "container"}, 1),
+    ):
+        (b / SINGLE).unlink(missing_ok=True)
+        state = pickled.state(**pickled.items(tensors, more))
+        (b / "pytorch_model.bin").write_bytes(pickled.archive(state, storages))
+        found = hfcount.diff(a, b, depth="data")
+        assert (told(found), found.exit_code) == (kinds, 0), found.summary
+        assert found.values
+        assert found.values.uncompared == uncompared
+
+
+def test_values_of_modules(tmp_path: Path) -> None:
+    """Around the model, as sentence-transformers has them."""
+    listed = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense")]
+    kind = "sentence_transformers.models."
+    modules = [{"idx": n, "name": str(n), "path": path, "type": kind + name} for n, (path, name) in enumerate(listed)]
+    for name, weight in (("a", 0.0), ("b", 0.5)):
+        folder = written(tmp_path / name, BERT)
+        (folder / "modules.json").write_text(json.dumps(modules))
+        for path, own in (("1_Pooling", {"word_embedding_dimension": 12}), ("2_Dense", DENSE)):
+            (folder / path).mkdir()
+            (folder / path / "config.json").write_bytes(raw(own))
+        dense = filled({"linear.weight": ((8, 12), weight), "linear.bias": ((8,), 0.0)}, "F32")
+        (folder / "2_Dense" / SINGLE).write_bytes(dense)
+    found = hfcount.diff(tmp_path / "a", tmp_path / "b", depth="data")
+    assert told(found) == {"finetune"}
+    assert found.values
+    assert [row.name for row in found.values.rows] == ["2_Dense/linear.weight"]
 
 
 @pytest.fixture
@@ -304,7 +387,6 @@ def test_a_download_is_its_repo(tmp_path: Path, hub: Hub, asked: Callable[..., D
 
 
 ADAPTER = {"peft_type": "LORA", "r": 2, "target_modules": ["q_proj"], "base_model_name_or_path": "org/base"}
-Q = [f"model.layers.{layer}.self_attn.q_proj.weight" for layer in range(3)]
 
 # What differs in B, and whether it is A with the adapter
 MERGES: dict[str, tuple[dict[str, float | None], bool]] = {

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import shared
+from conftest import SHORT, shared
 from guard import FIXTURES, RECORDED, Json, digest, reports
 from schema import problems, recorded
 from tables import over
@@ -12,24 +12,32 @@ from hfcount import Report
 
 EXPECTED: dict[str, dict[str, str]] = json.loads(RECORDED.read_text())
 SCHEMA = recorded()
+EVERY = 4  # of the architectures, in a short run
+_ARCHITECTURES = [case for case in EXPECTED if case.startswith("architectures/")]
+IN_SHORT = [*_ARCHITECTURES[::EVERY], *(case for case in EXPECTED if not case.startswith("architectures/"))]
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Json]:
-    return shared(tmp_path_factory, "guard", lambda: dict(reports([FIXTURES])))
+def short(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.option.markexpr == SHORT)
 
 
-def test_the_same_cases(found: dict[str, Json]) -> None:
-    assert list(found) == list(EXPECTED)
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory, short: bool) -> dict[str, Json]:
+    return shared(tmp_path_factory, "guard", lambda: dict(reports([FIXTURES], EVERY if short else 1)))
 
 
-@over("case", EXPECTED)
+def test_the_same_cases(found: dict[str, Json], short: bool) -> None:
+    assert list(found) == (IN_SHORT if short else list(EXPECTED))
+
+
+@over("case", EXPECTED, short=IN_SHORT)
 def test_every_field_is_as_recorded(case: str, found: dict[str, Json]) -> None:
     now = digest(found[case])
     assert sorted(name for name in now.keys() | EXPECTED[case] if now.get(name) != EXPECTED[case].get(name)) == []
 
 
-@over("case", EXPECTED)
+@over("case", EXPECTED, short=IN_SHORT)
 def test_no_symbol_of_any_formula_is_without_its_source(case: str, found: dict[str, Json]) -> None:
     formula = found[case].get("formula") or {"legend": {}}
     assert [name for name in formula["legend"] if not formula["keys"].get(name)] == []
@@ -40,7 +48,7 @@ def test_every_architecture_has_a_formula(found: dict[str, Json]) -> None:
     assert missing == []
 
 
-@over("case", EXPECTED, every=10)
+@over("case", EXPECTED, short=IN_SHORT[::3])
 def test_every_report_is_as_the_schema_says_and_is_read_back(case: str, found: dict[str, Json]) -> None:
     assert problems(SCHEMA, found[case], SCHEMA) == []
     assert json.loads(Report.model_validate(found[case]).to_json()) == found[case]

@@ -168,7 +168,7 @@ def _side(request: Request) -> Request | HfcountError:
 
 
 def _show(style: str, found: "Diff") -> None:
-    from hfcount.diffing.text import render
+    from hfcount.diffing.drawn import render
 
     text = found.to_json() if style == "json" else found.to_markdown() if style == "markdown" else render(found)
     try:

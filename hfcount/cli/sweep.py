@@ -40,6 +40,7 @@ Examples:
   hfcount sweep OUT --hub --dry-run            what it would take
   hfcount sweep OUT --list models.txt --shard 2/5   one of five shares
   hfcount sweep OUT --tree ./checkpoints --retry TimedOut   these once more
+  hfcount sweep OUT --author Qwen --bases      and whose weights are their base's
   hfcount sweep OUT --summary                  what was found
 
 \b
@@ -73,6 +74,7 @@ def command(
     retry: tuple[str, ...],
     again: bool,
     shard: "Shard | None",
+    bases: bool,
     log: Path | None,
     quiet: bool,
     dry_run: bool,
@@ -105,7 +107,7 @@ def command(
     if dry_run:
         from hfcount.sweeping.plan import planned
 
-        for line in planned(wanted, tier, shard):
+        for line in planned(wanted, tier, shard, bases):
             click.echo(line)
         return 0
     if wanted or summary:
@@ -116,7 +118,7 @@ def command(
         with ExitStack() as stack:
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))
-            _sweep(wanted, out, (executor, count), run.Course(deadline, what, shard, watcher))
+            _sweep(wanted, out, (executor, count), run.Course(deadline, what, shard, watcher, bases))
     return _told(out, summary, check)
 
 

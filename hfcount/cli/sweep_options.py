@@ -64,6 +64,11 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
             callback=_shard,
             help="Do only share I of N, such as 2/5, to split a sweep over several accounts.",
         ),
+        click.option(
+            "--bases",
+            is_flag=True,
+            help="Compare weight files with those of the base that a checkpoint names, by their checksums.",
+        ),
     ),
     "Rows that are there": (
         click.option(

@@ -9,8 +9,9 @@ from pathlib import Path
 from hfcount.containers import Besides
 from hfcount.containers.adapter import Result, compare, report_alone
 from hfcount.containers.adapter_settings import ADAPTER_CONFIG, Settings, read_settings
-from hfcount.containers.bases import Base, base_of, is_repo
+from hfcount.containers.bases import Base, base_of
 from hfcount.errors import DocumentError
+from hfcount.fetcher.card import is_repo
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.place import Place

@@ -1,6 +1,5 @@
 """The base that an adapter or a GGUF file was made of: who names it, and the blueprint of its config."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -8,7 +7,8 @@ from itertools import chain
 from hfcount.building import build
 from hfcount.errors import HfcountError
 from hfcount.fetcher.base import base_config
-from hfcount.fetcher.interface import Request, is_inside
+from hfcount.fetcher.card import CARD, FRONT, is_repo, names
+from hfcount.fetcher.interface import Request
 from hfcount.fetcher.layout import CONFIG
 from hfcount.fetcher.place import Place
 from hfcount.figures import Failure
@@ -16,9 +16,6 @@ from hfcount.formats.json import Document, parse_object
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
 from hfcount.text import printable
-
-_CARD, _FRONT = "README.md", 20_000  # bytes of a card that are read for its metadata
-_REPO = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +59,6 @@ def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool
     return _built(found, lambda: base_config(found, request, trusted=False))
 
 
-def is_repo(name: str) -> bool:
-    """Whether what a file names as its base may be a repo of the Hub; a path on somebody's disk is none."""
-    return _REPO.fullmatch(name) is not None and is_inside(name) and ".." not in name
-
-
 def _built(label: str, read: Callable[[], Document | None], binding: bool = False) -> Base:
     try:
         document = read()
@@ -83,11 +75,5 @@ def _built(label: str, read: Callable[[], Document | None], binding: bool = Fals
 
 def _by_card(place: Place) -> Iterator[str]:
     """The base_model in the metadata of the card, one or several."""
-    if _CARD not in place.sizes:
-        return
-    text = place.reader.range(_CARD, 0, _FRONT).decode("utf-8", "replace")
-    front = re.match(r"---\r?\n(.*?)\r?\n---", text, re.DOTALL)
-    for line in re.finditer(
-        r"^base_model:[ \t]*(\S*)[ \t]*((?:\r?\n[ \t]*-[ \t]+\S+)*)", front[1] if front else "", re.M
-    ):
-        yield from (name.strip("\"'[],") for name in (line[1], *re.findall(r"-[ \t]+(\S+)", line[2])) if name)
+    if CARD in place.sizes:
+        yield from names(place.reader.range(CARD, 0, FRONT).decode("utf-8", "replace"))

@@ -151,9 +151,10 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
         beyond = apart & ~finite.reshape(len(apart), -1).all(axis=1)
         difference.beyond += int(np.count_nonzero(beyond))
         largest, squares = _squares(gap[finite])
-        x = x[np.isfinite(x)]
+        x, y = x[finite], y[finite]
     difference.largest, difference.squares = max(difference.largest, largest), difference.squares + squares
     difference.base += _squares(x)[1]
+    difference.beside += _squares(y)[1]
     difference.based += x.size
 
 

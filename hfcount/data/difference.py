@@ -17,6 +17,7 @@ class Difference:
         squares: the sum of the squares of differences.
         base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
         based: how many values that sum is of.
+        beside: the sum of the squares of the second tensor's values, of the same chunks.
     """
 
     elements: int = 0
@@ -26,6 +27,7 @@ class Difference:
     squares: float = 0.0
     base: float = 0.0
     based: int = 0
+    beside: float = 0.0
 
     @property
     def identical(self) -> bool:
@@ -50,6 +52,14 @@ class Difference:
         rms = self.rms
         return None if rms is None or not isfinite(self.base) or not self.base else rms / sqrt(self.base / self.based)
 
+    @property
+    def cosine(self) -> float | None:
+        """The cosine of the angle between both tensors' values where they differ; None where either are zero."""
+        product = sqrt(self.base) * sqrt(self.beside)
+        if not isfinite(self.squares) or not isfinite(product) or not product:
+            return None
+        return (self.base + self.beside - self.squares) / 2 / product
+
     def add(self, other: "Difference") -> None:
         """Adds that of further elements."""
         self.elements += other.elements
@@ -59,3 +69,4 @@ class Difference:
         self.squares += other.squares
         self.base += other.base
         self.based += other.based
+        self.beside += other.beside

@@ -9,6 +9,9 @@ from hfcount.diffing.sides import Looked
 from hfcount.diffing.tensors import Inventory, Logical
 from hfcount.diffing.values import Gaps
 
+_LOST = ("HF003", "HF004", "HF005")
+"""What is found where weight files are not there as a whole."""
+
 
 @dataclass
 class Compared:
@@ -27,7 +30,11 @@ class Compared:
     def unread(self) -> tuple[str, ...]:
         """The sides of which files cannot be read, so that less is known of them than is there."""
         sides = (("A", self.a, self.inventories[0]), ("B", self.b, self.inventories[1]))
-        return tuple(name for name, side, own in sides if side.broken and not (own and own.measured and own.listed))
+        return tuple(
+            name
+            for name, side, own in sides
+            if side.broken and not (own and own.measured and own.listed and {*side.broken}.isdisjoint(_LOST))
+        )
 
     @property
     def described(self) -> bool:

@@ -1,14 +1,14 @@
 """Two configs by effect: which keys have another value, defaults filled in, and what each of them changes."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from hfcount.building import draft
 from hfcount.diffing.defaults import defaults
 from hfcount.diffing.effects import ABSENT, STORAGE, effect, is_named, same, settled
-from hfcount.diffing.pieces import ConfigKey, Effect, Relation
+from hfcount.diffing.pieces import ConfigKey, Effect
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.readers import OLDER, Rotary, Tied
@@ -20,7 +20,6 @@ from hfcount.text import printable, shown
 
 Values = Mapping[str, Any]
 
-_FEW = 3  # keys that a line names
 _LONG = 100  # entries of an object below which keys are told apart
 _ORDER: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
 
@@ -70,26 +69,6 @@ def plain(a: Values, b: Values, told: Callable[[str], Effect]) -> tuple[ConfigKe
             values = json_value(one), json_value(other)
             rows.append(ConfigKey(key=printable(name), a=values[0], b=values[1], effect=told(name), absent=absent))
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
-
-
-def otherwise(keys: Sequence[ConfigKey], sized: bool) -> list[Relation]:
-    """That B is configured to compute or read otherwise, if it is; with `sized` that it is for other tensors."""
-    sizes = [row.key for row in keys if row.effect == "tensors"] if sized else []
-    reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
-    readers = [row.key for row in keys if row.readers and row.a == row.b]
-    more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
-    said = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
-    said += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
-    said += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
-    return [Relation(kind="reading", text=text) for text in said]
-
-
-def sized_otherwise(a: Blueprint | None, b: Blueprint | None) -> bool:
-    """Whether two configs describe other tensors that a checkpoint must have."""
-    if a is None or b is None:
-        return False
-    rows = [{leaf.name: tuple(map(int, leaf.shape)) for leaf in one.stored_leaves()} for one in (a, b)]
-    return rows[0] != rows[1]
 
 
 def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:

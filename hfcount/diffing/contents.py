@@ -11,7 +11,7 @@ _STRUCTURE = ("spelling", "container")
 """Relations of another form that leave the structure as it is."""
 
 _CONTENTS = ("same-structure", "same-values", "same-files", "finetune")
-_UNRELATED = 1.1  # relative difference of values that have nothing to do with one another: about the root of 2
+_UNRELATED = 0.1  # cosine of values that have nothing to do with one another, which is about 0
 _ROUNDED = 0.01  # relative difference that another dtype makes
 _FEW = 4  # components that a line names
 
@@ -29,16 +29,26 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
     if "another-model" in kinds:
         return
     if not differing:
-        many = f"{plural(values.tensors, 'tensor')}{'' if same else ' that both have'}"
+        which = "" if same else " that both have"
+        many = f"{plural(values.tensors, 'tensor')}{' that could be compared' if values.uncompared else which}"
         yield Relation(kind="same-values", text=f"has A's values: {many}, identical{how}")
-    elif "cast" in kinds and _largest(values) is not None and (_largest(values) or 0) <= _ROUNDED:
-        yield Relation(kind="same-values", text="has A's values, rounded")
-    elif same and _unrelated(values):
-        yield Relation(kind="another-model", text="has A's structure, and values that have nothing to do with A's")
+    elif "cast" in kinds and is_rounded(values):
+        part = f" in {plural(values.tensors, 'tensor')} that could be compared" if values.uncompared else ""
+        yield Relation(kind="same-values", text=f"has A's values{part}, rounded")
+    elif (same or kinds == {"cast"}) and _unrelated(values):
+        start = "has A's structure, and" if same else "has"
+        many = f"{differing:,} of {plural(values.tensors, 'tensor')} differ"
+        yield Relation(kind="another-model", text=f"{start} values that have nothing in common with A's: {many}")
     else:
         start = "has A's structure, and" if same else "has"
         many = f"{differing:,} of {plural(values.tensors, 'tensor')}"
         yield Relation(kind="finetune", text=f"{start} other values in {many}{how} ({_components(values)})")
+
+
+def is_rounded(values: Values) -> bool:
+    """Whether values differ by what another dtype makes of them, or not at all."""
+    largest = _largest(values)
+    return largest is not None and largest <= _ROUNDED
 
 
 def _largest(values: Values) -> float | None:
@@ -48,11 +58,11 @@ def _largest(values: Values) -> float | None:
 
 
 def _unrelated(values: Values) -> bool:
-    """Whether matrices differ as those of models that share nothing do."""
-    found = [row.relative for row in values.rows if row.relative is not None and row.component != "norm"]
+    """Whether matrices differ as those of models that share nothing do: they point in no common direction."""
+    found = [abs(row.cosine) for row in values.rows if row.cosine is not None and row.component != "norm"]
     most = 2 * sum(row.differing for row in values.rows if row.component != "norm")
     tensors = sum(row.tensors for row in values.components if row.component != "norm")
-    return bool(found) and most > tensors and median(found) > _UNRELATED
+    return bool(found) and most > tensors and median(found) < _UNRELATED
 
 
 def _components(values: Values) -> str:
@@ -73,7 +83,7 @@ def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]
 
 
 def _same_header(name: str, a: Looked, b: Looked) -> bool:
-    one, other = (a.shards or {}).get(name), (b.shards or {}).get(name)
+    one, other = ({**(side.shards or {}), **side.modules}.get(name) for side in (a, b))
     if one is None or other is None or one.header is None or other.header is None:
         return False
     return one.header.raw == other.header.raw and one.size == other.size == one.header.file_bytes

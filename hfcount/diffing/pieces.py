@@ -161,7 +161,8 @@ class ValueRow(Part):
     """Values of tensors that differ only in numbers of their names: how many tensors were compared, how many differ.
 
     `share` of the elements of those that differ, the `largest` absolute difference, the root mean square `rms` of the
-    difference, and `relative` to that of A's values; null where bytes alone were compared.
+    difference, and `relative` to that of A's values; `cosine` of the angle between both sides' values, 0 where they
+    have nothing in common. Null where bytes alone were compared.
     """
 
     name: str
@@ -172,6 +173,7 @@ class ValueRow(Part):
     largest: float | None = None
     rms: float | None = None
     relative: float | None = None
+    cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

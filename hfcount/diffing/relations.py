@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from hfcount.diffing.compared import Compared, Left
-from hfcount.diffing.configs import otherwise, sized_otherwise
+from hfcount.diffing.configured import otherwise
 from hfcount.diffing.contents import is_same_structure, of_files, of_values
 from hfcount.diffing.listing import relation as files_relation
 from hfcount.diffing.listing import settled
@@ -23,7 +23,7 @@ def relations(c: Compared) -> list[Relation]:
     contents = list(_of_contents(c, found))
     found = [*contents, *found] if is_same_structure(found) else [*found, *contents]
     if not any(one.kind == "another-model" for one in found):
-        found += otherwise(c.config, is_same_structure(found) and sized_otherwise(c.a.blueprint, c.b.blueprint))
+        found += otherwise(c.config, (c.a.blueprint, c.b.blueprint), is_same_structure(found))
     return found
 
 

@@ -11,6 +11,7 @@ from hfcount.choices import Expected
 from hfcount.diffing import configs, listing, merging, pipelines
 from hfcount.diffing.cells import cells
 from hfcount.diffing.compared import Compared
+from hfcount.diffing.configured import sized_otherwise
 from hfcount.diffing.effects import of_adapter, of_gguf
 from hfcount.diffing.expecting import Told, expectation, merged
 from hfcount.diffing.files import compare, known
@@ -193,7 +194,7 @@ def _same_structure(c: Compared) -> bool | None:
         return None
     if c.unread:
         return None
-    sized = configs.sized_otherwise(c.a.blueprint, c.b.blueprint)
+    sized = sized_otherwise(c.a.blueprint, c.b.blueprint)
     return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from time import monotonic
 from typing import Any
 
@@ -20,7 +21,7 @@ from hfcount.fetcher.weights import weights
 from hfcount.formats.gguf import Header
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
-from hfcount.formats.safetensors import Shard
+from hfcount.formats.safetensors import Entry, Shard
 from hfcount.inspection import Inspection, Options
 from hfcount.pipeline import failed, report_of
 from hfcount.plan import Blueprint
@@ -87,8 +88,18 @@ class Looked:
         if self.gguf is not None:
             return of_gguf(self.gguf)
         if self.inspection is not None and self.blueprint is not None:
-            return inventory(self.inspection, view.entries if view else None, raw)
+            own = inventory(self.inspection, view.entries if view else None, raw)
+            return replace(own, tensors={**own.tensors, **by_entries(_of_modules(self.modules)).tensors})
         return by_entries(view.entries, keyed(other) if other else str) if view else None
+
+    @property
+    def modules(self) -> Mapping[str, Shard]:
+        """Weight files of modules of sentence-transformers around the model, by path."""
+        if self.inspection is None:
+            return {}
+        paths = {one.path for one in self.inspection.outcome.modules if one.path}
+        others = self.inspection.evidence.others
+        return {name: one for name, one in others.items() if PurePosixPath(name).parent.as_posix() in paths}
 
     @property
     def broken(self) -> tuple[str, ...]:
@@ -102,6 +113,16 @@ class Looked:
         if self.error is not None and self.shards is None:
             return self.error
         return None
+
+
+def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Entry]:
+    """The tensors of modules, with the folder of each before its name."""
+    return {
+        f"{PurePosixPath(name).parent.as_posix()}/{tensor}": entry
+        for name, one in shards.items()
+        if one.header
+        for tensor, entry in one.header.tensors.items()
+    }
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hfcount.diffing.compared import Compared
+from hfcount.diffing.contents import is_rounded
 from hfcount.diffing.matching import Matched
 from hfcount.diffing.pieces import Relation
 from hfcount.storage.dtypes import FLOATING, INTEGERS
@@ -35,7 +36,10 @@ def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
     elif packed:
         yield _typed(packed)
     if casts:
-        yield _cast(casts, len(matched.both), bool(any(schemes)))
+        is_a = c.values is None or is_rounded(c.values)
+        yield _cast(
+            casts, len(matched.both), "is otherwise cast" if any(schemes) else "is A cast" if is_a else "is cast"
+        )
 
 
 def _packed(schemes: tuple[str, str], packed: Pairs) -> Relation:
@@ -61,11 +65,11 @@ def _typed(packed: Pairs) -> Relation:
     return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
 
 
-def _cast(casts: Pairs, tensors: int, packed: bool) -> Relation:
-    """Tensors of another dtype."""
+def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
+    """Tensors of another dtype, with the verb for a cast of all that are not packed."""
     targets = {other for _, other in casts}
-    if len(targets) == 1 and (packed or sum(casts.values()) * 2 > tensors):
-        return Relation(kind="cast", text=f"is {'otherwise' if packed else 'A'} cast to {targets.pop()}")
+    if len(targets) == 1 and ("otherwise" in verb or sum(casts.values()) * 2 > tensors):
+        return Relation(kind="cast", text=f"{verb} to {targets.pop()}")
     said = ", ".join(f"{plural(number, 'tensor')} from {one} to {other}" for (one, other), number in casts.items())
     return Relation(kind="cast", text=f"casts {said}")
 

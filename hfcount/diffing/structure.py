@@ -20,6 +20,7 @@ _MOST = 1_000  # tensors of a head
 def explained(c: Compared, matched: Matched) -> Left:
     """What is left of the differences, with what explains the others."""
     left = Left(dict(matched.only_a), dict(matched.only_b), dict(matched.shapes))
+    _unread(c, left)
     _part(matched, left)
     _prediction(left)
     _towers(c, left)
@@ -29,11 +30,27 @@ def explained(c: Compared, matched: Matched) -> Left:
     return left
 
 
+def _unread(c: Compared, left: Left) -> None:
+    """What one side lacks of which files are missing: nothing else explains it."""
+    if "B" in c.unread and left.only_a:
+        many = plural(len(left.only_a), "tensor")
+        left.say("tensors", f"lacks {many} of A, and files of it are missing or cannot be read")
+        left.only_a.clear()
+    if "A" in c.unread and left.only_b:
+        many = plural(len(left.only_b), "tensor")
+        left.say("tensors", f"has {many} that A lacks, of which files are missing or cannot be read")
+        left.only_b.clear()
+
+
 def _part(matched: Matched, left: Left) -> None:
     """One side is a part of the other: what lies beside that part is explained by it."""
     if not matched.root:
         return
     name = printable(matched.root.removeprefix("-").rstrip("."))
+    if not (left.only_a or left.only_b):
+        verb = "adds" if matched.root.startswith("-") else "leaves out"
+        left.say("spelling", f"{verb} {name} before the names of all {plural(len(matched.both), 'tensor')}")
+        return
     if matched.root.startswith("-"):
         left.say("part", f"holds A as its part {name}, with {plural(len(left.only_b), 'further tensor')}")
         left.only_b.clear()
@@ -120,7 +137,7 @@ def _vocabulary(c: Compared, left: Left) -> None:
     vocabulary = tuple(_vocab(side) for side in (c.a, c.b))
     for a, b in rows:
         own = [key for key, (one, other) in left.shapes.items() if _resized(one.shape, other.shape) == (a, b)]
-        if vocabulary != (a, b) and not any("embed" in key or "wte" in key for key in own):
+        if vocabulary != (a, b) and (None not in vocabulary or not any("embed" in key or "wte" in key for key in own)):
             continue
         for key in own:
             del left.shapes[key]
@@ -148,6 +165,10 @@ def _resized(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, int] | 
 
 def _head(c: Compared, left: Left) -> None:
     own = _heads(c.a), _heads(c.b)
+    resized = [key for key, (one, other) in left.shapes.items() if _is_head(one, own[0]) and _is_head(other, own[1])]
+    if resized:
+        pairs = [left.shapes.pop(key) for key in resized]
+        left.say("head", f"has a head of another size: {_listed(one for one, _ in pairs)}")
     sides = zip((left.only_a, left.only_b), own, strict=True)
     heads = tuple({key: one for key, one in side.items() if _is_head(one, names)} for side, names in sides)
     if not any(heads):

@@ -1,21 +1,16 @@
-"""What differs, as the terminal shows it."""
+"""The words for what differs, for all that show it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from io import StringIO
 from typing import Any
-
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, TensorPair, ValueRow
-from hfcount.reporters.terminal import printed, terminal
 from hfcount.text import binary, plural, printable, shown
 
-_ROWS = 12
 _NAMES = 3
+
+ARROW = " -> "
+"""From A's to B's."""
 
 EFFECTS: dict[Effect, str] = {
     "tensors": "Config keys that change tensors",
@@ -30,34 +25,8 @@ TITLES = {"differing": "Files that differ", "only_a": "Files only in A", "only_b
 """Of lists of files, by the field."""
 
 
-def render(diff: Diff) -> str:
-    """The text in the terminal's width and colours."""
-    return printed(terminal(), _parts(diff))
-
-
-def as_text(diff: Diff) -> str:
-    """The same without colours."""
-    return printed(Console(highlight=False, file=StringIO(), color_system=None), _parts(diff))
-
-
-def _parts(diff: Diff) -> Iterator[RenderableType]:
-    yield Text.assemble(("A ", "dim"), (diff.a.model, "bold"), f"  {_side(diff.a)}")
-    yield Text.assemble(("B ", "dim"), (diff.b.model, "bold"), f"  {_side(diff.b)}")
-    colour = {0: "green", 1: "red", 3: "yellow"}[diff.exit_code]
-    yield Text(f"{diff.summary}.", f"bold {colour}")
-    if diff.expectation:
-        yield Text(expected(diff.expectation))
-    for name, side in (("A", diff.a), ("B", diff.b)):
-        if side.error:
-            yield Text(f"{name}: {side.error.message}", "yellow")
-    for section in _sections(diff):
-        yield Text()
-        yield from section
-    for note in diff.notes:
-        yield Text(note, "dim")
-
-
-def _side(side: Side) -> str:
+def side_line(side: Side) -> str:
+    """What is known of a side, in a line."""
     facts = [
         side.architecture or side.family or "",
         f"{side.parameters:,} parameters" if side.parameters else "",
@@ -99,22 +68,6 @@ def expected(wanted: Expectation) -> str:
     return f"Expected {wanted.expected}: it {word}: {wanted.reason}."
 
 
-def _sections(diff: Diff) -> Iterator[list[RenderableType]]:
-    for effect, title in EFFECTS.items():
-        rows = [row for row in diff.config if row.effect == effect]
-        if rows:
-            yield [Text(title, "bold"), *_keys(rows)]
-    for title, pairs in lists(diff):
-        count = sum(pair.count for pair in pairs)
-        yield [Text(f"{title} ({plural(count, 'tensor')})", "bold"), *_listed([line(pair) for pair in pairs])]
-    for name, title in TITLES.items() if diff.files else ():
-        if files := getattr(diff.files, name):
-            yield [Text(title, "bold"), *_listed(files)]
-    if diff.values and diff.values.components:
-        values = [value_line(row) for row in diff.values.components]
-        yield [Text("Values, by component", "bold"), *_listed(values)]
-
-
 def lists(diff: Diff) -> Iterator[tuple[str, Sequence[TensorPair]]]:
     """The lists of tensors that are not empty, with their titles."""
     tensors = diff.tensors
@@ -130,31 +83,24 @@ def lists(diff: Diff) -> Iterator[tuple[str, Sequence[TensorPair]]]:
     yield from ((title, pairs) for title, pairs in found if pairs)
 
 
-def _keys(rows: Sequence[ConfigKey]) -> Iterator[RenderableType]:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for head in ("key", "A", "B", ""):
-        table.add_column(head, overflow="fold")
-    for row in rows[:_ROWS]:
-        key, a, b, names = key_row(row)
-        table.add_row(Text(key), Text(a), Text(b), Text(names, "dim"))
-    yield Padding(table, (0, 0, 0, 2))
-    if len(rows) > _ROWS:
-        yield Text(f"  ... and {len(rows) - _ROWS} more keys (--json lists them)", "dim")
-
-
 def key_row(row: ConfigKey) -> tuple[str, str, str, str]:
-    """A key, its two values, and the tensors that it changes."""
-    names = ", ".join(row.tensors[:_NAMES])
-    more = f" and {len(row.tensors) - _NAMES} more rows" if len(row.tensors) > _NAMES else ""
-    readers = row.readers if not names else f"; {row.readers}" if row.readers else ""
-    return row.key, _value(row, "a"), _value(row, "b"), f"{names}{more}{readers or ''}"
+    """A key, its two values, and the tensors that it changes with what readers take otherwise."""
+    names = named(row.tensors)
+    return row.key, value(row, "a"), value(row, "b"), "; ".join(filter(None, (", ".join(names), row.readers)))
 
 
-def _value(row: ConfigKey, side: str) -> str:
-    value: Any = getattr(row, side)
+def named(rows: Sequence[str]) -> list[str]:
+    """The first of folded names, and how many more there are."""
+    left = len(rows) - _NAMES
+    return [*rows[:_NAMES], f"and {plural(left, 'more row')}"] if left > 1 else list(rows)
+
+
+def value(row: ConfigKey, side: str) -> str:
+    """The value of a side, or that it is absent there."""
+    own: Any = getattr(row, side)
     if row.absent == side:
-        return "absent" if value is None else f"{brief(value)} (by default)"
-    return brief(value)
+        return "absent" if own is None else f"{brief(own)} (by default)"
+    return brief(own)
 
 
 def brief(value: Any) -> str:
@@ -168,23 +114,23 @@ def brief(value: Any) -> str:
     return shown(value)
 
 
-def _listed(rows: Sequence[str]) -> Iterator[RenderableType]:
-    for row in rows[:_ROWS]:
-        yield Padding(Text(row), (0, 0, 0, 2))
-    if len(rows) > _ROWS:
-        yield Text(f"  ... and {len(rows) - _ROWS} more rows (--json lists them)", "dim")
-
-
 def line(pair: TensorPair) -> str:
     """One row: the names, and how each side has them."""
-    a, b = pair.a, pair.b
-    if a is None or b is None:
-        there = a or b
-        return f"{there.name}  {facts(there)}" if there else pair.name
-    name = a.name if a.name == b.name else f"{a.name}  ->  {b.name}"
-    if facts(a) == facts(b):
-        return name if a.name != b.name else f"{name}  {facts(a)}"
-    return f"{name}  {facts(a)}  ->  {facts(b)}"
+    return "  ".join(filter(None, differences(pair)))
+
+
+def differences(pair: TensorPair) -> tuple[str, str, str]:
+    """The names of a row, its shapes and its dtypes, on both sides where they differ."""
+    sides = [one for one in (pair.a, pair.b) if one]
+    names, shapes, dtypes = (
+        ARROW.join(dict.fromkeys(one))
+        for one in (
+            [one.name for one in sides],
+            [str([*one.shape]) for one in sides],
+            [one.dtype or "unknown" for one in sides],
+        )
+    )
+    return names or pair.name, shapes, "" if dtypes == "unknown" else dtypes
 
 
 def facts(held: Held) -> str:

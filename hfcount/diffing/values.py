@@ -51,6 +51,10 @@ class Gaps:
     reason: str = ""
 
 
+_Where = tuple[Mapping[str, Place], Mapping[str, Place]]
+"""Where the tensors of A and of B are."""
+
+
 class _Pair(NamedTuple):
     """The runs of a tensor on both sides, in order."""
 
@@ -63,12 +67,13 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
     if find_spec("numpy") is None:
         return Gaps(reason=_NUMPY)
     try:
-        folders = _folder(a), _folder(b)
+        sides = _local(a), _local(b)
     except FetchError as error:
         return Gaps(reason=str(error))
     from hfcount.data.comparing import Span, compare_all  # which imports numpy
 
-    pairs, left = _pairs(a, b, matched)
+    folders = [folder for folder, _ in sides]
+    pairs, left = _pairs((sides[0][1], sides[1][1]), matched)
     spans: dict[str, tuple[Span, Span]] = {}
     for pair in pairs:
         for number, (one, other) in enumerate(pair.parts):
@@ -88,7 +93,7 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
 
 def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
     """The first and last bytes of each tensor, by ranges."""
-    pairs, left = _pairs(a, b, matched, one_dtype=True)
+    pairs, left = _pairs((_places(a), _places(b)), matched, one_dtype=True)
     chosen = pairs[:: len(pairs) // _MOST + 1]
     ends = {pair.key: [*_ends(pair.parts)] for pair in chosen}
     sides: list[Mapping[Piece, str]] = []
@@ -124,6 +129,22 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
     return one, other
 
 
+def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
+    """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
+    if (one.container != "pickle" and not one.modules) or one.request is None or one.inspection is None:
+        return _folder(one), _places(one)
+    from hfcount.data.stored import stored  # which is for pickles and modules
+
+    found = stored(one.request, one.inspection)
+    if found is None or one.view is None:
+        raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files to read")
+    shapes = {name: entry.shape for name, entry in one.view.entries.items()}
+    own = {
+        name: place for name, place in found.places.items() if place.entry.shape == shapes.get(name, place.entry.shape)
+    }
+    return found.folder, own  # without those of pickles that lie in another order
+
+
 def _folder(one: Looked) -> Path:
     """Where the weight files of a side are on this machine; raises FetchError where they are not."""
     if one.documents is None or one.request is None or not one.shards:
@@ -131,9 +152,8 @@ def _folder(one: Looked) -> Path:
     return data_folder(one.request, one.documents, list(one.shards))
 
 
-def _pairs(a: Looked, b: Looked, matched: Matched, one_dtype: bool = False) -> tuple[list[_Pair], int]:
+def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[list[_Pair], int]:
     """The tensors of one shape whose bytes are known on both sides, and how many others there are."""
-    where = _places(a), _places(b)
     found: list[_Pair] = []
     left = 0
     for key, (one, other) in matched.both.items():
@@ -152,9 +172,7 @@ def _places(one: Looked) -> Mapping[str, Place]:
     return places(named) if one.container in (None, "adapter") else {}
 
 
-def _parts(
-    one: Logical, other: Logical, where: tuple[Mapping[str, Place], Mapping[str, Place]]
-) -> Sequence[tuple[Run, Run]] | None:
+def _parts(one: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, Run]] | None:
     a = runs(one.bytes, where[0]) if one.bytes is not None else None
     b = runs(other.bytes, where[1]) if other.bytes is not None else None
     if a is None or b is None:
@@ -191,7 +209,9 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
     whole = total(differing)
     if whole is None:
         return row
-    return replace(row, share=whole.share, largest=whole.largest, rms=whole.rms, relative=whole.relative)
+    return replace(
+        row, share=whole.share, largest=whole.largest, rms=whole.rms, relative=whole.relative, cosine=whole.cosine
+    )
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:

@@ -41,7 +41,10 @@ class Crossed(Record):
 
 
 class Sana(Sizes):
-    """What these have alone; `crossed` is None where they attend to no text, `steers` says that it is a ControlNet."""
+    """What these have alone; `crossed` is None where they attend to no text.
+
+    `video` says that it is Sana-Video, and `steers` that it is a ControlNet.
+    """
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -51,6 +54,7 @@ class Sana(Sizes):
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
     sides: tuple[int, ...]
+    video: bool
     steers: bool
     guided: bool
     qk_norm: str | None
@@ -67,6 +71,7 @@ def spec(c: Config) -> Spec[Sana]:
         sides=denoising.patch_sides(c, "patch_size", 3)
         if video
         else (keys.dim("p", c.int("patch_size", minimum=1)),) * 2,
+        video=video,
         steers=steers,
         guided=not steers and c.bool("guidance_embeds"),
         qk_norm=None if steers else denoising.word(c, "qk_norm", _NORMS),
@@ -104,7 +109,7 @@ def blueprint(s: Spec[Sana]) -> Block:
         ff=gated_convolution(d, of.width),
     )
     patch, places = patches(of.in_channels, d, *of.sides), prod(of.sides)
-    if len(of.sides) > 2:
+    if of.video:
         mixed = Block({**gated_convolution(d, of.width).children, "conv_temp": conv(d, d, 3, 1)}, "mlp")
         layer = Block({**layer.children, "ff": mixed})
     each, steering = Indices.below(of.num_layers), Linear(d, d, True, "projector")
@@ -113,8 +118,8 @@ def blueprint(s: Spec[Sana]) -> Block:
         ends = {"input_block": steering, "controlnet_blocks": Repeat(each, steering)}
     return block(
         scale_shift_table=None if of.steers else table(2, d),
-        patch_embed=block(proj=patch) if len(of.sides) == 2 else None,
-        patch_embedding=patch if len(of.sides) > 2 else None,
+        patch_embed=None if of.video else block(proj=patch),
+        patch_embedding=patch if of.video else None,
         time_embed=guided if of.guided else modulation(d),
         caption_projection=time_embedding(of.caption_channels, d),
         caption_norm=rms_norm(d),

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
@@ -51,7 +51,8 @@ def contents(request: Request) -> Contents | None:
     if request.fixtures is not None or request.file is not None:
         return None
     if folder.takes(request):
-        return _local(folder.local_path(request.model) / (request.subfolder or ""))
+        found = of_folder(folder.local_path(request.model) / (request.subfolder or ""))
+        return Contents(found) if found else None
     from hfcount.fetcher import cache
 
     if cache.takes(request):
@@ -75,14 +76,19 @@ def _of_hub(request: Request) -> Contents | None:
     try:
         found = pages(asked, url)
         commit, _ = read_model(found[0])
-        files = {name: one for page in found for name, one in read_contents(page)}
+        files = of_listing(found, request.subfolder)
     except (Denied, DocumentError):  # whoever reads the repo says why
         return None
     finally:
         client.close()
-    prefix = f"{request.subfolder}/" if request.subfolder else ""
-    inner = {name[len(prefix) :]: one for name, one in files.items() if name.startswith(prefix)}
-    return Contents(inner, commit) if commit else None
+    return Contents(files, commit) if commit else None
+
+
+def of_listing(pages: Iterable[Document], subfolder: str | None = None) -> dict[str, Content]:
+    """The files of a repo, or of a folder of it, by all pages of its listing; raises as `read_contents` does."""
+    prefix = f"{subfolder}/" if subfolder else ""
+    found = (entry for page in pages for entry in read_contents(page))
+    return {name[len(prefix) :]: one for name, one in found if name.startswith(prefix)}
 
 
 def read_contents(document: Document) -> Iterator[tuple[str, Content]]:
@@ -108,8 +114,12 @@ def _sums(entry: Mapping[str, Any]) -> dict[str, str]:
     return {"git": oid} if isinstance(oid, str) and _SHA1.fullmatch(oid) else {}
 
 
-def _local(root: Path) -> Contents | None:
-    """By what a download has kept, and of small files by what they contain."""
+def of_folder(root: Path, wanted: Callable[[str], bool] = lambda _: True) -> dict[str, Content]:
+    """By what a download has kept, and of small files by what they contain.
+
+    Args:
+        wanted: whether a file of this path is looked at.
+    """
     found: dict[str, Content] = {}
     with suppress(OSError):
         for place, folders, names in os.walk(root):
@@ -119,9 +129,11 @@ def _local(root: Path) -> Contents | None:
                 folders.clear()
             for name in names:
                 path = Path(place, name)
-                with suppress(OSError):
-                    found[path.relative_to(root).as_posix()] = _of_file(path)
-    return Contents(found) if found else None
+                called = path.relative_to(root).as_posix()
+                if wanted(called):
+                    with suppress(OSError):
+                        found[called] = _of_file(path)
+    return found
 
 
 def _of_file(path: Path) -> Content:

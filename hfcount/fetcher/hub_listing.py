@@ -66,7 +66,7 @@ def whole(asked: Asked, revision: str, sure: bool, refused: Callable[[Denied, st
             sizes |= read_model(page)[1]
     except DocumentError:
         return None
-    return None if commit is None else Listing(commit, sizes)
+    return None if commit is None else Listing(commit, sizes, (first, *rest))
 
 
 def _same_host(what: str, url: str, link: str) -> str:

@@ -1,7 +1,7 @@
 """What a repo holds: its commit, and the names and sizes of its files, as the Hub lists them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,12 @@ class Listing:
 
     Args:
         sizes: bytes of each file by its name; None where the listing does not say.
+        pages: what the Hub answered, of the whole repo; empty where nothing was asked.
     """
 
     commit: str
     sizes: Mapping[str, int | None]
+    pages: Sequence[Document] = ()
 
     def below(self, folder: str | None) -> "Listing":
         """The files of one folder of the repo, by their names there."""
@@ -30,7 +32,7 @@ class Listing:
             return self
         prefix = f"{folder}/"
         inner = {name[len(prefix) :]: size for name, size in self.sizes.items() if name.startswith(prefix)}
-        return Listing(self.commit, inner)
+        return Listing(self.commit, inner, self.pages)
 
 
 def read_model(document: Document) -> tuple[str | None, dict[str, int | None]]:

@@ -69,11 +69,7 @@ def untyped(c: Config) -> str:
     """What is said of a config without a model_type, and without a class that tells it."""
     other, named = c.value("_class_name"), c.value("architectures")
     if isinstance(other, str):
-        return (
-            f"this is the config of {printable(other, 60)}, a class of diffusers, and only models of transformers'"
-            " kind are described. A pipeline's text encoders have a config.json of their own in their folders:"
-            " name one of these folders."
-        )
+        return f"this is the config of {printable(other, 60)}, a class of diffusers that no family describes. {_LISTS}"
     for keys, what in _OTHERS:
         if all(map(c.has, keys)):
             return f"this is the config of {what}."

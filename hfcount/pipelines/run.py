@@ -20,7 +20,7 @@ from hfcount.pipelines.checks import SCHEDULER, Folder, Looked, class_differs, d
 from hfcount.pipelines.fitting import misfits
 from hfcount.pipelines.loadable import is_code, other_type
 from hfcount.pipelines.serving import served
-from hfcount.pipelines.weights import is_foreign, layout_of_variant
+from hfcount.pipelines.weights import WeightFiles, is_foreign, layout_of_variant
 from hfcount.report.model import Beside, Report
 from hfcount.report.whole import Listed, Whole, combined
 from hfcount.serving.cost import Workload
@@ -181,7 +181,7 @@ class _Run(NamedTuple):
             error = part if isinstance(part, HfcountError) else part.refusal()
             return _unknown(error.kind, str(error))
         settings = self.options._replace(load=Workload(), save=None)
-        unread = files is not None and files.only_pickled and files.sharded and entry.library != "transformers"
+        unread = _unread(entry, files, found)
         settings = settings._replace(depth="config") if unread else settings
         if variant := found.variant.get(entry.name):
             part = self._as_variant(entry.name, part, found, variant)
@@ -190,10 +190,7 @@ class _Run(NamedTuple):
         except HfcountError as error:
             return _unknown(error.kind, str(error))
         if unread and self.options.depth != "config" and report.error is None:
-            failure = Failure(
-                kind="NoHeaders", message="its weights are several pickled files (.bin), which were not read"
-            )
-            return replace(report, error=failure)
+            return replace(report, error=Failure(kind="NoHeaders", message=unread))
         return report
 
     def _as_variant(self, name: str, part: Documents, found: Looked, variant: str) -> Documents:
@@ -221,6 +218,17 @@ class _Run(NamedTuple):
 
 def _unknown(kind: str, message: str) -> Report:
     return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
+
+
+def _unread(entry: Entry, files: WeightFiles | None, found: Looked) -> str:
+    """Why the weights of a part are not compared; "" where they are."""
+    if files is None or not files.only_pickled:
+        return ""
+    if not all(one.only_pickled for one in found.weights.values()):  # a repo and a folder then load other files
+        return "its weights are pickled (.bin), and those of other parts are not: they were not read"
+    if files.sharded and entry.library != "transformers":
+        return "its weights are several pickled files (.bin), which were not read"
+    return ""
 
 
 def _class_of(entry: Entry, config: Mapping[str, Any]) -> dict[str, Any]:

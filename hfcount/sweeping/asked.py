@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-EXPAND = ("sha", "lastModified", "siblings", "config", "gated", "safetensors")
+EXPAND = ("sha", "lastModified", "siblings", "config", "gated", "safetensors", "tags")
 PAGE = 1_000
 """Repos of a page, the most that the Hub lists at once."""
 

@@ -16,7 +16,7 @@ from hfcount.text import printable
 from hfcount.version import __version__
 
 _SCALES = ((10**6, "checkpoints, millions"), (10**3, "checkpoints, thousands"), (1, "checkpoints"))
-_WORDS = ("model", "family", "scheme", "name", "verdict", "reason", "codes", "code")
+_WORDS = ("model", "family", "scheme", "name", "verdict", "reason", "codes", "code", "relation", "base")
 
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1f2328;background:#fff}
@@ -50,6 +50,7 @@ _ABOUT = """
 One row for each checkpoint, by its commit; `version` is that of hfcount. `verdict` says whether it holds exactly what
 its config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
 `bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be judged.
+`bases` is a list of what the checkpoint says that it was made of.
 
 ```sql
 -- duckdb, in this folder
@@ -163,7 +164,7 @@ def _lines(found: Summary, charts: Sequence[str]) -> Iterator[str]:
             yield "| " + " | ".join(":--" if name in _WORDS else "--:" for name in head) + " |"
             for line in lines:
                 cells = [
-                    code(_shown(one)) if name == "model" else marked(_shown(one))
+                    code(_shown(one)) if name in ("model", "base") else marked(_shown(one))
                     for name, one in zip(head, line, strict=True)
                 ]
                 yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

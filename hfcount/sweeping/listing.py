@@ -26,9 +26,13 @@ from hfcount.fetcher.files import write
 from hfcount.fetcher.interface import LONGEST, Request, top_level
 from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.fetcher.listing import COMMIT, next_page
+from hfcount.fetcher.listing import Listing as Found
 from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
+from hfcount.sweeping import bases
 from hfcount.sweeping.asked import Collection, Listing
+from hfcount.sweeping.bases import Base
+from hfcount.sweeping.checking import Checks
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label
 from hfcount.sweeping.screen import screened
@@ -44,16 +48,22 @@ class Hub:
     Args:
         state: where pages are kept.
         wanted: whether a task of a listing is to be done: not where its checkpoint has a row, or is another shard's.
+        compare: whether weight files are compared with those of the bases that are named.
     """
 
     def __init__(
-        self, quota: Quota, state: Path | None = None, wanted: Callable[[Task], bool] = lambda _: True
+        self,
+        quota: Quota,
+        state: Path | None = None,
+        wanted: Callable[[Task], bool] = lambda _: True,
+        compare: bool = False,
     ) -> None:
         self.place = endpoint.endpoint()
         self.quota, self.state, self.signed = quota, state, endpoint.token() is not None
         self._wanted = wanted
         self._client: Client | None = None
         self._kept: list[_Kept] = []
+        self._checks = Checks(lambda request: hub.listed(self.client, request)) if compare else None
 
     @property
     def client(self) -> Client:
@@ -102,23 +112,23 @@ class Hub:
 
     def _resolve(self, task: Task) -> Task:
         """A task with its files; where `cost` is set they are asked for."""
-        request = task.request
-        if request is None or not task.cost:
-            return replace(task, cost=_cost(request.files)) if request and request.files is not None else task
-        try:
-            found = hub.listed(self.client, request)
-        except FetchError as error:
-            return replace(task, request=None, verdict="unverified", reason=error.kind, message=str(error))
-        if found is None:
-            return replace(task, cost=64)
-        request = replace(request, revision=found.commit, files=found.sizes)
-        return replace(task, revision=found.commit, request=request, cost=_cost(found.sizes))
+        found = None
+        if task.request is not None and task.cost:
+            try:
+                found = hub.listed(self.client, task.request)
+            except FetchError as error:
+                return replace(task, request=None, verdict="unverified", reason=error.kind, message=str(error))
+            task = _with_files(task, found)
+        elif task.request is not None and task.request.files is not None:
+            task = replace(task, cost=_cost(task.request.files))
+        return self._checks.compared(task, found) if self._checks and self._wanted(task) else task
 
     def _entry(self, entry: Mapping[str, Any]) -> Task:
         """The task of an entry of a listing."""
         name, commit, names = entry["id"], entry.get("sha"), entry.get("files")
         sound = isinstance(commit, str) and COMMIT.fullmatch(commit) is not None
-        task = Task(label(name), commit if sound else None, None, entry.get("lastModified"))
+        named = tuple(Base(*one) for one in entry.get("bases", ()))
+        task = Task(label(name), commit if sound else None, None, entry.get("lastModified"), bases=named)
         if why := entry.get("why"):
             return replace(task, reason=why[0], message=why[1])
         request = Request(name, commit if sound else None, cache=False)
@@ -167,6 +177,8 @@ class Hub:
         """What is kept of an entry: the files' names, or why the repo is not looked at."""
         name, siblings = entry.get("id", entry.get("modelId")), entry.get("siblings")
         facts = {"id": name, "sha": entry.get("sha"), "lastModified": entry.get("lastModified")}
+        if found := bases.listed(entry):
+            facts["bases"] = found
         files = None
         if isinstance(siblings, list):
             files = [one["rfilename"] for one in siblings if isinstance(one, dict) and "rfilename" in one]
@@ -191,6 +203,15 @@ class Hub:
             raise SweepError(str(denied.error(what))) from None
         except (FetchError, DocumentError) as error:
             raise SweepError(str(error)) from None
+
+
+def _with_files(task: Task, found: Found | None) -> Task:
+    """A task with what its listing says; None where nobody says what the repo holds."""
+    if found is None or task.request is None:
+        return replace(task, cost=64)
+    request = replace(task.request, revision=found.commit, files=found.sizes)
+    named = task.bases or bases.of_pages(found.pages)
+    return replace(task, revision=found.commit, request=request, cost=_cost(found.sizes), bases=named)
 
 
 class _Kept:

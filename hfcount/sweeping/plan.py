@@ -26,6 +26,9 @@ REPOS = 2_200_000
 LOOKED, KNOWN, SHARDED = 0.45, 0.85, 0.30
 """Assumed shares: repos with a config and safetensors; of these, those of a known type; of these, those in shards."""
 
+NAMING, PER_BASE = 0.50, 0.10
+"""Assumed, where bases are compared: the share of repos looked at that name one, and bases for each of these."""
+
 _CONFIG, _INDEX, _ENTRY = 2_000, 240_000, 1_000  # assumed bytes of a config, of an index, of a repo in a listing
 _ROW = 45  # bytes of a row in Parquet
 _RATE = 300  # checkpoints per second of a processor
@@ -76,14 +79,19 @@ def assumed(repos: int, listed: bool = True) -> Plan:
     return Plan(repos, looked, sharded if listed else repos, 2 * looked, size, pages)
 
 
-def planned(wanted: "Iterable[Source]", tier: str | None, shard: Shard | None = None) -> Iterator[str]:
+def planned(
+    wanted: "Iterable[Source]", tier: str | None, shard: Shard | None = None, bases: bool = False
+) -> Iterator[str]:
     """The plan of sources, or of a shard of them, as lines of text.
 
     What an author or a collection has is listed for that; nothing else is asked of the Hub.
+
+    Args:
+        bases: whether weight files are compared with those of bases.
     """
     plan = Plan()
     for source in wanted:
-        plan += _plan(source)
+        plan += _plan(source, bases)
     if shard:
         share = Plan(*(ceil(getattr(plan, name) / shard.of) for name in Plan.__slots__))
         plan = replace(share, pages=plan.pages)
@@ -97,32 +105,38 @@ def planned(wanted: "Iterable[Source]", tier: str | None, shard: Shard | None = 
             yield f"{name}: {max(api, files):,.1f} hours ({api:,.1f} for the API, {files:,.1f} for files)"
 
 
-def _plan(source: "Source") -> Plan:
+def _plan(source: "Source", bases: bool) -> Plan:
     if isinstance(source, str | os.PathLike):
         count = sum(1 for _ in sources.tree(Path(source)))
-        return Plan(count, count)
+        return Plan(count, count, api=count if bases else 0)
     if isinstance(source, Collection) or (isinstance(source, Listing) and source.author):
-        return _listed(source)
+        return _listed(source, bases)
     if isinstance(source, Listing):
-        return assumed(source.limit or REPOS)
+        plan = assumed(source.limit or REPOS)
+        further = (1 - SHARDED) + PER_BASE  # for the checksums of the repo itself, and of its base
+        return plan + Plan(api=round(plan.looked * NAMING * further) if bases else 0)
     tasks: Sequence[bool] = [sources.is_local(task) for task in sources.models(source)]
-    return Plan(sum(tasks), sum(tasks)) + assumed(len(tasks) - sum(tasks), listed=False)
+    plan = Plan(sum(tasks), sum(tasks)) + assumed(len(tasks) - sum(tasks), listed=False)
+    return plan + Plan(api=len(tasks) if bases else 0)
 
 
-def _listed(source: Listing | Collection) -> Plan:
+def _listed(source: Listing | Collection, bases: bool) -> Plan:
     """The plan for what the Hub lists."""
     from hfcount.sweeping.listing import Hub  # which brings in an HTTP client
     from hfcount.sweeping.quota import Quota
 
-    plan, hub = Plan(), Hub(Quota())
+    plan, hub, named = Plan(), Hub(Quota()), set[str]()
     try:
         for task in hub.screened(source):
             plan += Plan(1, bytes=_ENTRY)
             if task.request is not None:
                 plan += Plan(0, 1, 1, 2, _CONFIG + _INDEX) if task.cost else _known(task.request.files or {})
+                if bases and task.bases:
+                    named.update(one.model for one in task.bases)
+                    plan += Plan(api=not task.cost)
     finally:
         hub.close()
-    return plan + Plan(pages=ceil(plan.repos / PAGE) or 1)
+    return plan + Plan(api=len(named), pages=ceil(plan.repos / PAGE) or 1)
 
 
 def _known(files: Mapping[str, int | None]) -> Plan:

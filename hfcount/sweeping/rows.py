@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hfcount.fetcher import Request
+from hfcount.sweeping.bases import Base
 from hfcount.text import printable
 from hfcount.version import __version__
 
@@ -45,6 +46,16 @@ PART: Mapping[str, str] = {
 }
 """The fields of a part of a pipeline: `verdict` is null for one without weights, `bytes` are those of the weights."""
 
+BASE: Mapping[str, str] = {
+    "model": TEXT,
+    "relation": TEXT,
+    "source": TEXT,
+    "weights": TEXT,
+    "same": NUMBER,
+    "files": NUMBER,
+}
+"""The fields of a base: `weights`, `same` and `files` are null where no weight files were compared."""
+
 COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "model": TEXT,
     "revision": TEXT,
@@ -68,15 +79,16 @@ COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "findings": FINDING,
     "not_looked_at": BESIDE,
     "parts": PART,
+    "bases": BASE,
 }
-"""The columns, and what they hold; `findings`, `not_looked_at` and `parts` are lists of objects.
+"""The columns, and what they hold; `findings`, `not_looked_at`, `parts` and `bases` are lists of objects.
 
 `verdict` is the report's, or `skipped` for a checkpoint that was not looked at. `reason` is one word for why it was
 skipped or could not be judged, and `message` says more. `total`, `active` and `stored` are elements, `bytes` those of
 the weights, `errors` and `notes` numbers of findings.
 """
 
-LATER = ("parts",)
+LATER = ("parts", "bases")
 """Columns that files of earlier versions lack: lists, which are then empty."""
 
 _MOST = 2**63  # what a column of 64-bit integers cannot hold is left out
@@ -94,6 +106,7 @@ class Task:
         verdict: where it is not looked at: `skipped`, or `unverified` where that cannot be.
         reason, message: why it is not looked at.
         cost: requests of its files that it takes at most.
+        bases: what its listing or its folder says that it was made of, as far as that is known before it is looked at.
     """
 
     model: str
@@ -104,6 +117,7 @@ class Task:
     reason: str | None = None
     message: str | None = None
     cost: int = 0
+    bases: tuple[Base, ...] = ()
 
 
 def line(task: Task, report: "Report") -> bytes:
@@ -132,6 +146,7 @@ def line(task: Task, report: "Report") -> bytes:
             "findings": [_picked(one, FINDING) for one in report.findings],
             "not_looked_at": [_picked(one, BESIDE) for one in report.not_looked_at],
             "parts": [_part(one) for one in report.parts or ()],
+            "bases": [one._asdict() for one in task.bases],
         }
     )
 
@@ -139,7 +154,8 @@ def line(task: Task, report: "Report") -> bytes:
 def unread(task: Task, reason: str, message: str, verdict: str = "unverified") -> bytes:
     """The row of a checkpoint without a report."""
     row = dict.fromkeys(COLUMNS) | _key(task) | {"verdict": verdict, "reason": reason, "message": message}
-    return encoded(row | {"errors": 0, "notes": 0, "findings": [], "not_looked_at": [], "parts": []})
+    bases = [one._asdict() for one in task.bases]
+    return encoded(row | {"errors": 0, "notes": 0, "findings": [], "not_looked_at": [], "parts": [], "bases": bases})
 
 
 def skipped(task: Task) -> bytes:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Several
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,6 +13,7 @@ from hfcount.errors import HfcountError, SweepError
 from hfcount.sweeping import sources
 from hfcount.sweeping.again import Again, reasons
 from hfcount.sweeping.asked import Collection, Listing
+from hfcount.sweeping.bases import of_folder
 from hfcount.sweeping.engine import Engine
 from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits, Watcher, unwatched
 from hfcount.sweeping.log import Log
@@ -47,12 +48,16 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a sweep goes: `deadline` is seconds for one checkpoint, None for a watcher that there is none."""
+    """How a sweep goes: `deadline` is seconds for one checkpoint, None for a watcher that there is none.
+
+    `bases` is whether weight files are compared with those of the bases that checkpoints name.
+    """
 
     deadline: float
     again: Again
     shard: Shard | None = None
     watcher: Watcher | None = None
+    bases: bool = False
 
 
 def sweep(
@@ -66,6 +71,7 @@ def sweep(
     again: bool = False,
     shard: str | tuple[int, int] | None = None,
     log: str | os.PathLike[str] | None = None,
+    bases: bool = False,
 ) -> Swept:
     """Verifies many checkpoints, and keeps one row of each in a folder; what has a row is not looked at again.
 
@@ -82,6 +88,8 @@ def sweep(
         again: whether those are looked at again whose row is of another version of hfcount.
         shard: `"2/5"` or `(2, 5)` for the second of five shares, which are disjoint and together all of the source.
         log: a file to which a JSON object is appended for everything that happens.
+        bases: whether weight files are compared with those of the bases that checkpoints name, by their checksums: the
+            Hub is asked once for each base, and once for each repo whose own checksums are not known.
 
     Raises:
         SweepError: the folder, the workers or the listing cannot be used, as where the folder holds a model; another
@@ -95,7 +103,7 @@ def sweep(
     what = Again(reasons(retry, Path(out)), again)
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(Log(Path(log)))) if log is not None else None
-        return many([source], out, executor, workers, Course(deadline, what, share, watcher))
+        return many([source], out, executor, workers, Course(deadline, what, share, watcher, bases))
 
 
 def many(
@@ -113,7 +121,7 @@ def many(
     check(Path(out))
     with ExitStack() as stack:
         store = stack.enter_context(closing(Store(Path(out), course.again, course.shard)))
-        asked = _Asked(store, course.shard, watcher)
+        asked = _Asked(store, course.shard, watcher, course.bases)
         stack.callback(asked.close)
         total = _total(given, course.shard) if course.watcher else None
         shard = str(course.shard) if course.shard else None
@@ -177,18 +185,21 @@ def _total(given: Iterable[Source], shard: Shard | None) -> int | None:
 class _Asked:
     """The tasks of sources, and the Hub where one of them needs it."""
 
-    def __init__(self, store: Store, shard: Shard | None, watcher: Watcher) -> None:
+    def __init__(self, store: Store, shard: Shard | None, watcher: Watcher, bases: bool) -> None:
         self.quota = Quota(lambda kind, seconds: watcher(Waits(kind, seconds)))
-        self._store, self._shard = store, shard
+        self._store, self._shard, self._bases = store, shard, bases
         self._hub: sources.Online | None = None
 
     def tasks(self, source: Source) -> Iterator[Task]:
         """The tasks of one source, those of other shards left out."""
-        if isinstance(source, str | os.PathLike):
-            return filter(self._ours, sources.tree(Path(source)))
         if isinstance(source, Listing | Collection):
             return self._online().tasks(source)
-        return self._named(filter(self._ours, sources.models(source)))
+        tree = isinstance(source, str | os.PathLike)
+        tasks = sources.tree(Path(source)) if isinstance(source, str | os.PathLike) else sources.models(source)
+        ours = filter(self._ours, tasks)
+        if self._bases:
+            return self._online().named(map(self._with_bases, ours))
+        return ours if tree else self._named(ours)
 
     def finish(self) -> None:
         """All of them have a row."""
@@ -199,6 +210,13 @@ class _Asked:
         """Ends all connections."""
         if self._hub is not None:
             self._hub.close()
+
+    def _with_bases(self, task: Task) -> Task:
+        """A task with the bases that a local checkpoint names, if it is to be looked at."""
+        if task.request is None or not sources.is_local(task) or not self._wanted(task):
+            return task
+        named = of_folder(task.request)
+        return replace(task, bases=tuple(one for one in named if one.model != task.model))
 
     def _ours(self, task: Task) -> bool:
         return self._shard is None or self._shard.has(task.model)
@@ -218,7 +236,7 @@ class _Asked:
         if self._hub is None:
             from hfcount.sweeping.listing import Hub  # which brings in an HTTP client
 
-            self._hub = Hub(self.quota, self._store.state, self._wanted)
+            self._hub = Hub(self.quota, self._store.state, self._wanted, self._bases)
         return self._hub
 
 

@@ -1,14 +1,16 @@
 """What the rows of a sweep say: counts by verdict, finding, family and scheme, the worst repos, and a digest."""
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import heappop, heappush
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from hfcount.sweeping import rows
+from hfcount.sweeping.bases import Sameness
 from hfcount.sweeping.parts import kind_of, read
 from hfcount.verifier.rules import RULES
 
@@ -16,6 +18,8 @@ WORST, SHOWN = 25, 20
 """Repos and families that are listed."""
 
 _BITS = 256
+_UNCOMPARED = "not compared"
+_WEIGHTS = (*get_args(Sameness), _UNCOMPARED)
 
 
 @dataclass(slots=True)
@@ -28,6 +32,8 @@ class Summary:
         findings: by code: checkpoints that have it, and how often it is found in all.
         reasons: why checkpoints were skipped or could not be judged.
         families, schemes: verdicts of each.
+        bases: by how checkpoints were made of the bases that they name: what is known of their weight files.
+        copies: checkpoints with weight files that are all a base's, and that base; the first by their names.
         worst: those with the most errors: how many, the model, its family and the codes.
     """
 
@@ -40,6 +46,8 @@ class Summary:
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     families: dict[str, Counter[str]] = field(default_factory=dict)
     schemes: dict[str, Counter[str]] = field(default_factory=dict)
+    bases: dict[str, Counter[str]] = field(default_factory=dict)
+    copies: list[tuple[str, str]] = field(default_factory=list)
     worst: list[tuple[int, str, str, str]] = field(default_factory=list)
 
 
@@ -74,6 +82,10 @@ def tables(found: Summary) -> Iterator[tuple[str, tuple[str, ...], list[tuple[ob
         verdicts = [one for one in found.verdicts if any(one in group for group in groups.values())]
         lines = [(label, group.total(), *(group[one] for one in verdicts)) for label, group in largest(groups)]
         yield title, (name, "checkpoints", *verdicts), [*lines]
+    words = [one for one in _WEIGHTS if any(one in group for group in found.bases.values())]
+    named = [(label, group.total(), *(group[one] for one in words)) for label, group in largest(found.bases)]
+    yield "Bases that are named, and weight files that are theirs", ("relation", "named", *words), [*named]
+    yield "Weight files that are all those of the base", ("model", "base"), [*found.copies]
     yield (
         "The most errors",
         ("model", "family", "errors", "codes"),
@@ -110,9 +122,19 @@ def _count(found: Summary, row: Mapping[str, Any], worst: list[tuple[int, str, s
     for groups, name in ((found.families, row["family"]), (found.schemes, row["scheme"])):
         if name:
             groups.setdefault(name, Counter())[verdict] += 1
+    _count_bases(found, row)
     if row["errors"]:
         errors = sorted({one["code"] for one in row["findings"] if one["severity"] == "error"})
         entry = (row["errors"], row["model"], row["family"] or "", " ".join(errors))
         heappush(worst, entry)
         if len(worst) > WORST:
             heappop(worst)
+
+
+def _count_bases(found: Summary, row: Mapping[str, Any]) -> None:
+    for base in row["bases"] or ():
+        relation = base["relation"] or ("_name_or_path" if base["source"] == "config" else "not said")
+        found.bases.setdefault(relation, Counter())[base["weights"] or _UNCOMPARED] += 1
+        if base["weights"] == "identical":
+            insort(found.copies, (row["model"], base["model"]))
+            del found.copies[WORST:]

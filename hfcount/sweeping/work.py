@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher.meter import Limit, Meter, OverQuota
-from hfcount.sweeping import rows
+from hfcount.sweeping import bases, rows
 from hfcount.sweeping.rows import Task
 from hfcount.text import printable
 
 if TYPE_CHECKING:
+    from hfcount.fetcher.interface import Documents
+    from hfcount.fetcher.place import Place
     from hfcount.inspection import Options
+    from hfcount.report.model import Report
 
 _GRACE = 2.0  # seconds that a checkpoint has to be stopped in before its process ends
 _POLL = 0.5
@@ -118,7 +121,10 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
 
     try:
         with _limited(deadline, apart), _no_collection() if apart else nullcontext():
-            return rows.line(task, inspect(replace(task.request, timeout=deadline, meter=meter), _options()))
+            seen: list[Documents | Place] = []
+            request = replace(task.request, timeout=deadline, meter=meter)
+            report = inspect(request, _options()._replace(opened=seen.append))
+            return rows.line(task if task.bases else _with_bases(task, seen, report), report)
     except OverQuota:
         raise
     except _TimedOut:
@@ -131,6 +137,15 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
         raise
     except BaseException as error:
         return rows.unread(task, "Crash", f"{type(error).__name__}: {printable(str(error))}")
+
+
+def _with_bases(task: Task, seen: "Sequence[Documents | Place]", report: "Report") -> Task:
+    """A task with the bases that the files of its checkpoint name."""
+    if task.request is None:
+        return task
+    found = bases.read(task.request, seen[0] if seen else None, report)
+    named = tuple(one for one in found if one.model not in (task.model, task.request.model))
+    return replace(task, bases=named) if named else task
 
 
 @contextmanager

@@ -1,0 +1,176 @@
+"""What a checkpoint says that its base is, and whether its weight files are those of the base, by their checksums."""
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import card, files, folder
+from hfcount.fetcher.card import CARD, FRONT, Named
+from hfcount.fetcher.checksums import Content
+from hfcount.fetcher.interface import Documents, Request, top_level
+from hfcount.formats.json import Document, parse_object, parse_value
+
+if TYPE_CHECKING:
+    from hfcount.fetcher.place import Place
+    from hfcount.report.model import Report
+
+Source = Literal["tags", "card", "adapter", "config"]
+"""Who names a base: the Hub's tags, the card, adapter_config.json, or the config (`_name_or_path`, the weakest)."""
+
+Sameness = Literal["identical", "some", "other", "unknown"]
+"""Weight files that are the base's: all, some or none of them; `unknown` without the checksums that would tell."""
+
+_WEIGHTS = re.compile(
+    r"(?:.*/)?(?:(?!adapter_)[^/]*\.(?:safetensors|gguf)|[^/]*(?:model|consolidated)[^/]*\.(?:bin|pth?|ckpt))"
+)
+_KEY = b'"_name_or_path"'
+
+
+class Base(NamedTuple):
+    """A base that a checkpoint names.
+
+    Args:
+        model: the repo.
+        relation: how the checkpoint was made of it, where that is said.
+        source: who names it.
+        weights: which of the checkpoint's weight files are the base's; None where they were not compared.
+        same, files: how many are, of how many.
+    """
+
+    model: str
+    relation: str | None
+    source: Source
+    weights: Sameness | None = None
+    same: int | None = None
+    files: int | None = None
+
+
+class Weights:
+    """The checksums of weight files.
+
+    Args:
+        found: files by their paths.
+    """
+
+    def __init__(self, found: Mapping[str, Content]) -> None:
+        contents = [one for name, one in found.items() if is_weights(name)]
+        self._sums = {item for one in contents for item in one.sums.items()}
+        self._sizes: dict[frozenset[str], set[int | None]] = {}
+        for one in contents:
+            self._sizes.setdefault(_kinds(one), set()).add(one.size)
+
+    def has(self, content: Content) -> bool | None:
+        """Whether a file is one of them; None where no checksum tells."""
+        if not self._sums.isdisjoint(content.sums.items()):
+            return True
+        kinds = _kinds(content)
+        for others, sizes in self._sizes.items():
+            if others.isdisjoint(kinds) and (content.size is None or not sizes.isdisjoint((None, content.size))):
+                return None
+        return False if self._sizes else None
+
+
+def is_weights(path: str) -> bool:
+    """Whether a file holds the weights of a model, and neither an adapter nor the state of a training."""
+    return _WEIGHTS.fullmatch(path) is not None
+
+
+def compared(base: Base, found: Mapping[str, Content], weights: Weights | None) -> Base:
+    """A base with what is told of a checkpoint's weight files: those at its top, or in its folders if none are there.
+
+    Args:
+        weights: of the base; None where they are not known.
+    """
+    names = [name for name in found if is_weights(name)]
+    ours = [found[name] for name in top_level(names) or names]
+    if not ours:
+        return base
+    told = [weights.has(one) if weights else None for one in ours]
+    same = sum(one is True for one in told)
+    word: Sameness = "identical" if same == len(ours) else "some" if same else "unknown" if None in told else "other"
+    return base._replace(weights=word, same=same, files=len(ours))
+
+
+def listed(entry: object) -> tuple[Base, ...]:
+    """The bases that the Hub names of a repo: by its tags, else by its card."""
+    if not isinstance(entry, Mapping):
+        return ()
+    return _of("tags", card.by_tags(entry.get("tags")), entry) or _of(
+        "card", card.by_metadata(entry.get("cardData")), entry
+    )
+
+
+def of_pages(pages: Iterable[Document]) -> tuple[Base, ...]:
+    """The same, by the answers to the question what a repo holds."""
+    for page in pages:
+        with suppress(DocumentError):
+            return listed(parse_value(page))
+    return ()
+
+
+def of_folder(request: Request) -> tuple[Base, ...]:
+    """The bases that a local checkpoint names: in its card, else in its config."""
+    path = place(request)
+    if found := _of_card(path):
+        return found
+    with suppress(FetchError):
+        config = files.read(path / "config.json")
+        return _of_config(config)
+    return ()
+
+
+def read(request: Request, found: "Documents | Place | None", report: "Report") -> tuple[Base, ...]:
+    """The bases of a checkpoint that was looked at and whose listing names none, without any request.
+
+    Args:
+        found: what was opened.
+    """
+    by_card = _of_card(place(request)) if is_local(request) else ()
+    if by_card:
+        return by_card
+    adapter = report.adapter.base if report.adapter else None
+    if adapter and card.is_repo(adapter):
+        return (Base(adapter, "adapter", "adapter"),)
+    return _of_config(found.config) if isinstance(found, Documents) else ()
+
+
+def is_local(request: Request) -> bool:
+    """Whether a checkpoint is a folder on this machine."""
+    return request.fixtures is not None or folder.takes(request)
+
+
+def place(request: Request) -> Path:
+    """The folder of a checkpoint that is one."""
+    inner = request.subfolder or ""
+    return (request.fixtures / request.model if request.fixtures else folder.local_path(request.model)) / inner
+
+
+def _of(source: Source, named: Iterable[Named], entry: Mapping[str, object]) -> tuple[Base, ...]:
+    own = entry.get("id")
+    return tuple(Base(one.model, one.relation, source) for one in named if one.model != own)
+
+
+def _of_card(path: Path) -> tuple[Base, ...]:
+    with suppress(FetchError), files.opened(path / CARD, CARD) as file:
+        if file is not None:
+            named = card.by_text((file.read(FRONT) or b"").decode("utf-8", "replace"))
+            return tuple(Base(one.model, one.relation, "card") for one in named)
+    return ()
+
+
+def _of_config(config: Document | None) -> tuple[Base, ...]:
+    """The base in a config, which names the folder or repo that it was loaded from when it was saved."""
+    if config is None or _KEY not in config.raw:
+        return ()
+    with suppress(DocumentError):
+        named = parse_object(config, endless=True).get("_name_or_path")
+        if isinstance(named, str) and card.is_repo(named):
+            return (Base(named, None, "config"),)
+    return ()
+
+
+def _kinds(content: Content) -> frozenset[str]:
+    return frozenset(content.sums) - {"place"}

@@ -1,0 +1,82 @@
+"""The weight files of checkpoints held against those of their bases: each base is listed once in a sweep."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from threading import Lock
+
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import cache, checksums
+from hfcount.fetcher.checksums import Content
+from hfcount.fetcher.interface import Request
+from hfcount.fetcher.listing import Listing
+from hfcount.sweeping.bases import Weights, compared, is_local, is_weights, place
+from hfcount.sweeping.rows import Task
+
+_KEPT = 50_000  # bases whose checksums are kept
+
+
+class Checks:
+    """Bases that were listed.
+
+    Args:
+        ask: what a repo holds; None where nobody says.
+    """
+
+    def __init__(self, ask: Callable[[Request], Listing | None]) -> None:
+        self._ask = ask
+        self._bases: OrderedDict[str, Future[Weights | None]] = OrderedDict()
+        self._lock = Lock()
+
+    def compared(self, task: Task, listing: Listing | None) -> Task:
+        """A task whose bases have been compared.
+
+        Args:
+            listing: of the repo, where it was asked for.
+        """
+        request = task.request
+        if request is None or not task.bases:
+            return task
+        own = self._contents(request, listing)
+        if not any(map(is_weights, own)):
+            return task
+        return replace(task, bases=tuple(compared(one, own, self._weights(one.model, request)) for one in task.bases))
+
+    def _contents(self, request: Request, listing: Listing | None) -> dict[str, Content]:
+        """The files of a checkpoint."""
+        found = dict[str, Content]()
+        if is_local(request):
+            found = checksums.of_folder(place(request), is_weights)
+        else:
+            with suppress(FetchError, DocumentError):
+                asked = listing or (None if cache.takes(request) else self._ask(replace(request, files=None)))
+                found = checksums.of_listing(asked.pages, request.subfolder) if asked else found
+        wanted = (request.file or "").lower()
+        return {name: one for name, one in found.items() if wanted in name.lower()}
+
+    def _weights(self, model: str, request: Request) -> Weights | None:
+        """Those of a base: of the folder of that name in the same tree, else of the repo as it is now."""
+        if request.fixtures is not None and (path := request.fixtures / model).is_dir():
+            return Weights(checksums.of_folder(path, is_weights))
+        with self._lock:
+            known = self._bases.get(model)
+            future = known or Future()
+            self._bases[model] = future
+            self._bases.move_to_end(model)
+            if len(self._bases) > _KEPT:
+                self._bases.popitem(last=False)
+        if known is None:
+            self._read(model, future)
+        return future.result()
+
+    def _read(self, model: str, future: "Future[Weights | None]") -> None:
+        found = None
+        try:
+            with suppress(FetchError, DocumentError):
+                request = Request(model, cache=False)
+                listing = None if cache.takes(request) else self._ask(request)
+                found = Weights(checksums.of_listing(listing.pages)) if listing else None
+        finally:
+            future.set_result(found)
