@@ -147,6 +147,7 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("PRXTransformer2DModel", {"axes_dim": [32, 30]}, "axes_dim"),
     ("ErnieImageTransformer2DModel", {"qk_layernorm": False}, "qk_layernorm"),
     ("HunyuanImageTransformer2DModel", {"patch_size": [1]}, "patch_size"),
+    ("UVit2DModel", {"block_out_channels": 8}, "block_num_heads"),
     ("WanAnimateTransformer3DModel", {"in_channels": 16}, "in_channels"),
     ("AutoencoderKLMochi", {"decoder_block_out_channels": [128, 250, 512, 768]}, "decoder_block_out_channels"),
     ("AutoencoderKLHunyuanVideo15", {"block_out_channels": [128, 256]}, "block_out_channels"),
