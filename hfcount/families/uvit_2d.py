@@ -76,7 +76,6 @@ def blueprint(s: Spec[UVit]) -> Block:
         project_from_hidden=Linear(d, channels, bias, "projector"),
         up_block=_convolved(of, d, upsample=_resampled(of, transposed(channels, channels, 2, bias), of.upsample)),
         mlm_layer=block(
-            "head",
             conv1=conv(channels, of.in_channels, 1, bias=bias),
             layer_norm=_norm(of, of.in_channels),
             conv2=conv(of.in_channels, of.codebook_size, 1, bias=bias),
