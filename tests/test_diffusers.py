@@ -184,3 +184,9 @@ def test_the_class_stands_for_a_model_type() -> None:
     named, typed = ({key: "AutoencoderKL"} | {"latent_channels": 5} for key in ("_class_name", "model_type"))
     assert hfcount.blueprint(named).rows() == hfcount.blueprint(typed).rows()
     assert hfcount.blueprint(named).spec.family == "AutoencoderKL"
+
+
+def test_a_patch_with_too_few_sides_renames_nothing() -> None:
+    blueprint = hfcount.blueprint({"model_type": "SanaVideoTransformer3DModel", "patch_size": [1, 2]})
+    assert blueprint.problems
+    assert "patch_embedding.weight" in {one.name for one in blueprint.tensors()}
