@@ -147,6 +147,7 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("PRXTransformer2DModel", {"axes_dim": [32, 30]}, "axes_dim"),
     ("ErnieImageTransformer2DModel", {"qk_layernorm": False}, "qk_layernorm"),
     ("HunyuanImageTransformer2DModel", {"patch_size": [1]}, "patch_size"),
+    ("UVit2DModel", {"block_out_channels": 8}, "block_num_heads"),
     ("WanAnimateTransformer3DModel", {"in_channels": 16}, "in_channels"),
     ("AutoencoderKLMochi", {"decoder_block_out_channels": [128, 250, 512, 768]}, "decoder_block_out_channels"),
     ("AutoencoderKLHunyuanVideo15", {"block_out_channels": [128, 256]}, "block_out_channels"),
@@ -183,3 +184,9 @@ def test_the_class_stands_for_a_model_type() -> None:
     named, typed = ({key: "AutoencoderKL"} | {"latent_channels": 5} for key in ("_class_name", "model_type"))
     assert hfcount.blueprint(named).rows() == hfcount.blueprint(typed).rows()
     assert hfcount.blueprint(named).spec.family == "AutoencoderKL"
+
+
+def test_a_patch_with_too_few_sides_renames_nothing() -> None:
+    blueprint = hfcount.blueprint({"model_type": "SanaVideoTransformer3DModel", "patch_size": [1, 2]})
+    assert blueprint.problems
+    assert "patch_embedding.weight" in {one.name for one in blueprint.tensors()}
