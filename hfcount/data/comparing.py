@@ -153,8 +153,10 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
         largest, squares = _squares(gap[finite])
         x, y = x[finite], y[finite]
     difference.largest, difference.squares = max(difference.largest, largest), difference.squares + squares
-    difference.base += _squares(x)[1]
-    difference.beside += _squares(y)[1]
+    most, base = _squares(x)
+    difference.base += base
+    plain = _NARROW[0] < most < _NARROW[1] and largest < _NARROW[1]  # then squares of y do not overflow either
+    difference.beside += float(np.vecdot(y, y)) if plain else _squares(y)[1]
     difference.based += x.size
 
 
