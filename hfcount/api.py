@@ -287,9 +287,11 @@ def diff(
     if (adapter is None) is (expect == "merge"):
         raise ValueError("expect='merge' needs adapter, and adapter needs expect='merge'. Give both or neither.")
     sides: list[Request | HfcountError] = []
-    for model in (a, b):
+    for name, model in (("a", a), ("b", b)):
         try:
-            request = request_of(model, None, None, fixtures, offline=offline, timeout=timeout, cache=cache)
+            request = request_of(
+                model, None, None, fixtures, offline=offline, timeout=timeout, cache=cache, called=name
+            )
             sides.append(replace(request, headers=early(depth)))
         except HfcountError as error:
             sides.append(error)

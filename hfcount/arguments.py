@@ -22,11 +22,16 @@ def request_of(
     offline: bool,
     timeout: float,
     cache: bool,
+    called: str = "model",
 ) -> Request:
-    """What is to be looked at. Raises TypeError for an argument of another type, as all of these do."""
+    """What is to be looked at; `called` is the name of the argument that says so.
+
+    Raises:
+        TypeError: an argument is of another type, as all of these do.
+    """
     if not isinstance(model, str | PathLike):
         raise TypeError(
-            f"model is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
+            f"{called} is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
         )
     for name, one in (("revision", revision), ("subfolder", subfolder)):
         if not isinstance(one, str | None):

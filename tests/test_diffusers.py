@@ -136,6 +136,7 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("UNet2DModel", {"time_embedding_type": "other"}, "time_embedding_type"),
     ("UNetSpatioTemporalConditionModel", {"block_out_channels": [40, 80, 120, 160]}, "block_out_channels"),
     ("UNet3DConditionModel", {"attention_head_dim": [64] * 4}, "attention_head_dim"),
+    ("UNet3DConditionModel", {"down_block_types": ["DownBlock2D"] * 4}, "down_block_types"),
     ("MotionAdapter", {"motion_transformer_layers_per_block": [[1, 1]] * 4}, "motion_transformer_layers_per_block"),
     ("MotionAdapter", {"motion_num_attention_heads": 3, "block_out_channels": [35]}, "block_out_channels"),
     ("ControlNetUnionModel", {"encoder_hid_dim_type": "text_proj"}, "encoder_hid_dim_type"),

@@ -66,12 +66,14 @@ def stage_kinds(c: Config, key: str, known: Mapping[str, Kind], count: int) -> t
         ConfigError: diffusers has no such kind, or there are more stages than widths.
         UnknownArchitecture: a stage is of a kind that is not described in this class.
     """
-    kinds = list[Kind]()
+    kinds, other = list[Kind](), _DOWN if key.startswith("down") else _UP
+    if known.keys().isdisjoint(other):  # those of video are made elsewhere, which takes no other ones
+        other = []
     for name in c.strs(key):
         plain = name.removeprefix("UNetRes")  # an earlier form of their names
         if plain in known:
             kinds.append(known[plain])
-        elif plain in (_DOWN if key.startswith("down") else _UP):
+        elif plain in other:
             raise UnknownArchitecture(f"{c.where}: stages of kind {plain}, which {key} names, are not described.")
         else:
             said = f"{key} names {shown(name)}, and must name some of {', '.join(known)}."
