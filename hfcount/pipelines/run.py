@@ -224,8 +224,8 @@ def _unread(entry: Entry, files: WeightFiles | None, found: Looked) -> str:
     """Why the weights of a part are not compared; "" where they are."""
     if files is None or not files.only_pickled:
         return ""
-    if not all(one.only_pickled for one in found.weights.values()):  # a repo and a folder then load other files
-        return "its weights are pickled (.bin), and those of other parts are not: they were not read"
+    if not all(one.pickled for one in found.weights.values()):  # a folder then loads, and a repo does not
+        return "its weights are pickled (.bin), and another part has none that are: they were not read"
     if files.sharded and entry.library != "transformers":
         return "its weights are several pickled files (.bin), which were not read"
     return ""

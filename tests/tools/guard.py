@@ -28,7 +28,7 @@ Json = dict[str, Any]
 def reports(roots: list[Path], every: int = 1) -> Iterator[tuple[str, Json]]:
     """The name of each case and its report; of the architectures each `every`-th alone."""
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted((FIXTURES / "architectures").glob("*.json"))[::every]:
+        for path in sorted((FIXTURES / "architectures").glob("*.json"), key=lambda path: path.stem)[::every]:
             config = json.loads(path.read_text())["config"]
             place = Path(folder) / "architectures" / path.stem
             place.mkdir(parents=True)
