@@ -113,11 +113,7 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes")
     request = Request(str(place))
     before = inspect(request)
     names = [one.name for one in before.parts or () if one.verdict and (place / one.name).is_dir()]
-    own = {name: _below(name, values) for name in names}
-    if unmeant := values.keys() - {f"{name}.{key}" for name, keys in own.items() for key in keys}:
-        key = printable(min(unmeant))
-        parts = f"one of {', '.join(names)}" if names else "of which it has none with weights"
-        raise click.UsageError(f"--set {key} names no part of the pipeline: it begins with a part, {parts}.")
+    own = _by_part(names, values)
     wrong = [one for one in before.parts or () if one.name in own and (one.verdict != "verified" or own[one.name])]
     left = False
     for part in wrong:
@@ -132,6 +128,16 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes")
         if finding.part not in own or not (place / finding.part).is_dir() or finding.code.startswith(("HF81", "HF82")):
             click.echo(f"{finding.code} {finding.severity}: {finding.message}")
     return _code(whole, left)
+
+
+def _by_part(names: Sequence[str], values: "Changes") -> dict[str, "Changes"]:
+    """The values that are for each part of those names; raises UsageError for one that is for none."""
+    own = {name: _below(name, values) for name in names}
+    if unmeant := values.keys() - {f"{name}.{key}" for name, keys in own.items() for key in keys}:
+        key = printable(min(unmeant))
+        parts = f"one of {', '.join(names)}" if names else "of which it has none with weights"
+        raise click.UsageError(f"--set {key} names no part of the pipeline: it begins with a part, {parts}.")
+    return own
 
 
 def _below(part: str, values: "Changes") -> "Changes":

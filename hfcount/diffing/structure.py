@@ -1,7 +1,7 @@
 """What explains tensors that one side lacks or has in another shape: parts, towers, layers, experts, rows, heads."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from hfcount.diffing.compared import Compared, Left
@@ -173,10 +173,13 @@ def _head(c: Compared, left: Left) -> None:
     heads = tuple({key: one for key, one in side.items() if _is_head(one, names)} for side, names in sides)
     if not any(heads):
         return
-    for key in heads[0]:
-        del left.only_a[key]
-    for key in heads[1]:
-        del left.only_b[key]
+    left.only_a = {key: one for key, one in left.only_a.items() if key not in heads[0]}
+    left.only_b = {key: one for key, one in left.only_b.items() if key not in heads[1]}
+    _other_head(c, left, heads)
+
+
+def _other_head(c: Compared, left: Left, heads: Sequence[Mapping[str, Logical]]) -> None:
+    """What it means that each side has these tensors of a head, and the other has not."""
     names = [_listed(side.values()) for side in heads]
     if heads[0] and not heads[1] and _ties(c.b, heads[0]):
         left.say("tie", f"ties its head to the embedding, and A stores {names[0]}")

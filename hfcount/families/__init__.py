@@ -88,13 +88,7 @@ def read(c: Config, known_as: str = "") -> Spec:
         ConfigError: the config lacks a key or contradicts itself.
     """
     model_type = known_as or c.str("model_type", default="") or of_class(next(iter(c.strs("architectures")), ""))
-    if not model_type and by_timm(c):
-        model_type = "timm"
-    model_type = model_type or class_of_diffusers(c) or of_speculators(c)
-    if model_type == "llama" and not c.nested and c.given("draft_vocab_size"):
-        model_type = "llama_eagle3"  # as the code of EAGLE writes it, under the target's class
-    if model_type == "xlm-roberta" and not c.nested and c.value("position_embedding_type") == "rotary":
-        model_type = "jina_xlm_roberta"
+    model_type = _told_by_keys(c, model_type)
     if not model_type:
         raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type
@@ -108,6 +102,19 @@ def read(c: Config, known_as: str = "") -> Spec:
         return read(c, other)
     c.family, c.ignored = model_type, family.ignored
     return family.spec(c)
+
+
+def _told_by_keys(c: Config, model_type: str) -> str:
+    """The model_type of a config that names none or, of some, that of another model which its keys tell."""
+    if not model_type:
+        return "timm" if by_timm(c) else class_of_diffusers(c) or of_speculators(c)
+    if c.nested:
+        return model_type
+    if model_type == "llama" and c.given("draft_vocab_size"):
+        return "llama_eagle3"  # as the code of EAGLE writes it, under the target's class
+    if model_type == "xlm-roberta" and c.value("position_embedding_type") == "rotary":
+        return "jina_xlm_roberta"
+    return model_type
 
 
 def class_of_diffusers(c: Config) -> str:

@@ -115,20 +115,17 @@ def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, rep
     """
     unknown = [one for entry in entries if (one := unloadable(index, entry, folders[entry.name].names, repo))]
     lost = {one.part for one in unknown if one.severity == "error"}
-    there = [entry for entry in entries if entry.name not in lost]
-    missing = [gone for entry in there if (gone := _missing(entry, folders[entry.name]))]
+    missing = _all_missing(entries, folders, lost)
     absent = {gone.part for gone in missing} | lost
     weighty = [entry for entry in entries if not (entry.weightless or entry.name in absent or is_foreign(entry))]
     weights = {entry.name: weight_files(entry, folders[entry.name].names) for entry in weighty}
     pickled = _pickled(weights, repo)
     variant, more = _variants({name: one for name, one in weights.items() if not one.only_pickled})
-    findings: list[Finding] = [*unknown, *missing, *pickled, *more]
-    needed = any(isinstance(one, VariantNeeded) for one in more)
-    variants = sorted({name for one in weights.values() for name in one.safe if name})
-    if variants:
+    if variants := _all_variants(weights):
         some = [entry.name for entry in entries if entry.weightless or not repo]
-        findings += _without_dot(some, folders, variants[0], needed)
-    return Looked(weights, variant, absent, findings)
+        needed = any(isinstance(one, VariantNeeded) for one in more)
+        more = [*more, *_without_dot(some, folders, variants[0], needed)]
+    return Looked(weights, variant, absent, [*unknown, *missing, *pickled, *more])
 
 
 def _pickled(weights: Mapping[str, WeightFiles], repo: bool) -> list[PartPickled]:
@@ -139,6 +136,17 @@ def _pickled(weights: Mapping[str, WeightFiles], repo: bool) -> list[PartPickled
     fails = next((name for name, one in weights.items() if repo and not one.pickled), None)
     level: Severity = "error" if fails else "note"
     return [PartPickled(severity=level, part=name, file=f"{name}/{file}", fails=fails) for name, file in found.items()]
+
+
+def _all_variants(weights: Mapping[str, WeightFiles]) -> list[str]:
+    """The variants that files of any part are of."""
+    return sorted({name for one in weights.values() for name in one.safe if name})
+
+
+def _all_missing(entries: Sequence[Entry], folders: Folders, lost: Collection[str]) -> list[PartMissing]:
+    """HF810 of each part that is not there, but of those that are `lost` anyway."""
+    there = (entry for entry in entries if entry.name not in lost)
+    return [gone for entry in there if (gone := _missing(entry, folders[entry.name]))]
 
 
 def _missing(entry: Entry, place: Folder) -> PartMissing | None:
