@@ -40,7 +40,7 @@ FILES = {
     "bad/config.json": b"no JSON",
     "own/config.json": b'{"model_type": "mycool", "auto_map": {"AutoModelForCausalLM": "cool.CoolForCausalLM"}}',
     "class/config.json": b'{"model_type": "LlamaForCausalLM"}',
-    "unet/config.json": b'{"_class_name": "UNet3DConditionModel"}',
+    "unet/config.json": b'{"_class_name": "Kandinsky3UNet"}',
     "typo/config.json": b'{"model_type": "qwenn3"}',
     "list.txt": b"good  # the first\n\nmany/m0\n",
 }
@@ -83,7 +83,7 @@ LINES: dict[str, tuple[int, str]] = {
     "rules rank-file": (2, "`hfcount rules` lists them"),
     "architectures llama": (0, "GQA + MLP"),
     "architectures LlamaForCausalLM": (0, "llama: "),
-    "architectures UNet3DConditionModel": (2, "--derive-with diffusers takes names and shapes"),
+    "architectures Kandinsky3UNet": (2, "--derive-with diffusers takes names and shapes"),
     "schema": (0, '"title": "Report"'),
     "cache": (0, "`hfcount cache clear`"),
     "--install-completion": (0, ".bash_completions/hfcount.sh"),

@@ -17,7 +17,7 @@ IGNORED = ("max_paths", "topk", "max_seq_len", "medusa_choices")
 class Medusa(Draft):
     truncated_vocab_size: int
     num_heads: int = count("n_h", "num_heads", absent=5)
-    num_hidden_layers: int = count("N", "num_hidden_layers", absent=1)
+    num_hidden_layers: int = count("n_l", "num_hidden_layers", absent=1)
     medusa_fc_bias: bool = flag(absent=False)
     original_lm_head: bool = flag(absent=False)
 

@@ -18,7 +18,7 @@ IGNORED = ("top_k_tokens_per_head", "n_candidates", "num_lookahead_tokens")
 class MLPSpeculator(Draft):
     inner_dim: int
     emb_dim: int = size("d_t", absent=4096)
-    n_predict: int = count("N", absent=3)
+    n_predict: int = count("n_p", absent=3)
     tie_weights: bool = flag(absent=False)
     scale_input: bool = flag(absent=False)  # a norm without weights
 
