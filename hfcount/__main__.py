@@ -23,6 +23,7 @@ def run() -> NoReturn:
     try:
         sys.unraisablehook = _unraisable
         gc.disable()
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads would only wait, and busily
         for name in ("stdin", "stdout", "stderr"):
             if getattr(sys, name) is None:  # closed, and the next file that is opened would take its place
                 setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))

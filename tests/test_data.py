@@ -111,9 +111,9 @@ def test_whole_chunks_are_counted_as_others_are(dtype: str, what: str) -> None:
             codes = np.where(sizes > limit, codes - sizes + limit, codes)
             codes = codes[codes != kind.sign] if kind.unsigned_zero else codes
             codes = np.resize(codes, size).astype(f"u{kind.bits // 8}")
+        total.add(chunks.count(dtype, codes.view(np.uint8)))
         chunks.bytes[:] = codes.view(np.uint8)
         assert run.count()
-        total.add(chunks.count(dtype, chunks.bytes))
     found = run.tally()
     for field in ("count", "zeros", "nan", "infinite", "least", "most", "summed", "first_nan"):
         assert (field, getattr(found, field)) == (field, getattr(total, field))
@@ -266,11 +266,16 @@ def test_the_page_s_example_finds_what_is_not_a_number(tmp_path: Path, monkeypat
     assert names["bad"] == [UP]
 
 
-def test_ctrl_c_ends_the_threads(tmp_path: Path) -> None:
+def test_ctrl_c_ends_what_reads(tmp_path: Path) -> None:
     folder = VALUED["sound values"].write(tmp_path / "m")
     before, pressed = threading.active_count(), iter([signal.SIGINT])
+
+    def press(size: int) -> None:
+        for key in pressed:
+            signal.raise_signal(key)
+
     with interruptible(), pytest.raises(KeyboardInterrupt):
-        _read(folder, lambda size: [signal.raise_signal(key) for key in pressed] and None)
+        _read(folder, press)
     for thread in threading.enumerate():
         if thread.name.startswith("hfcount-data"):
             thread.join()

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping
 from math import nan, prod
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import gguf_files
@@ -81,7 +80,7 @@ def test_values_of_pickles_are_found(legacy: bool, tmp_path: Path) -> None:
 
 
 def _worker() -> Worker:
-    return Worker(lambda size: None, Event())
+    return Worker(lambda size: None, lambda: False)
 
 
 @over("dtype", [*BLOCKS])

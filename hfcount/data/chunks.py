@@ -17,7 +17,7 @@ from hfcount.data.runs import ONES, ROW, Bytes, Run
 from hfcount.data.tally import Spot, Tally
 from hfcount.formats.gguf_types import BLOCKS
 
-CHUNK = 3 << 17
+CHUNK = 9 << 16
 """Bytes that are read at once: with as many for what they become, they fit the cache of a core; whole 6-bit codes."""
 
 _PAGES = 4 << 20

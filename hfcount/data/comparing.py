@@ -10,17 +10,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hfcount.data.apart import run_apart
 from hfcount.data.chunks import CHUNK
 from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.decoded import WIDE, Numbers, decoded
 from hfcount.data.difference import Difference
-from hfcount.data.pool import Done, Worker, run
+from hfcount.data.pool import Done, Worker
 from hfcount.data.runs import Bytes
 from hfcount.storage.dtypes import BITS
 
 Flags = NDArray[np.bool]
 
-_TASK = 32  # steps of a chunk that a thread takes at once
+_TASK = 32  # steps of a chunk that a core takes at once
 _PART = 1 << 14  # elements of which the difference is computed at once
 _NARROW = 1e-15, 1e15  # between these, squares of 32-bit floats neither vanish nor overflow
 _SQUARED = 1e150  # below it, sums of squares of 64-bit floats do not overflow
@@ -48,7 +49,7 @@ def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str,
     """How the second tensor of each pair differs from the first, of the same shape; whatever files they are in.
 
     Args:
-        done: called with the number of bytes that were compared, of both sides together, by any thread.
+        done: called with the number of bytes that were compared, of both sides together.
 
     Raises:
         FetchError: a file cannot be read, or was changed meanwhile.
@@ -62,7 +63,7 @@ def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str,
             names.append(name)
     before = {span.path: state(span.path) for span in chain.from_iterable(pairs.values())}
     differences = {name: Difference() for name in pairs}
-    for name, difference in zip(names, run(works, done), strict=True):
+    for name, difference in zip(names, run_apart(works, done), strict=True):
         differences[name].add(difference)
     for path, earlier in before.items():
         if state(path) != earlier:
@@ -104,7 +105,7 @@ def _part(one: Span, other: Span, begin: int, count: int) -> Span:
 
 
 def _compared(a: Span, b: Span, worker: Worker) -> Difference:
-    """The difference of parts that a thread takes at once."""
+    """The difference of parts that a core takes at once."""
     difference, step, units = Difference(), _step(a, b), a.shape[0]
     buffers = [np.empty(CHUNK, np.uint8) for _ in range(2)]
     with opened(a.path) as first, opened(b.path) as second:

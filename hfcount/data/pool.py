@@ -25,15 +25,15 @@ class Stopped(Exception):
 
 
 class Worker:
-    """What a thread counts with.
+    """What a thread or a process counts with.
 
     Args:
         done: called with the number of bytes that were read, after some chunks.
-        stop: set when nobody waits for the result any more.
+        stopped: whether nobody waits for the result any more.
     """
 
-    def __init__(self, done: Done, stop: Event) -> None:
-        self._done, self._stop = done, stop
+    def __init__(self, done: Done, stopped: Callable[[], bool]) -> None:
+        self._done, self._stopped = done, stopped
         self._chunks = Chunks()
         self._unsaid = 0
 
@@ -74,7 +74,7 @@ class Worker:
         Raises:
             Stopped: the run has ended.
         """
-        if self._stop.is_set():
+        if self._stopped():
             raise Stopped
         self._unsaid += size
         if self._unsaid > _SAID or not size:
@@ -88,10 +88,10 @@ def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Res
 
     def worked(work: Callable[[Worker], Result]) -> Result:
         if not hasattr(own, "worker"):
-            own.worker = Worker(done, stop)
+            own.worker = Worker(done, stop.is_set)
         return work(own.worker)
 
-    with ThreadPoolExecutor(_cores(), "hfcount-data") as pool:
+    with ThreadPoolExecutor(cores(), "hfcount-data") as pool:
         try:
             futures = [pool.submit(worked, work) for work in works]
             _wait(futures)
@@ -110,7 +110,7 @@ def _wait(futures: Sequence[Future[Result]]) -> None:
             one.result()
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores that this process may use."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hfcount.data.apart import run_apart
 from hfcount.data.chunks import CHUNK, step
 from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.places import Place, elements
-from hfcount.data.pool import Done, Worker, run
+from hfcount.data.pool import Done, Worker
 from hfcount.data.runs import Bytes
 from hfcount.data.source import Values
 from hfcount.data.tally import Tally
 
-_CHUNKS = 128  # that a thread takes at once
+_CHUNKS = 64  # that a core takes at once
 _TASK = _CHUNKS * CHUNK  # bytes of these
 
 
@@ -39,11 +40,11 @@ class Files:
         self._folder = folder
 
     def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
-        """As Source has it; each file of `summed` is read by one thread, from its first byte on."""
+        """As Source has it; each file of `summed` is read by one core, from its first byte on."""
         tasks = list(_tasks(self._folder, places, summed))
         before = {path: state(path) for path in {task.path for task in tasks}}
         tallies, sums = {name: Tally() for name in places}, {}
-        for task, (found, digest) in zip(tasks, run([task.run for task in tasks], done), strict=True):
+        for task, (found, digest) in zip(tasks, run_apart([task.run for task in tasks], done), strict=True):
             for piece, tally in zip(task.pieces, found, strict=True):
                 tallies[piece.tensor].add(tally, elements(piece.dtype, piece.begin))
             if digest is not None:
@@ -64,7 +65,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What a thread reads at once: pieces of a file, in order; or all of it, with its sum, if `summed`."""
+    """What a core reads at once: pieces of a file, in order; or all of it, with its sum, if `summed`."""
 
     path: Path
     pieces: Sequence[Piece]

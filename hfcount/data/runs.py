@@ -51,7 +51,11 @@ class Run:
         self._count = self._zeros = 0
 
     def count(self) -> bool:
-        """Adds the chunk that is in the buffer; returns whether it is one of ordinary values, else nothing is added."""
+        """Adds the chunk that is in the buffer, and spoils it; else nothing is added.
+
+        Returns:
+            Whether it is one of ordinary values; the buffer is as it was if it is not.
+        """
         codes, sign = self._codes, self._kind.sign
         most, far = int(_max(self._signed)), int(_max(codes))
         if not self._bounds[0] <= max(most, far - sign) <= self._bounds[1]:
@@ -93,8 +97,11 @@ def _lanes(kind: Float, raw: Bytes, words: NDArray[np.uint32]) -> list[tuple[lis
     if kind.bits >= 32:
         width = kind.bits // 8
         return [([], raw.view(f"f{width}").reshape(-1, ROW), ONES[width])]
-    rows = words.view(np.float32).reshape(-1, ROW)
-    return [(list(_steps(kind, by, raw.view(np.uint32), words)), rows, ONES[4]) for by in kind.lanes.shifts]
+    read = raw.view(np.uint32)
+    *others, last = kind.lanes.shifts
+    places = [(by, words) for by in others] + [(last, read)]  # the last takes the place of what nobody needs any more
+    rows = [out.view(np.float32).reshape(-1, ROW) for _, out in places]
+    return [(list(_steps(kind, by, read, out)), row, ONES[4]) for (by, out), row in zip(places, rows, strict=True)]
 
 
 def _steps(kind: Float, by: int, read: NDArray[np.uint32], words: NDArray[np.uint32]) -> Iterator[Step]:

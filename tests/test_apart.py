@@ -1,0 +1,125 @@
+"""Processes that read files: what they find, and what becomes of them when something goes wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from errno import EAGAIN
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from conftest import interruptible
+
+from hfcount.data import apart
+from hfcount.data.apart import run_apart
+from hfcount.data.pool import Worker
+from hfcount.errors import FetchError
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are threads")
+
+Work = Callable[[Worker], Any]
+
+
+@pytest.fixture(autouse=True)
+def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "cores", lambda: 2)
+
+
+def _number(number: int, worker: Worker) -> tuple[int, int, bytes]:
+    worker.went(number)
+    worker.went(0)
+    return number, os.getpid(), bytes(1000)
+
+
+def _refuse(worker: Worker) -> NoReturn:
+    raise FetchError("UnreadableFile", "shard.safetensors was changed while it was read. Run again.")
+
+
+def _killed(worker: Worker) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _endless(worker: Worker) -> None:
+    while True:
+        worker.went(1)
+
+
+def _children() -> list[str]:
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def test_results_are_in_order_and_all_bytes_are_said() -> None:
+    works: list[Work] = [partial(_number, number) for number in range(300)]
+    said: list[int] = []
+    before = _children()
+    found = list(run_apart(works, said.append))
+    assert [number for number, _, _ in found] == list(range(300))
+    assert os.getpid() not in {pid for _, pid, _ in found}
+    assert sum(said) == sum(range(300))
+    assert _children() == before
+
+
+def test_one_piece_of_work_is_done_here() -> None:
+    ((_, pid, _),) = run_apart([partial(_number, 1)], lambda size: None)
+    assert pid == os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("works", "said"),
+    [
+        ([_refuse, _endless], "^shard.safetensors was changed while it was read. Run again.$"),
+        ([_killed, _endless], r"^A process that read files ended early \(signal 9\). Run again.$"),
+    ],
+)
+def test_the_first_failure_ends_all(works: list[Work], said: str) -> None:
+    before = _children()
+    with pytest.raises(FetchError, match=said):
+        list(run_apart(works, lambda size: None))
+    assert _children() == before
+
+
+def test_ctrl_c_ends_all() -> None:
+    before, pressed = _children(), iter([signal.SIGINT])
+
+    def press(size: int) -> None:
+        for one in pressed:
+            signal.raise_signal(one)
+
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        list(run_apart([_endless] * 3, press))
+    assert _children() == before
+
+
+@pytest.mark.parametrize("name", ["fork", "pipe"])
+def test_where_there_can_be_no_processes_there_are_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> NoReturn:
+        raise OSError(EAGAIN, os.strerror(EAGAIN))
+
+    monkeypatch.setattr(os, name, refused)
+    found = list(run_apart([partial(_number, number) for number in range(5)], lambda size: None))
+    assert [(number, pid) for number, pid, _ in found] == [(number, os.getpid()) for number in range(5)]
+
+
+_PARENT = """
+import os
+from hfcount.data import apart
+
+def endless(worker):
+    while True:
+        worker.went(1)
+
+apart.cores = lambda: 2
+for _ in apart.run_apart([endless] * 2, lambda size: print(os.getpid(), flush=True)):
+    pass
+"""
+
+
+def test_processes_end_with_the_one_that_started_them() -> None:
+    with subprocess.Popen([sys.executable, "-c", _PARENT], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout and int(parent.stdout.readline()) == parent.pid
+        assert len(Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()) == 2
+        parent.kill()
+        parent.stdout.read()  # which ends when no process is left that could write
