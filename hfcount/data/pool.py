@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from threading import Event, local
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hfcount.data.chunks import CHUNK, Chunks, step
 from hfcount.data.places import elements
 from hfcount.data.runs import Bytes
 from hfcount.data.tally import Tally
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _SAID = 16 * CHUNK  # bytes of which the reading is said at once
 
@@ -84,6 +86,8 @@ class Worker:
 
 def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:
     """What comes of each piece of work, in order; raises what the first that fails raises."""
+    from concurrent.futures import ThreadPoolExecutor
+
     stop, own = Event(), local()
 
     def worked(work: Callable[[Worker], Result]) -> Result:
@@ -102,7 +106,9 @@ def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Res
     yield from (future.result() for future in futures)
 
 
-def _wait(futures: Sequence[Future[Result]]) -> None:
+def _wait(futures: Sequence["Future[Result]"]) -> None:
+    from concurrent.futures import FIRST_EXCEPTION, wait
+
     left = set(futures)
     while left:
         ended, left = wait(left, _PAUSE, FIRST_EXCEPTION)
