@@ -98,8 +98,8 @@ def test_the_page_s_lines_for_other_trainers(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.long
 @pytest.mark.parametrize("spoilt", [False, True])
 def test_a_real_trainer_stops_at_the_first_wrong_checkpoint(spoilt: bool, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="the oracle is not installed")
-    transformers = pytest.importorskip("transformers", reason="the oracle is not installed")
+    torch = pytest.importorskip("torch", reason="the oracle is not installed: pip install '.[oracle]'")
+    transformers = pytest.importorskip("transformers", reason="the oracle is not installed: pip install '.[oracle]'")
 
     class Spoil(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # of a library that may be absent
         def on_step_end(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
