@@ -67,5 +67,5 @@ def look_beside(place: Place | None, request: Request, inspection: Inspection) -
             continue
         inspection.outcome.findings += findings
         evidence = replace(evidence, variants=(*evidence.variants, *rows), beside={*evidence.beside, *files})
-    inspection.outcome.findings.sort(key=lambda found: found.severity != "error")
+    inspection.outcome.errors_first()
     return inspection._replace(evidence=evidence)

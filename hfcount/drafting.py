@@ -66,7 +66,7 @@ def fitted(inspection: Inspection, request: Request) -> Inspection:
     inspection.outcome.checks.extend(compared(draft, target))
     for finding in differences(draft, target, inspection.evidence):
         inspection.outcome.report(finding)
-    inspection.outcome.findings.sort(key=lambda one: one.severity != "error")
+    inspection.outcome.errors_first()
     return inspection._replace(target=target.name)
 
 
@@ -173,8 +173,8 @@ def _named(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
         yield DraftOfAnotherTarget(key=key, target=target.name, said=both[0], seen=both[1])
     if needs.alike:
         mine, theirs = _rotary(draft.text), _rotary(target.text)
-        for key in mine.keys() & theirs.keys():
-            if mine[key] != theirs[key]:
+        for key in mine:  # in one order, whatever the run
+            if key in theirs and mine[key] != theirs[key]:
                 yield DraftRopeDiffers(key=key, target=target.name, said=str(mine[key]), seen=str(theirs[key]))
 
 

@@ -86,7 +86,7 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
             from hfcount.serving.limits import limit_of  # rarely asked for
 
             limit = limit_of(blueprint, values)
-        outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
+        outcome.errors_first()  # the cause is an error, a note never
     except (DocumentError, ConfigError, UnknownClass) as error:
         if blueprint and isinstance(error, DocumentError):  # of the index: what the config alone says stays
             outcome = verify(blueprint)

@@ -75,6 +75,9 @@ class VerifyCallback:
         except (HfcountError, ImportError, TypeError) as error:  # the last says why a model in memory cannot be seen
             _log.log(logging.INFO if folder is None else logging.WARNING, "%s was not verified: %s", what, error)
             return
+        except Exception:  # a mistake of hfcount's own, for which no training has to end
+            _log.warning("%s was not verified, for hfcount crashed.", what, exc_info=True)
+            return
         if self.on_report:
             self.on_report(folder, report)
         if report.ok:

@@ -1,6 +1,7 @@
 """Fixtures for all tests: no access to the network, a loopback Hub, the command as a user runs it."""
 
 import atexit
+import gc
 import json
 import os
 import pickle
@@ -8,7 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -126,6 +127,17 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Whether a file is passed over, unread; None leaves that to others."""
     return True if config.option.markexpr == SHORT and collection_path.name in LONG else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keeps the garbage collector from walking through all tests again and again: they stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses

@@ -493,10 +493,11 @@ def test_outputs_go_through_links_and_spare_what_is_no_file(
     assert (tmp_path / f"fifo{name}").is_fifo()
 
 
-def test_outputs_are_written_though_nobody_reads_the_report(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["./m --format json --html a.html", "diff ./m ./m --json -o a.html"])
+def test_outputs_are_written_though_nobody_reads_the_report(tmp_path: Path, words: str) -> None:
     pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
     save_tiny(tmp_path / "m")
-    program = f"{sys.executable} -m hfcount ./m --format json --html a.html | true"
+    program = f"{sys.executable} -m hfcount {words} | true"
     done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, timeout=200)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")

@@ -323,8 +323,8 @@ def test_an_adapter_is_read_too(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_model_in_memory_is_read_where_it_is() -> None:
-    torch = pytest.importorskip("torch", reason="the oracle is not installed")
-    transformers = pytest.importorskip("transformers", reason="the oracle is not installed")
+    torch = pytest.importorskip("torch", reason="the oracle is not installed: pip install '.[oracle]'")
+    transformers = pytest.importorskip("transformers", reason="the oracle is not installed: pip install '.[oracle]'")
     sizes = dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 2)
     config = transformers.LlamaConfig(vocab_size=50, hidden_size=8, intermediate_size=12, **sizes)
     model = transformers.LlamaForCausalLM(config).to(torch.bfloat16)

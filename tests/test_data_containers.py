@@ -39,7 +39,7 @@ def _statistics(report: hfcount.Report) -> Mapping[str, Any]:
 @pytest.mark.long
 @pytest.mark.parametrize("zipped", [True, False])
 def test_values_of_pickles_are_those_of_torch(zipped: bool, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="the oracle is not installed")
+    torch = pytest.importorskip("torch", reason="the oracle is not installed: pip install '.[oracle]'")
     config = TINY["llama"]
     shapes = {one.name: one.shape for one in hfcount.blueprint(config).tensors()}
     tensors = {name: torch.randn(shape).to(torch.bfloat16) for name, shape in shapes.items()}
@@ -111,13 +111,13 @@ def test_scales_of_every_quantised_type_are_looked_at(dtype: str) -> None:
 @pytest.mark.long
 @over("dtype", [name for name in BLOCKS if name != "MXFP4"])  # of which gguf reads 0xFF as 2^127, and ggml refuses it
 def test_blocks_are_bad_where_gguf_reads_what_is_no_number(dtype: str) -> None:
-    gguf = pytest.importorskip("gguf", reason="the oracle is not installed")
+    gguf = pytest.importorskip("gguf", reason="the oracle is not installed: pip install '.[oracle]'")
     kind = BLOCKS[dtype]
     raw = np.random.default_rng(0).integers(0, 256, 2000 * kind.bytes, dtype=np.uint8)
     try:
         with np.errstate(all="ignore"):
             values = gguf.quants.dequantize(raw.reshape(1, -1), gguf.GGMLQuantizationType[dtype]).reshape(2000, -1)
-    except (NotImplementedError, KeyError):
+    except (NotImplementedError, KeyError):  # gguf reads not all that it names, and names not all that ggml has
         return
     found = Chunks().count(dtype, raw)
     spots = [spot.number // kind.block for spot in (found.first_nan, found.first_infinite) if spot]

@@ -28,6 +28,18 @@ def test_a_draft_is_held_against_its_target(name: str, tmp_path: Path) -> None:
     assert (alone.verdict, alone.findings, alone.target) == ("verified", (), None)
 
 
+def test_rotary_settings_that_differ_are_told_in_one_order(tmp_path: Path) -> None:
+    folder = DRAFTED["a layer with other positions than its target's"].write(tmp_path / "draft")
+    values = json.loads((folder / "config.json").read_text())
+    values["transformer_layer_config"]["rope_scaling"] = {"rope_type": "linear", "factor": 2.0}
+    (folder / "config.json").write_text(json.dumps(values))
+    scaling = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+    (tmp_path / "target.json").write_text(json.dumps(TARGET | {"rope_scaling": scaling}))
+    report = hfcount.verify(folder, target=tmp_path / "target.json")
+    told = [one.key for one in report.findings if one.code == "HF855"]
+    assert told == ["rope_type", "factor", "rope_theta"]
+
+
 def test_each_rule_of_drafts_has_a_case() -> None:
     named = {code for case in DRAFTED.values() for code in case.codes.split()}
     assert named == {code for code in RULES if "HF850" <= code <= "HF859"}

@@ -76,6 +76,20 @@ def test_what_cannot_be_looked_at_ends_nothing(
     assert text in warning.getMessage()
 
 
+def test_a_mistake_of_hfcount_ends_no_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: Any, **__: Any) -> None:
+        raise KeyError("lost")
+
+    SOUND.write(tmp_path / "checkpoint-7")
+    monkeypatch.setattr("hfcount.saving.verify", crash)
+    assert not _saved(hfcount.VerifyCallback("raise"), tmp_path).should_training_stop
+    (warning,) = caplog.records
+    assert "checkpoint-7 was not verified, for hfcount crashed." in warning.getMessage()
+    assert warning.exc_info
+
+
 def test_wrong_arguments_are_refused_at_once() -> None:
     with pytest.raises(ValueError, match="must be one of warn, stop, raise"):
         hfcount.VerifyCallback("halt")  # type: ignore[arg-type]  # which is what is tried
@@ -98,8 +112,8 @@ def test_the_page_s_lines_for_other_trainers(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.long
 @pytest.mark.parametrize("spoilt", [False, True])
 def test_a_real_trainer_stops_at_the_first_wrong_checkpoint(spoilt: bool, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="the oracle is not installed")
-    transformers = pytest.importorskip("transformers", reason="the oracle is not installed")
+    torch = pytest.importorskip("torch", reason="the oracle is not installed: pip install '.[oracle]'")
+    transformers = pytest.importorskip("transformers", reason="the oracle is not installed: pip install '.[oracle]'")
 
     class Spoil(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # of a library that may be absent
         def on_step_end(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:

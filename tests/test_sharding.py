@@ -10,7 +10,6 @@ from build import Json, save
 from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
-from readme import generated
 from tables import over
 
 import hfcount
@@ -395,8 +394,3 @@ def test_a_cache_is_that_of_the_model_for_one_rank(tmp_path: Path) -> None:
     same = ("weights_bytes", "kv_bytes_per_token", "state_bytes", "kv_bytes", "total_bytes", "fits", "largest_context")
     assert [getattr(one, name) for name in same] == [getattr(memory, name) for name in same]
     assert memory.kv_bytes == 3 * 2 * sum(part.elements(64) for part in cost(blueprint(QWEN3)).kept)
-
-
-def test_the_page_shows_what_is_printed() -> None:
-    text = (ROOT / "hfcount" / "docs" / "serving.md").read_text(encoding="utf-8")
-    assert generated(text) == text

@@ -42,7 +42,7 @@ SINGLE = "model.safetensors"
             [("org/a", "finetune"), ("org/b", "finetune")],
         ),
         ("base_model: [org/a, 'org/b']", [("org/a", None), ("org/b", None)]),
-        ("base_model: /home/me/a", []),
+        ("base_model: /models/a", []),
         ("base_model: ../a", []),
         ("base_model:", []),
         ("base_model: org/a\nbase_model_relation: [odd]", [("org/a", None)]),
@@ -165,7 +165,7 @@ def tree(tmp_path: Path) -> Path:
     named(root / "org" / "copy", "base_model: org/base\nbase_model_relation: merge")
     named(loaded_from(root / "org" / "tuned", "org/other"), "base_model: org/base")
     loaded_from(root / "org" / "saved", "org/base")
-    loaded_from(root / "org" / "plain", "/home/me/base")
+    loaded_from(root / "org" / "plain", "/models/base")
     loaded_from(root / "org" / "base", "org/base")
     return root
 

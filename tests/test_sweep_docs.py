@@ -62,7 +62,7 @@ def test_queries_find_what_the_page_is_about(here: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("needed", ["joblib", "ray"])
 def test_python_is_run(needed: str, here: Path) -> None:
-    pytest.importorskip(needed, reason=f"no {needed}")
+    pytest.importorskip(needed, reason=f"{needed} is not installed: pip install {needed}")
     (block,) = [
         one
         for one in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)

@@ -42,6 +42,7 @@ def test_every_row_that_fails_is_named(tmp_path: Path, chosen: list[str], said: 
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    over: rows\n    long: in a long run\n")
     line = [sys.executable, "-m", "pytest", "-p", "tables", "-p", "no:cacheprovider", *chosen]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "PYTEST_ADDOPTS": ""}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # other plugins take a second to import
     for name in [name for name in environment if name.startswith("PYTEST_XDIST")]:
         del environment[name]
     done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
-from hfcount.choices import AskedDepth, DerivedWith
-from hfcount.cli import files
+from hfcount.cli import common, files
 from hfcount.cli import options as read
 from hfcount.cli.grouped import Decorator
 from hfcount.cli.serving import serving
-from hfcount.fetcher.interface import LONGEST
 from hfcount.reporters import FORMATS, OUTPUTS
 
 
@@ -71,9 +69,7 @@ _READ = (
         callback=read.listed,
         help="Models from a file, one per line; - is standard input, as it is for MODEL.",
     ),
-    click.option(
-        "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
-    ),
+    common.FIXTURES,
     click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR."),
     click.option(
         "--base",
@@ -87,34 +83,18 @@ _READ = (
         shell_complete=read.some_file,
         help="What a draft proposes tokens for, and has to fit: a folder, a config.json or a repo.",
     ),
-    click.option("--offline", is_flag=True, help="Use the Hugging Face cache only."),
-    click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(0, LONGEST, min_open=True),
-        default=300,
-        show_default=True,
-        metavar="S",
-        help="Time limit in seconds for all requests of one MODEL, and for the search for causes.",
+    common.OFFLINE,
+    common.NO_CACHE,
+    common.timeout(
+        "--timeout", help="Time limit in seconds for all requests of one MODEL, and for the search for causes."
     ),
 )
 
 _LOOK = (
-    click.option(
-        "--depth",
-        type=click.Choice(get_args(AskedDepth)),
-        callback=read.depth,
-        default="auto",
-        show_default=True,
-        help="How far to look: count only, compare the index, compare every header, or read every value"
-        " of local files.",
+    common.depth(
+        "How far to look: count only, compare the index, compare every header, or read every value of local files."
     ),
-    click.option(
-        "--derive-with",
-        type=click.Choice(get_args(DerivedWith)),
-        callback=read.installed,
-        help="Library to ask for model types that hfcount does not describe.",
-    ),
+    common.DERIVE_WITH,
     click.option(
         "--allow",
         multiple=True,
@@ -137,7 +117,7 @@ _SHOW = (
         show_default=True,
         help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
     ),
-    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    common.JSON,
     click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict."),
     click.option("--details", is_flag=True, help="Print everything about every model, failing or not."),
     click.option(
@@ -215,7 +195,7 @@ _OTHER = (
         callback=read.completion,
         help="Install completion for bash, zsh or fish (default: the shell of $SHELL).",
     ),
-    click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes."),
+    common.DEBUG,
     click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s"),
 )
 

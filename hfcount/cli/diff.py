@@ -1,6 +1,5 @@
 """`hfcount diff A B`: what one checkpoint is to another."""
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,15 +8,14 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from hfcount.choices import AskedDepth, DerivedWith, Expected
-from hfcount.cli import asked
+from hfcount.cli import asked, common
 from hfcount.cli import options as read
 from hfcount.cli.files import Wanted, wanted
 from hfcount.cli.grouped import Grouped, grouped
-from hfcount.cli.output import ReaderGone, written
+from hfcount.cli.output import ReaderGone, said, written
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
-from hfcount.fetcher.interface import LONGEST, early
-from hfcount.text import writable
+from hfcount.fetcher.interface import early
 
 if TYPE_CHECKING:
     from hfcount.diffing.model import Diff
@@ -44,36 +42,15 @@ def _outputs(_context: click.Context, _option: click.Parameter, values: Sequence
 
 
 _READ = (
-    click.option(
-        "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
-    ),
-    click.option("--offline", is_flag=True, help="Use the Hugging Face cache only."),
-    click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(0, LONGEST, min_open=True),
-        default=300,
-        show_default=True,
-        metavar="S",
-        help="Time limit in seconds for all requests of one side.",
-    ),
+    common.FIXTURES,
+    common.OFFLINE,
+    common.NO_CACHE,
+    common.timeout("--timeout", help="Time limit in seconds for all requests of one side."),
 )
 _LOOK = (
-    click.option(
-        "--depth",
-        type=click.Choice(get_args(AskedDepth)),
-        callback=read.depth,
-        default="auto",
-        show_default=True,
-        help="How far to look: configs, indexes, every header, or every value of local files.",
-    ),
+    common.depth("How far to look: configs, indexes, every header, or every value of local files."),
     click.option("--sample", is_flag=True, help="Also compare the first and last 64 KiB of each tensor, by ranges."),
-    click.option(
-        "--derive-with",
-        type=click.Choice(get_args(DerivedWith)),
-        callback=read.installed,
-        help="Library to ask for model types that hfcount does not describe.",
-    ),
+    common.DERIVE_WITH,
     click.option(
         "--expect",
         type=click.Choice(get_args(Expected)),
@@ -91,7 +68,7 @@ _SHOW = (
         show_default=True,
         help="table is for people; json for programs; markdown for a model card or a pull request.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    common.JSON,
     click.option(
         "-o",
         "--output",
@@ -103,7 +80,7 @@ _SHOW = (
         help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(_KINDS)}.",
     ),
 )
-_OTHER = (click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes."),)
+_OTHER = (common.DEBUG,)
 
 
 @click.command(
@@ -152,9 +129,11 @@ def command(
     with Bar(2) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
         found = diff(sides[0], sides[1], options, Asked(sample, expect, adapter))
-    _show("json" if as_json else style, found)
+    there = said(_text("json" if as_json else style, found))
     for one in outputs:
         written(one.path, partial(_file, one.kind, found))
+    if not there:
+        raise ReaderGone
     return found.exit_code
 
 
@@ -167,14 +146,10 @@ def _side(request: Request) -> Request | HfcountError:
     return found.why if isinstance(found, asked.Missing) else found
 
 
-def _show(style: str, found: "Diff") -> None:
+def _text(style: str, found: "Diff") -> str:
     from hfcount.diffing.drawn import render
 
-    text = found.to_json() if style == "json" else found.to_markdown() if style == "markdown" else render(found)
-    try:
-        click.echo(writable(text, sys.stdout.encoding or "utf-8"), color=True)
-    except BrokenPipeError:
-        raise ReaderGone from None
+    return found.to_json() if style == "json" else found.to_markdown() if style == "markdown" else render(found)
 
 
 def _file(kind: str, found: "Diff") -> bytes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hfcount.cli import common
 from hfcount.cli.options import codes, settings
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, folder
@@ -46,7 +47,7 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
-@click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
+@common.DEBUG
 def command(
     paths: tuple[Path, ...],
     write: bool,

@@ -34,9 +34,14 @@ class _NotWritten(click.ClickException):
 
 def show(format: Format, reports: "Sequence[Report]") -> bool:
     """Prints the reports; whether anybody still reads them."""
+    return said(format.render(reports))
+
+
+def said(text: str) -> bool:
+    """Prints a report; whether anybody still reads it."""
     try:
-        # The format decides on colours; click would write UTF-8 where the encoding is ASCII.
-        click.echo(writable(format.render(reports), sys.stdout.encoding or "utf-8"), color=True)
+        # The format has decided on colours; click would write UTF-8 where the encoding is ASCII.
+        click.echo(writable(text, sys.stdout.encoding or "utf-8"), color=True)
     except BrokenPipeError:
         return False
     except OSError as error:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hfcount.cli import common
 from hfcount.cli import options as read
 from hfcount.cli.grouped import Decorator
-from hfcount.fetcher.interface import LONGEST
 from hfcount.sweeping.tiers import TIERS
 
 if TYPE_CHECKING:
@@ -103,15 +103,7 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
             metavar="ADDRESS",
             help="With --engine dask: address of its scheduler (default: this machine).",
         ),
-        click.option(
-            "--deadline",
-            "--timeout",
-            type=click.FloatRange(0, LONGEST, min_open=True),
-            default=300,
-            show_default=True,
-            metavar="S",
-            help="Time limit in seconds for each checkpoint.",
-        ),
+        common.timeout("--deadline", "--timeout", help="Time limit in seconds for each checkpoint."),
         click.option("--dry-run", is_flag=True, help="Print how many requests, hours and bytes the sweep would take."),
         click.option(
             "--tier",
@@ -134,5 +126,5 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
         ),
         click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error."),
     ),
-    "Other": (click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes."),),
+    "Other": (common.DEBUG,),
 }

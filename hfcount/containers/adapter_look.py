@@ -187,7 +187,7 @@ def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
 
 def _settled(looked: Looked) -> Outcome:
     outcome = looked.outcome
-    outcome.findings.sort(key=lambda found: found.severity != "error")
+    outcome.errors_first()
     if looked.header:
         entries = looked.header.tensors.values()
         outcome.stored = sum(prod(entry.shape) for entry in entries)

@@ -69,7 +69,7 @@ def _together(place: Place, looked: Mapping[str, Inspection], first: Inspection)
     for folder, one in looked.items():
         for found in one.outcome.findings:
             outcome.report(found.replace(file=f"{folder}/{found.file}") if found.file else found)
-    outcome.findings.sort(key=lambda found: found.severity != "error")
+    outcome.errors_first()
     outcome.checks = list(first.outcome.checks)
     outcome.proven = all(one.outcome.proven for one in looked.values())
     held = [one.evidence.contained or Contained() for one in looked.values()]

@@ -85,7 +85,7 @@ def _outcome(seen: Seen) -> Outcome:
     for one in seen.looked:
         for found in one.findings:
             outcome.report(found)
-    outcome.findings.sort(key=lambda found: found.severity != "error")
+    outcome.errors_first()
     if first.header:
         held = summary(first.header)
         outcome.stored = held.elements

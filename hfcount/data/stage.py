@@ -37,7 +37,7 @@ def _looked(request: Request, inspection: Inspection) -> Inspection:
     if held is None or not (held.places or held.unread):
         return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
     known = {name: said for name in held.files if (said := listed(held.folder / name))}
-    inspection = judged(inspection, Files(held.folder), held.places, known)
+    inspection = _with_findings(inspection, Files(held.folder), held.places, known)
     return _unseen(inspection, "NoData", held.unread) if held.unread else inspection
 
 
@@ -53,13 +53,13 @@ def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
 
     shards = inspection.evidence.shards or {}
     where = places(shards)
-    return judged(inspection, Tensors(tensors, where), where, {})
+    return _with_findings(inspection, Tensors(tensors, where), where, {})
 
 
-def judged(
+def _with_findings(
     inspection: Inspection, source: "Source", where: Mapping[str, Place], known: Mapping[str, Listed]
 ) -> Inspection:
-    """The same with what is wrong with the values of some files.
+    """The same with the figures of all values of a source, and what is wrong with them.
 
     Args:
         where: the tensors by name.
@@ -81,7 +81,7 @@ def judged(
         *tied,
         *_damaged(values, known),
     ]
-    outcome.findings.sort(key=lambda one: one.severity != "error")
+    outcome.errors_first()
     outcome.apart |= apart
     statistics = tuple(one.statistics for one in found)
     return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))

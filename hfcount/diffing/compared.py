@@ -13,7 +13,7 @@ _LOST = ("HF003", "HF004", "HF005")
 """What is found where weight files are not there as a whole."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Compared:
     """Everything that was compared."""
 

@@ -7,7 +7,7 @@ from hfcount.containers.adapter import compare as compare_adapter
 from hfcount.containers.gguf import Remark, role
 from hfcount.containers.gguf_base import compare as compare_gguf
 from hfcount.containers.gguf_findings import reason
-from hfcount.diffing.pieces import Relation
+from hfcount.diffing.pieces import Kind, Relation
 from hfcount.diffing.sides import Looked
 from hfcount.errors import DocumentError
 from hfcount.plan import Blueprint
@@ -21,12 +21,11 @@ class Held(NamedTuple):
     """What a container is to a model.
 
     Args:
-        differs: whether it is of another model; None where that cannot be told.
+        relations: what B is to A; none where that cannot be told.
         notes: what is to be said besides.
     """
 
     relations: tuple[Relation, ...]
-    differs: bool | None
     notes: tuple[str, ...] = ()
 
 
@@ -47,7 +46,7 @@ def _gguf(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
     assert header is not None  # held() has seen to that
     remarks = compare_gguf(header, blueprint, True)
     if role(header) != "model":
-        return Held((), None, (f"The GGUF file is no model, but {role(header)}.",))
+        return Held((), (f"The GGUF file is no model, but {role(header)}.",))
     facts = next((remark.facts for remark in remarks if remark.kind == "differs-from-base"), None)
     if facts is not None:
         said = [
@@ -60,17 +59,16 @@ def _gguf(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
             if not turned
             else "is another model than the GGUF file"
         )
-        return Held((Relation(kind="tensors", text=text),), True)
+        return Held((Relation(kind="tensors", text=text),))
     unknown = [_reason(remark) for remark in remarks if remark.severity == "unverified"]
     if unknown:
-        return Held((), None, tuple(unknown))
+        return Held((), tuple(unknown))
     types = Counter(one.type for one in header.tensors.values())
     shown = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common(_FEW))
     packed = not {*types} <= {*FLOATING}
     text = f"is A as GGUF ({shown})" if not turned else f"is what A was made of, a GGUF file ({shown})"
-    if turned:
-        return Held((Relation(kind="dequantised" if packed else "cast", text=text), _container(turned)), False)
-    return Held((Relation(kind="quantised" if packed else "cast", text=text), _container(turned)), False)
+    kind: Kind = ("dequantised" if turned else "quantised") if packed else "cast"
+    return Held((Relation(kind=kind, text=text), _container(turned)))
 
 
 def _container(turned: bool) -> Relation:
@@ -85,14 +83,14 @@ def _reason(remark: Remark) -> str:
 def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
     settings, view = container.adapter, container.view
     if settings is None or view is None:
-        return Held((), None, ("The adapter's file could not be read.",))
+        return Held((), ("The adapter's file could not be read.",))
     shapes = {name: entry.shape for name, entry in view.entries.items()}
     try:
         result = compare_adapter(settings, shapes, blueprint)
     except DocumentError as error:
-        return Held((), None, (printable(str(error), None),))
+        return Held((), (printable(str(error), None),))
     if result.unread:
-        return Held((), None, (printable(f"The adapter: {result.unread}.", None),))
+        return Held((), (printable(f"The adapter: {result.unread}.", None),))
     wrong = [one.code for one in result.findings if one.severity == "error"]
     what = f"{printable(settings.method, 40)}, {plural(result.adapted, 'module')}, {plural(len(shapes), 'tensor')}"
     if wrong:
@@ -103,4 +101,4 @@ def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
         )
     else:
         text = f"is an adapter for A ({what})" if not turned else f"is a model that the adapter A fits ({what})"
-    return Held((Relation(kind="adapter", text=text),), bool(wrong))
+    return Held((Relation(kind="adapter", text=text),))

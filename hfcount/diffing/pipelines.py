@@ -58,10 +58,12 @@ def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
         return None
     expected = next(iter(found.values())).expected
     met = [one.met for one in found.values()]
-    some = expected == "finetune" and all(parts[name].same_structure for name in found)
-    whole = True in met if some else False not in met
+    one_is_enough = expected == "finetune" and all(parts[name].same_structure for name in found)
     reasons = "; ".join(f"{printable(name)}: {one.reason}" for name, one in found.items())
-    told = None if None in met and (not some or True not in met) and (some or False not in met) else whole
+    if one_is_enough in met:
+        told: bool | None = one_is_enough
+    else:
+        told = None if None in met else not one_is_enough
     return Expectation(expected=expected, met=told, reason=reasons)
 
 

@@ -1,13 +1,13 @@
 """Hybrid Ling and Ring: Kimi Delta Attention alternating with latent attention, balanced experts."""
 
 from hfcount import keys
+from hfcount.components import ling
 from hfcount.mapper import Config
-from hfcount.parts import altered, correction_bias, embedding, mla, network, pre_norm, rms_norm, stack, with_head
+from hfcount.parts import embedding, network, pre_norm, rms_norm, stack, with_head
 from hfcount.parts.conversions import CONVOLUTION, packed
 from hfcount.parts.mixers import kimi_delta
-from hfcount.parts.sparse import shared_moe
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bailing_hybrid",)  # transformers 5.23: modeling_bailing_hybrid.py
 IGNORED = ("moe_renormalize", "num_expert_group")
@@ -50,18 +50,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def latent(a: MLA) -> Block:
-        out = Linear(a.heads * a.value_dim, d, a.bias)
-        return altered(mla(d, a), o_proj=None, dense=out, g_proj=Linear(d, a.heads))
-
     def sparse(m: MoE) -> Block:
-        gate = block("router", weight=Tensor((m.experts, d)), expert_bias=correction_bias(m))
-        return altered(shared_moe(d, m), gate=gate)
+        return ling.experts(d, m, balanced=True)
 
     def layer(one: Layer) -> Block:
         mixer = one.mixer
         linear = kimi_delta(d, mixer, ranked=False, out="dense") if isinstance(mixer, DeltaNet) else None
-        return pre_norm(d, attention=linear or latent(one.latent), mlp=network(d, one, sparse))
+        return pre_norm(d, attention=linear or ling.latent(d, one.latent, gated=True), mlp=network(d, one, sparse))
 
     # Only the classes with a head store the embedding under its old name.
     table = "embed_tokens" if s.head == "base" else "word_embeddings"

@@ -1,24 +1,11 @@
 """Ring-linear and Ling 2.5: lightning attention, and in the last layer of each group grouped or latent attention."""
 
 from hfcount import keys
+from hfcount.components import ling
 from hfcount.mapper import Config
-from hfcount.parts import (
-    altered,
-    correction_bias,
-    drafting,
-    embedding,
-    fused_qkv,
-    mla,
-    network,
-    pre_norm,
-    rms_norm,
-    shared_moe,
-    stack,
-    with_head,
-)
-from hfcount.parts.ffn import router
+from hfcount.parts import altered, network, pre_norm, rms_norm
 from hfcount.spec import GQA, MLA, Layer, Lightning, Mixer, MoE, Sizes, Spec, flag
-from hfcount.tree.nodes import Block, Linear, Node, block
+from hfcount.tree.nodes import Block, Linear
 
 # bailing_moe_linear.py of ml-explore/mlx-lm 0.32.2; of sgl-project/sglang 0.5.23 for latent attention, only read
 MODEL_TYPES = ("bailing_moe_linear",)
@@ -67,34 +54,24 @@ def blueprint(s: Spec[BailingMoeLinear]) -> Block:
 
     def attention(mixer: Mixer | None) -> Block:
         if isinstance(mixer, MLA):
-            return altered(mla(d, mixer), o_proj=None, dense=Linear(mixer.heads * mixer.value_dim, d, mixer.bias))
+            return ling.latent(d, mixer, gated=False)
         if isinstance(mixer, Lightning):
-            inner = mixer.heads * mixer.head_dim
-            plain = GQA(heads=mixer.heads, kv_heads=mixer.heads, head_dim=mixer.head_dim, out_bias=of.use_bias)
-            gates: dict[str, Node] = {"g_proj": Linear(d, inner), "g_norm": rms_norm(inner)}
-            plain = plain.replace(qkv_bias=of.use_bias or of.use_qkv_bias)
-            return Block({**_fused(d, plain, of.use_qk_norm), **gates}, "linear_attention")
+            return _lightning(d, mixer, of)
         assert isinstance(mixer, GQA)
-        return Block(_fused(d, mixer, of.use_qk_norm), "attention")
+        return ling.fused(d, mixer)
 
     def sparse(m: MoE) -> Block:
-        found = shared_moe(d, m, bias=m.bias)
-        if not of.moe_router_enable_expert_bias:
-            return found
-        return altered(found, gate=altered(router(d, m), expert_bias=correction_bias(m)))
+        return ling.experts(d, m, of.moe_router_enable_expert_bias)
 
     def layer(one: Layer) -> Block:
-        whole = pre_norm(d, attention=attention(one.mixer), mlp=network(d, one, sparse))
-        if not one.mtp:
-            return whole
-        return Block(drafting(d, one.replace(first=True, last=True), whole).children, "mtp")
+        return pre_norm(d, attention=attention(one.mixer), mlp=network(d, one, sparse))
 
-    layers = (*stack(s.layers, layer), *stack(s.stack("mtp"), layer))
-    body = block(word_embeddings=embedding(s.vocab, d), layers=layers, norm=rms_norm(d))
-    return with_head(s, body, table="word_embeddings")
+    return ling.model(s, layer)
 
 
-def _fused(d: int, a: GQA, normed: bool) -> dict[str, Node]:
-    norm = rms_norm(a.head_dim)
-    norms: dict[str, Node] = {"query_layernorm": norm, "key_layernorm": norm} if normed else {}
-    return {"query_key_value": fused_qkv(d, a), "dense": Linear(a.heads * a.head_dim, d, a.out_bias), **norms}
+def _lightning(d: int, a: Lightning, of: BailingMoeLinear) -> Block:
+    """Lightning attention: projections as those of grouped attention, and a gate with a norm."""
+    inner = a.heads * a.head_dim
+    plain = GQA(heads=a.heads, kv_heads=a.heads, head_dim=a.head_dim, qk_norm=of.use_qk_norm, out_bias=of.use_bias)
+    common = ling.fused(d, plain.replace(qkv_bias=of.use_bias or of.use_qkv_bias))
+    return Block(altered(common, g_proj=Linear(d, inner), g_norm=rms_norm(inner)).children, "linear_attention")

@@ -1,24 +1,13 @@
 """Ling 3: Kimi Delta Attention, and in the last layer of each group latent attention with a gate for each head."""
 
 from hfcount import keys
+from hfcount.components import ling
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.parts import (
-    altered,
-    correction_bias,
-    drafting,
-    embedding,
-    mla,
-    network,
-    pre_norm,
-    rms_norm,
-    shared_moe,
-    stack,
-    with_head,
-)
+from hfcount.parts import altered, network, pre_norm
 from hfcount.parts.mixers import kimi_delta
-from hfcount.spec import MLA, DeltaNet, Layer, MoE, Sizes, Spec, flag
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.spec import DeltaNet, Layer, MoE, Sizes, Spec, flag
+from hfcount.tree.nodes import Block, Tensor
 
 # bailing_moe_v3.py of ml-explore/mlx-lm 0.32.2 and of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("bailing_moe_v3",)
@@ -52,24 +41,16 @@ def spec(c: Config) -> Spec[BailingMoeV3]:
 def blueprint(s: Spec[BailingMoeV3]) -> Block:
     d = s.hidden
 
-    def latent(a: MLA) -> Block:
-        out = Linear(a.heads * a.value_dim, d, a.bias)
-        return altered(mla(d, a), o_proj=None, dense=out, g_proj=Linear(d, a.heads))
+    def attention(one: Layer) -> Block:
+        mixer = one.mixer
+        if isinstance(mixer, DeltaNet):
+            return altered(kimi_delta(d, mixer, ranked=not s.own.no_kda_lora), A_log=Tensor((mixer.key_heads,)))
+        return ling.latent(d, one.latent, gated=True)
 
     def sparse(m: MoE) -> Block:
-        gate = block("router", weight=Tensor((m.experts, d)), expert_bias=correction_bias(m))
-        return altered(shared_moe(d, m), gate=gate)
+        return ling.experts(d, m, balanced=True)
 
     def layer(one: Layer) -> Block:
-        mixer = one.mixer
-        linear = None
-        if isinstance(mixer, DeltaNet):
-            linear = altered(kimi_delta(d, mixer, ranked=not s.own.no_kda_lora), A_log=Tensor((mixer.key_heads,)))
-        whole = pre_norm(d, attention=linear or latent(one.latent), mlp=network(d, one, sparse))
-        if not one.mtp:
-            return whole
-        return Block(drafting(d, one.replace(first=True, last=True), whole).children, "mtp")
+        return pre_norm(d, attention=attention(one), mlp=network(d, one, sparse))
 
-    layers = (*stack(s.layers, layer), *stack(s.stack("mtp"), layer))
-    body = block(word_embeddings=embedding(s.vocab, d), layers=layers, norm=rms_norm(d))
-    return with_head(s, body, table="word_embeddings")
+    return ling.model(s, layer)

@@ -1,14 +1,10 @@
 """ControlNet++: one ControlNet for images of many kinds, which it tells apart by an embedding (xinsir, 2024)."""
 
-from hfcount.components.conditions import Conditions
-from hfcount.components.unet_keys import Stages
-from hfcount.components.unet_stages import Halves
-from hfcount.components.unets import read_stages
-from hfcount.keys import denoising, diffusion
+from hfcount.components.control import Control
+from hfcount.keys import diffusion
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.diffusion import conv, time_embedding
-from hfcount.parts.diffusion_control import hint, outlets
+from hfcount.parts.diffusion import time_embedding
 from hfcount.spec import Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -18,12 +14,7 @@ MODEL_TYPES = ("ControlNetUnionModel",)
 
 
 class ControlNetUnion(Sizes):
-    stages: Stages
-    conditions: Conditions
-    halves: Halves
-    hints: tuple[int, ...]
-    in_channels: int = size("C_i")
-    conditioning_channels: int = size("C_h")
+    control: Control
     num_control_type: int = size("n_k")
     num_trans_channel: int = size("d_k")
     num_trans_head: int = size("h_k")
@@ -33,39 +24,24 @@ class ControlNetUnion(Sizes):
 
 
 def spec(c: Config) -> Spec[ControlNetUnion]:
-    stages = read_stages(c, upward=False, middle=False)
     if not c.is_null("encoder_hid_dim_type"):
         said = "encoder_hid_dim_type is given, and this class takes none."
         raise c.error("contradiction", said, "encoder_hid_dim_type", "Set it to null.")
-    first, memory = stages.down[0].width, stages.down[0].memory
-    conditions = Conditions.of(c, first, memory, control=True)
-    halves = Halves.of(c, conditions.time)
-    denoising.activation(c, "act_fn")
-    hints = diffusion.stage_widths(c, "conditioning_embedding_out_channels", "H")
-    own = ControlNetUnion.read(c, stages=stages, conditions=conditions, halves=halves, hints=hints)
+    own = ControlNetUnion.read(c, control=Control.of(c, middle=False))
     if own.num_trans_channel % own.num_trans_head:
         said = f"num_trans_channel is {own.num_trans_channel:,}, no multiple of num_trans_head, {own.num_trans_head:,}."
         raise c.error("not-divisible", said, "num_trans_channel", "Correct one of them.")
-    return diffusion.diffusing(c, own, stages.deepest)
+    return diffusion.diffusing(c, own, own.control.stages.deepest)
 
 
 def blueprint(s: Spec[ControlNetUnion]) -> Block:
-    of, stages, halves, d = s.own, s.own.stages, s.own.halves, s.own.num_trans_channel
-    first, last = stages.down[0].width, stages.deepest
-    beyond = [1] * (len(stages.down) - 1) + [0]
-    outputs = [(one.width, one.layers + more) for one, more in zip(stages.down, beyond, strict=True)]
-    return block(
-        conv_in=conv(of.in_channels, first),
-        **{**of.conditions.tensors(), "encoder_hid_proj": None},
-        controlnet_cond_embedding=hint(of.conditioning_channels, of.hints, first),
+    of, d, time = s.own, s.own.num_trans_channel, s.own.control.conditions.time
+    return of.control.tensors(
+        encoder_hid_proj=None,
         task_embedding=Tensor((of.num_control_type, d), component="embedding"),
         transformer_layes=Repeat(Indices.below(of.num_trans_layer), _layer(d)),
         spatial_ch_projs=Linear(d, of.num_proj_channel, True, "projector"),
-        control_add_embedding=time_embedding(of.addition_time_embed_dim * of.num_control_type, of.conditions.time),
-        down_blocks=halves.down(stages.down),
-        mid_block=halves.middle(stages),
-        controlnet_down_blocks=outlets(first, outputs),
-        controlnet_mid_block=conv(last, last, 1),
+        control_add_embedding=time_embedding(of.addition_time_embed_dim * of.num_control_type, time),
     )
 
 

@@ -108,18 +108,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)
     apart |= dict.fromkeys(_long_tokenizers(documents), "longer than what is read of a tokenizer")
-    return Weights(
-        named,
-        documents.shards.sizes([*named, *beside]),
-        beside,
-        apart,
-        documents.shards.whole,
-        documents.files if documents.sizes is None else documents.sizes,
-        documents.sizes is not None,
-        index,
-        _companions(documents),
-        documents.layout,
-    )
+    return _weights(documents, index, named, beside, apart)
 
 
 def pickled_names(files: Iterable[str]) -> list[str]:
@@ -143,11 +132,22 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
         index = None  # which transformers does not read then
     named: Collection[str] = index.shards if index else {single} if single in there else parts
     named = named or {name for name in there if kind(name) in (PICKLES, OWN)}
+    return _weights(documents, index, named, (), {})
+
+
+def _weights(
+    documents: Documents,
+    index: Index | None,
+    named: Collection[str],
+    beside: Sequence[str],
+    apart: Mapping[str, str],
+) -> Weights:
+    """The weight files of these names, with what is known of the checkpoint besides."""
     return Weights(
         named,
-        documents.shards.sizes(named),
-        (),
-        {},
+        documents.shards.sizes([*named, *beside]),
+        beside,
+        apart,
         documents.shards.whole,
         documents.files if documents.sizes is None else documents.sizes,
         documents.sizes is not None,

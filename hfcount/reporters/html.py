@@ -1,31 +1,27 @@
 """The report as one self-contained HTML page: it opens from disk and requests nothing from the network.
 
-All values of a report pass through Jinja's escaping, and control and bidirectional characters are shown as escapes. The
-positions of tiles are computed here, so that the page is complete without its script.
+The positions of tiles are computed here, so that the page is complete without its script.
 """
 
 import re
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hfcount.figures import ComponentCount
 from hfcount.report.model import Report
-from hfcount.reporters import headline, values
+from hfcount.reporters import headline, pages, values
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS, role
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.looked import looked
 from hfcount.reporters.text import number, origin, outcome, part_rows, remarks, serving, share, verdict
 from hfcount.reporters.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
-from hfcount.text import plural, printable
+from hfcount.text import plural
 
 ROWS = 500
 """Rows of a list that are shown; of the rest the page gives the number."""
@@ -62,8 +58,7 @@ def render(reports: Sequence[Report]) -> str:
         tally=tally,
         style=style,
         script=script,
-        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none';"
-        " form-action 'none'",
+        policy=pages.policy(style, script),
     )
 
 
@@ -91,19 +86,12 @@ def _because(report: Report) -> str:
 @cache
 def environment() -> Environment:
     """What makes the page of its templates."""
-    environment = Environment(
-        loader=PackageLoader("hfcount.reporters"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=lambda value: printable(value, None) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = pages.environment("hfcount.reporters")
     environment.filters |= {
         "number": number,
         "binary": lambda size: "unknown" if size is None else binary(size),
         "plural": plural,
-        "real": lambda value: "" if value is None else f"{value:.4g}",
+        "real": pages.real,
         "role": role,
         "symbols": _SYMBOL.findall,
     }
@@ -119,11 +107,7 @@ def environment() -> Environment:
 
 def resource(name: str) -> str:
     """A file beside the templates."""
-    return files("hfcount.reporters").joinpath("templates", name).read_text("utf-8")
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
+    return pages.resource("hfcount.reporters", name)
 
 
 def modelled(name: str, report: Report) -> Model:

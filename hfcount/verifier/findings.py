@@ -111,6 +111,10 @@ class Outcome:
         """Adds a finding."""
         self.findings.append(finding)
 
+    def errors_first(self) -> None:
+        """Puts notes behind errors, each as they were reported."""
+        self.findings.sort(key=lambda one: one.severity != "error")
+
 
 def finding_of(error: BrokenRule, file: str) -> Finding:
     """The finding of a document that breaks a rule; `file` is that document's, unless the error names one."""
