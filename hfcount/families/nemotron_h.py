@@ -1,14 +1,20 @@
 """Nemotron-H and Nemotron 3: layers of one mixer each: Mamba-2, attention, a network or experts (arXiv:2504.03624)."""
 
+from collections.abc import Callable, Sequence
+
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, drafting, embedding, gqa, mlp, rms_norm, stack, with_head
 from hfcount.parts.ffn import correction_bias, experts
 from hfcount.parts.mixers import mamba2
-from hfcount.spec import GQA, SSM, Layer, MoE, Sizes, Spec, size
+from hfcount.spec import GQA, SSM, Layer, Layers, MoE, Sizes, Spec, size
+from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("nemotron_h",)  # transformers 5.23: modeling_nemotron_h.py
+# transformers 5.23: modeling_nemotron_h.py; for layers of their own sizes, configs/nemotron_h.py and
+# models/nemotron_h.py of sgl-project/sglang 0.5.23
+MODEL_TYPES = ("nemotron_h", "nemotron_h_puzzle")
+CLASSES = ("NemotronHPuzzleForCausalLM",)
 SPELLINGS = {r"\bbackbone\.": "model."}
 MERGED = {f"experts.{way}_proj": (f"experts.*.{way}_proj.weight",) for way in ("up", "down")}
 
@@ -20,31 +26,90 @@ class NemotronH(Sizes):
 
 
 def spec(c: Config) -> Spec[NemotronH]:
+    searched = c.family == "nemotron_h_puzzle"
+    if searched:
+        c.kind = "nemotron_h"  # whose class says what absent keys mean
     own = NemotronH.read(c)
+    layers = _searched(c, own) if searched else _listed(c)
+    steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    further = (_searched_ahead if searched else _listed_ahead)(c, steps)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=keys.ahead(c, further))
+    return whole.replace(tied=False).having(own)  # the head is its own, whatever the config says
+
+
+def _made(c: Config) -> dict[str, Callable[[], Layer]]:
+    """What makes a layer of each kind from a config, or from what it says of one block."""
 
     def sparse() -> Layer:
         ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts"))
         shared, bias = c.int("moe_shared_expert_intermediate_size"), c.bool("mlp_bias", default=False)
         return Layer(ffn=ffn.replace(shared=shared, bias=bias))
 
-    made = {
+    return {
         "linear_attention": lambda: Layer(mixer=_wide_mamba2(c)),
         "full_attention": lambda: Layer(mixer=keys.attention(c, head_dim=128)),
         "mlp": lambda: Layer(ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))),
         "moe": sparse,
     }
+
+
+def _listed(c: Config) -> list[Layers]:
+    """Layers by a list or a text with the kind of each."""
     listed = ("layers_block_type", "layer_types")
     pattern = keys.spelled(c, "hybrid_override_pattern", "ME*-")
     key = next(filter(c.given, listed), "hybrid_override_pattern")
     given = keys.kinds(c, *listed) if key in listed else pattern
     c.int("num_hidden_layers", default=None)  # in configs, without effect: there are as many layers as kinds
-    layers = keys.by_kind(c, made, given, key, len(given))
-    steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    return keys.by_kind(c, _made(c), given, key, len(given))
+
+
+def _listed_ahead(c: Config, steps: int) -> Sequence[Layers]:
     drafts = keys.kinds(c, "mtp_layers_block_type")
     drafts = drafts or keys.spelled(c, "mtp_hybrid_override_pattern", "*E")
-    mtp = keys.ahead(c, keys.repeated(c, made, drafts, steps) if steps else ())
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=mtp)
-    return whole.replace(tied=False).having(own)  # the head is its own, whatever the config says
+    return keys.repeated(c, _made(c), drafts, steps) if steps else ()
+
+
+def _searched_ahead(c: Config, steps: int) -> Sequence[Layers]:
+    key = "mtp_block_configs"
+    if not steps:
+        c.entries(key)  # in configs, without effect
+        return ()
+    rounds = {str(place): _made(one)[kind] for place, (one, kind) in enumerate(_blocks(c, key))}
+    return keys.repeated(c, rounds, list(rounds), steps)
+
+
+def _searched(c: Config, own: NemotronH) -> list[Layers]:
+    """Layers by block_configs: each has the config's keys, but for those that its block gives another value."""
+    c.int("num_hidden_layers", default=None)
+    alike: dict[str, list[int]] = {}
+    blocks = _blocks(c, "block_configs")
+    for place, (one, kind) in enumerate(blocks):
+        if NemotronH.read(one) != own:
+            said = f"block_configs[{place}] has a moe_latent_size of its own, which is not described."
+            raise c.error("not-described", said, "block_configs")
+        alike.setdefault(f"{kind} {c.entries('block_configs')[place]}", []).append(place)
+    made = [(numbers, blocks[numbers[0]]) for numbers in alike.values()]
+    return [Layers(indices=Indices.of(numbers), layer=_made(one)[kind]()) for numbers, (one, kind) in made]
+
+
+def _blocks(c: Config, key: str) -> list[tuple[Config, str]]:
+    """The config as each block of a list changes it, and the block's kind."""
+    found, given = [], c.entries(key)
+    if not given:
+        raise c.error("list-length", f"{key} lists no block.", key, "Give the kind and the sizes of each layer.")
+    for place, changed in enumerate(given):
+        if not isinstance(changed, dict):
+            raise c.malformed(f"{key}[{place}] is no object.", key)
+        one = c.varied(f"{key}[{place}]", changed)
+        kind = _KINDS.get(one.str("block_type"))
+        if kind is None:
+            said = f"{key}[{place}] is of a kind that the family does not know."
+            raise c.error("unknown-kind", said, key, observed=one.str("block_type"))
+        found.append((one, kind))
+    return found
+
+
+_KINDS = {"mamba": "linear_attention", "attention": "full_attention", "mlp": "mlp", "moe": "moe"}
 
 
 def blueprint(s: Spec[NemotronH]) -> Block:
@@ -65,7 +130,8 @@ def blueprint(s: Spec[NemotronH]) -> Block:
 
     body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm_f=rms_norm(d))
     further = stack(s.stack("mtp"), layer)
-    tree = with_head(s, body, prefix="backbone", table="embeddings")
+    prefix = "model" if s.family == "nemotron_h_puzzle" else "backbone"
+    tree = with_head(s, body, prefix=prefix, table="embeddings")
     return altered(tree, mtp=block("mtp", layers=further) if further else None)
 
 

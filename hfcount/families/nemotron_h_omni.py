@@ -8,8 +8,18 @@ from hfcount.parts.composite import rebased
 from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
-MODEL_TYPES = ("nemotron_h_omni",)  # transformers 5.23: modeling_nemotron_h_omni.py
-IGNORED = ("force_image_size", "sampling_rate")
+# transformers 5.23: modeling_nemotron_h_omni.py; for the first releases, nano_nemotron_vl.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("nemotron_h_omni", "NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3")
+CLASSES = ("NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3")
+IGNORED = (
+    "force_image_size",
+    "max_sequence_length",
+    "norm_mean",
+    "norm_std",
+    "patch_size",
+    "sampling_rate",
+    "use_thumbnail",
+)
 SPELLINGS = {
     r"^mlp1\.0\.": "multi_modal_projector.layer_norm.",
     r"^mlp1\.1\.": "multi_modal_projector.linear_1.",
@@ -49,12 +59,12 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     read, told = _named(c, "text_config", "llm_config"), _named(c, "audio_config", "sound_config")
     inner = c.part(read)
     inner.kind = inner.kind or "nemotron_h"
-    text, seen = families.part(c, read), keys.only(c, families.part(c, "vision_config"), "radio")
-    frames, narrow = c.int("video_temporal_patch_size"), c.int("vision_hidden_size", "vit_hidden_size")
-    spanned = seen.sizes(Radio).frames
-    if frames != spanned:
-        said = f"video_temporal_patch_size is {frames:,}, and {spanned:,} in vision_config."
-        raise c.error("contradiction", said, "video_temporal_patch_size", "Correct one of them.")
+    c.kind = "nemotron_h_omni"  # whose class means the same by absent keys
+    trained = c.part("vision_config").given("args")
+    seen = keys.only(c, families.part(c, "vision_config", "radio" if trained else ""), "radio")
+    text, narrow = families.part(c, read), c.int("vision_hidden_size", "vit_hidden_size")
+    if not trained:  # else it is a key of the tower alone
+        _check_frames(c, seen.sizes(Radio).frames)
     if narrow != seen.hidden:
         said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
         c.cannot_run("contradiction", said, "vision_hidden_size", "Correct one of them.")
@@ -67,8 +77,15 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs
         towers["audio"] = families.part(c, told, "parakeet_encoder" if known else "")
         own = own.replace(sound=Sound.read(heard))
-    heads = keys.named(Omni_Reasoning_V3="conditional_generation")
+    heads = keys.named(Omni_Reasoning_V3="conditional_generation", Nano_VL_V2="conditional_generation")
     return keys.composite(c, text, towers, key=read, heads=heads).replace(tied=text.tied).having(own)
+
+
+def _check_frames(c: Config, spanned: int) -> None:
+    frames = c.int("video_temporal_patch_size")
+    if frames != spanned:
+        said = f"video_temporal_patch_size is {frames:,}, and {spanned:,} in vision_config."
+        raise c.error("contradiction", said, "video_temporal_patch_size", "Correct one of them.")
 
 
 def _named(c: Config, now: str, before: str) -> str:

@@ -9,8 +9,10 @@ from hfcount.spec import Dense, Layer, Patches, Sizes, Spec
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
-MODEL_TYPES = ("radio",)  # transformers 5.23: modeling_radio.py
-IGNORED = ("image_size", "patch_dim", "video_patch_dim")
+# transformers 5.23: modeling_radio.py; for the recipe of the first releases, hf_model.py and vit_patch_generator.py of
+# NVlabs/RADIO, and radio.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("radio",)
+IGNORED = ("image_size", "max_resolution", "patch_dim", "preferred_resolution", "video_patch_dim")
 SPELLINGS = {
     r"radio_model\.model\.patch_generator\.video_embedder\.": "embeddings.video_patch_projection.",
     r"radio_model\.model\.patch_generator\.embedder\.": "embeddings.patch_projection.",
@@ -24,6 +26,9 @@ MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")
 
 
 class Radio(Sizes):
+    """What RADIO alone has; `scaled` if its layers have the scales that transformers gives them."""
+
+    scaled: bool
     gated: bool
     tokens: int
     frames: int
@@ -33,6 +38,12 @@ class Radio(Sizes):
 
 
 def spec(c: Config) -> Spec[Radio]:
+    if c.given("args"):
+        return _trained(c)
+    return _sized(c)
+
+
+def _sized(c: Config, scaled: bool = True) -> Spec[Radio]:
     d, bias, side = c.int("hidden_size"), c.bool("qkv_bias", default=True), c.int("patch_size")
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
@@ -43,6 +54,7 @@ def spec(c: Config) -> Spec[Radio]:
     null = c.is_null("video_temporal_patch_size")
     own = Radio.read(
         c,
+        scaled=scaled,
         gated=gated,
         tokens=c.int("num_cls_tokens", minimum=0) + c.int("num_registers", minimum=0),
         frames=0 if null else keys.dim("P_t", c.int("video_temporal_patch_size")),
@@ -54,12 +66,78 @@ def spec(c: Config) -> Spec[Radio]:
     return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours).having(own)
 
 
+# By the names of timm: width, layers, heads.
+_NAMED = {
+    "vit_small_patch16_224": (384, 12, 6),
+    "vit_base_patch16_224": (768, 12, 12),
+    "vit_large_patch16_224": (1024, 24, 16),
+    "vit_huge_patch16_224": (1280, 32, 16),
+}
+_FURTHER = ("adaptor_names", "feature_normalizer_config", "inter_feature_normalizer_config")
+
+
+def _trained(c: Config) -> Spec[Radio]:
+    """The tower by the arguments that it was trained with: a name of timm, teachers, multiples of registers."""
+    args = c.part("args")
+    args.assuming(dict.fromkeys(args.names()))  # what is not asked for below told the training
+    _check_plain(c, _FURTHER)
+    _check_plain(args, ("model_norm", "model_kwargs"))
+    name, side = args.choice("model", tuple(_NAMED)), c.int("patch_size", default=16)
+    frames = c.int("video_temporal_patch_size", default=1)
+    if frames > 1 and not c.bool("separate_video_embedder", default=True):
+        said = "separate_video_embedder is false: one projection of images and videos is not described."
+        raise c.error("not-described", said, "separate_video_embedder")
+    width, depth, heads = _NAMED[name]
+    tokens, learned = _teachers(args)
+    usual = {
+        "hidden_size": width,
+        "num_hidden_layers": depth,
+        "num_attention_heads": heads,
+        "mlp_ratio": 4,
+        "num_channels": int(args.int("in_chans", default=_COLOURS)),
+        "max_img_size": round(args.int("cpe_max_size", default=2048) / side) * int(side),
+        "num_cls_tokens": tokens,
+        "num_registers": 0,  # added below
+        "summary_idxs": learned,
+        "video_temporal_patch_size": None,
+    }
+    sided = args.part(name, defaults=usual).varied("", {"patch_size": int(side)}, c.source("patch_size"))
+    found = _sized(sided, scaled=False)
+    own = found.own.replace(tokens=tokens + _registers(args, tokens), frames=keys.dim("P_t", frames))
+    return found.having(own if frames > 1 else own.replace(frames=0))
+
+
+def _check_plain(c: Config, names: tuple[str, ...]) -> None:
+    for key in names:
+        if c.value(key):
+            raise c.error("not-described", f"{key} asks for parts that are not described.", key)
+
+
+def _registers(args: Config, tokens: int) -> int:
+    """Tokens that stand for nothing: their number, or as many as make all such tokens a multiple, at least one."""
+    number = args.int("cpe_num_registers", default=None, minimum=0)
+    multiple = args.int("register_multiple", default=None, minimum=0)
+    return number or (multiple * (tokens // multiple + 1) - tokens if multiple else 0)
+
+
+def _teachers(args: Config) -> tuple[int, list[int]]:
+    """The number of tokens that stand for the whole image, and which of the teachers learned from such a token."""
+    given = args.entries("teachers")
+    for place, one in enumerate(given):
+        if not isinstance(one, dict) or not isinstance(one.get("name"), str):
+            raise args.malformed(f"teachers[{place}] is no object with a name.", "teachers")
+    each = args.bool("cls_token_per_teacher", default=False)
+    learned = [place for place, one in enumerate(given) if one.get("use_summary", True)]
+    return len({one["name"] for one in given}) if each else 1, learned
+
+
 _COLOURS, _SUMMARIES = 3, 2  # where the config lists none
 
 
 def blueprint(s: Spec[Radio]) -> Block:
     d, of = s.hidden, s.own
-    scale = block("other", lambda1=Tensor((d,), presence="dispensable"))  # the first checkpoints have none
+    lambda1 = Tensor((d,), presence="dispensable")  # the first checkpoints have none
+    scale = block("other", lambda1=lambda1) if of.scaled else None
 
     def layer(one: Layer) -> Block:
         wide = one.dense.width
