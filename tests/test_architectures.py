@@ -44,6 +44,12 @@ def test_a_class_tells_which_of_the_architectures_of_its_type_it_is(name: str) -
         hfcount.blueprint({**values, "architectures": ["LlavaMptForCausalLM"]})
 
 
+def test_a_model_whose_parts_are_in_folders_says_which() -> None:
+    parts = {f"{name}_cfg": {} for name in ("llm", "vision_tower", "mm_projector")}
+    with pytest.raises(UnknownArchitecture, match=r"llm, vision_tower, mm_projector\. --subfolder takes one"):
+        hfcount.blueprint({"model_type": "llava_llama", "architectures": ["LlavaLlamaModel"], **parts})
+
+
 JUDGED = [
     name
     for name, recorded in RECORDED.items()

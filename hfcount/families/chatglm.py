@@ -6,6 +6,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, fused_qkv, fused_swiglu, layer_norm, mlp, rms_norm, stack
 from hfcount.parts.classic import positions
+from hfcount.parts.composite import gated_projection
 from hfcount.parts.vision import convolution, patch_convolution
 from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, Tied, block, buffer
@@ -46,16 +47,10 @@ def spec(c: Config) -> Spec[Chatglm]:
 
 def _vision(s: Spec) -> Block:
     d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
-    wide = Linear(d, width)
-    network = block(
-        linear_proj=Linear(d, d),
-        norm1=layer_norm(d),
-        dense_h_to_4h=wide,
-        gate_proj=wide,
-        dense_4h_to_h=Linear(width, d),
-    )
     ends, halves = Tensor((1, 1, d)), convolution(seen, d, 2)
-    return altered(families.tower(s, "vision"), linear_proj=network, conv=halves, boi=ends, eoi=ends)
+    return altered(
+        families.tower(s, "vision"), linear_proj=gated_projection(d, d, width), conv=halves, boi=ends, eoi=ends
+    )
 
 
 def blueprint(s: Spec[Chatglm]) -> Block:

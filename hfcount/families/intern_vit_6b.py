@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, rms_norm, stack
-from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.parts.vision import patch_convolution
 from hfcount.spec import Layer, Sizes, Spec, flag
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("intern_vit_6b",)  # modeling_intern_vit.py of OpenGVLab/InternVL2-4B
 CLASSES = ("InternVisionModel",)
@@ -14,25 +14,27 @@ IGNORED = ("use_flash_attn",)
 
 class InternVit6b(Sizes):
     rms_norm: bool
+    dummies: int  # heads beyond those of the config, so that more ranks can share them
     qkv_bias: bool = flag(absent=False)
     qk_normalization: bool = flag(absent=True)
 
 
 def spec(c: Config) -> Spec[InternVit6b]:
     c.assuming({"num_attention_heads": 25})
-    own = InternVit6b.read(c, rms_norm=c.str("norm_type", default="layer_norm") == "rms_norm")
+    own = InternVit6b.read(c, rms_norm=c.str("norm_type", default="layer_norm") == "rms_norm", dummies=0)
     return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(own)
 
 
 def blueprint(s: Spec[InternVit6b]) -> Block:
     d, scale = s.hidden, Tensor((s.hidden,))
     norm = rms_norm(d) if s.own.rms_norm else layer_norm(d)
-    normed = block(q_norm=rms_norm(d), k_norm=rms_norm(d)).children if s.own.qk_normalization else {}
-    attention = fused_square_attention(d, s.own.qkv_bias)
 
     def layer(one: Layer) -> Block:
+        inner = d + s.own.dummies * one.attention.head_dim if s.own.dummies else d
+        both = block(q_norm=rms_norm(inner), k_norm=rms_norm(inner)) if s.own.qk_normalization else block()
+        into, out = Linear(d, 3 * inner, s.own.qkv_bias), Linear(inner, d, True)
         return block(
-            attn=Block({**attention.children, **normed}, "attention"),
+            attn=block("attention", qkv=into, proj=out, **both.children),
             mlp=mlp(d, one.dense.width),
             norm1=norm,
             norm2=norm,

@@ -42,6 +42,10 @@ class LlavaQwen(Sizes):
 
 def spec(c: Config) -> Spec[LlavaQwen]:
     heads = keys.named(("ForCausalLM",))
+    folders = [name for name in ("llm", "vision_tower", "mm_projector") if c.has(f"{name}_cfg")]
+    if folders and not c.has("mm_vision_tower"):  # llava_arch.py of NVlabs/VILA
+        said = f"this is VILA, whose parts are in folders of their own: {', '.join(folders)}. --subfolder takes one."
+        raise UnknownArchitecture(f"{c.where}: {said}")
     keys.head_of(c, heads)  # other classes have these types, too, and other keys
     name, kind = c.str("mm_vision_tower"), c.str("mm_projector_type", default="linear")
     tower = next((one for pattern, one in _TOWERS.items() if re.fullmatch(pattern, name)), None)

@@ -20,7 +20,8 @@ CLASSES = ("MiniMaxText01ForCausalLM", "MiniMaxM1ForCausalLM")
 
 
 def spec(c: Config) -> Spec:
-    if c.int("shared_intermediate_size", default=0, minimum=0):
+    shared = c.ints("shared_intermediate_size", alone=True, minimum=0) or [0]  # one for each layer, or for all
+    if any(shared):
         raise UnknownArchitecture(f"{c.where}: {c.family} is not described with a shared expert.")
     full = keys.attention(c, alone=True)
     linear = Lightning(heads=full.heads, head_dim=full.head_dim)

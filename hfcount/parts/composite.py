@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hfcount.parts.model import lm_head
+from hfcount.parts.norms import layer_norm
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied, block
 
@@ -59,6 +60,21 @@ def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more
 def two_layers(inputs: int, out: int) -> Block:
     """A projection of two layers. Tensors: linear1 (d_o, d), linear2 (d_o, d_o), with biases."""
     return block("projector", linear1=Linear(inputs, out, True), linear2=Linear(out, out, True))
+
+
+def gated_projection(inputs: int, d: int, width: int) -> Block:
+    """The network behind EVA-CLIP's tower in CogVLM and GLM-4V (arXiv:2311.03079).
+
+    Tensors: linear_proj (d, d_v), norm1 (d), dense_h_to_4h and gate_proj (d_ff, d), dense_4h_to_h (d, d_ff).
+    """
+    wide = Linear(d, width)
+    return block(
+        linear_proj=Linear(inputs, d),
+        norm1=layer_norm(d),
+        dense_h_to_4h=wide,
+        gate_proj=wide,
+        dense_4h_to_h=Linear(width, d),
+    )
 
 
 def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:

@@ -1,0 +1,36 @@
+"""MiniMax-VL-01 as it was released: CLIP's tower and two projections before MiniMax-Text-01 (arXiv:2501.08313)."""
+
+from hfcount import families, keys
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.parts import altered
+from hfcount.parts.composite import llava
+from hfcount.spec import Spec
+from hfcount.text import printable
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+# minimax_vl_01.py of vLLM 0.11.0, and the names in the index of MiniMaxAI/MiniMax-VL-01
+MODEL_TYPES = ("minimax_vl_01",)
+IGNORED = ("image_grid_pinpoints", "image_seq_length", "process_image_mode", "vision_feature_layer")
+
+
+def spec(c: Config) -> Spec:
+    text = families.part(c, "text_config", "minimax_text_01")
+    towers = {"vision": families.part(c, "vision_config")}
+    known = towers["vision"].family
+    if known != "clip_vision_model":
+        raise UnknownArchitecture(f"{c.where}: {c.family} is described with CLIP's tower, not {printable(known, 60)}.")
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
+
+
+def blueprint(s: Spec) -> Block:
+    d, seen = s.hidden, s.part("vision").hidden
+    tower = families.tower(s, "vision")
+    projector = block("projector", linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True))
+    return llava(
+        s,
+        families.base(s),
+        vision_tower=Block({"vision_model": altered(tower, post_layernorm=None)}, "vision", 0),  # stored without
+        multi_modal_projector=projector,
+        image_newline=Tensor((d,), component="projector"),
+    )
