@@ -113,6 +113,22 @@ def test_an_unknown_type_names_the_nearest(model_type: str, nearest: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("model_type", "whole"),
+    [
+        ("gemma4_unified_audio", "gemma4_unified"),
+        ("gemma4_unified_vision", "gemma4_unified"),
+        ("idefics_perciever", "idefics"),
+        ("sapiens2_head", "sapiens2"),
+        ("vibevoice_diffusion", "vibevoice"),
+    ],
+)
+def test_a_part_that_no_class_saves_by_itself_names_the_whole(model_type: str, whole: str) -> None:
+    said = rf"as a part of {whole} alone, and no class that saves it by itself: read the config of the whole\.$"
+    with pytest.raises(UnknownArchitecture, match=said):
+        hfcount.blueprint({"model_type": model_type})
+
+
+@pytest.mark.parametrize(
     "model_type",
     [
         *"os sys __init__ __main__ ../x ./qwen3 qwen3.py qwen3/ hfcount.families.qwen3 .qwen3 qwen3.spec".split(),

@@ -28,7 +28,14 @@ MERGED = {"mm_projector_id": "patch_merge", "add_pre_mm_projector_layer_norm": T
 EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2}
 LATENT = {"q_lora_rank": 7, "kv_lora_rank": 5, "qk_nope_head_dim": 4, "qk_rope_head_dim": 2, "v_head_dim": 3}
 SHARED = EXPERTS | {"num_shared_experts": 2, "expert_hidden_dim": 8, "first_k_dense_replace": 1, "route_every_n": 1}
+SPEECH = "mm_whisper_embeddings.whisper_encoder.transformer"
 ATTENTION = {"wq": (24, 12), "wk": (12, 12), "wv": (12, 12), "wo": (12, 24)}
+
+
+def heard(**changes: Any) -> dict[str, Any]:
+    """What params.json says of an encoder of speech."""
+    encoder = {"dim": 8, "n_layers": 2, "hidden_dim": 16, "n_heads": 2, "audio_encoding_args": {"num_mel_bins": 5}}
+    return {"whisper_model_args": {"encoder_args": encoder | changes, "downsample_args": {"downsample_factor": 2}}}
 
 
 def _shapes(params: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -54,6 +61,12 @@ def test_a_text_model() -> None:
         ({"vision_encoder": VISION}, "vision_language_adapter.w_in.bias", (12,)),
         ({"vision_encoder": VISION | MERGED}, "patch_merger.merging_layer.weight", (8, 32)),
         ({"vision_encoder": VISION | MERGED}, "pre_mm_projector_norm.weight", (8,)),
+        ({"multimodal": heard()}, "mm_whisper_embeddings.tok_embeddings.weight", (50, 12)),
+        ({"multimodal": heard()}, "mm_whisper_embeddings.whisper_encoder.conv_layers.0.weight", (8, 5, 3)),
+        ({"multimodal": heard()}, f"{SPEECH}.layers.N.attention.wo.bias", (8,)),
+        ({"multimodal": heard()}, f"{SPEECH}.layers.N.feed_forward.w1.weight", (16, 8)),
+        ({"multimodal": heard()}, f"{SPEECH}.layers.N.ffn_norm.bias", (8,)),
+        ({"multimodal": heard()}, "mm_whisper_embeddings.audio_language_projection.0.weight", (12, 16)),
         (LATENT, "layers.N.attention.wkv_a_with_mqa.weight", (7, 12)),
         (LATENT | {"q_lora_rank": None}, "layers.N.attention.wq.weight", (24, 12)),
         (LATENT | {"moe": SHARED}, "layers.N.attention.wq_a.weight", (7, 12)),
@@ -132,6 +145,32 @@ def test_a_draft_that_takes_its_embedding_and_head_of_another_model(tmp_path: Pa
         assert hfcount.verify(str(tmp_path)).verdict == verdict
 
 
+def test_positions_of_speech_are_not_stored() -> None:
+    names = [one.name for one in mistral.blueprint(PARAMS | {"multimodal": heard()}, WHERE).tensors()]
+    text, tower, projection = 3 * 9 + 3, 2 * 15 + 2 + 4, 2
+    assert len(names) == text + tower + projection
+    assert not [name for name in names if "positions" in name or "language_model" in name or name.startswith("tok_")]
+
+
+def test_packed_as_compressed_tensors_does(tmp_path: Path) -> None:
+    weights = {"num_bits": 8, "type": "float", "symmetric": True, "strategy": "tensor", "dynamic": False}
+    group = {"targets": ["Linear"], "weights": weights, "input_activations": None}
+    settings = {"quant_method": "compressed_tensors", "format": "float-quantized", "ignore": ["output"]}
+    params = PARAMS | {"quantization": settings | {"config_groups": {"group_0": group}}}
+    (tmp_path / "params.json").write_text(json.dumps(params))
+    stored: Tensors = {}
+    for one in mistral.blueprint(PARAMS, WHERE).tensors():
+        packs = one.name.startswith("layers.") and len(one.shape) == 2
+        stored[one.name] = ("F8_E4M3" if packs else "BF16", tuple(one.shape))
+        if packs:
+            stored[f"{one.name}_scale"] = ("BF16", (1,))
+    (tmp_path / "consolidated.safetensors").write_bytes(raw(stored))
+    assert hfcount.verify(str(tmp_path)).verdict == "verified"
+    del stored["layers.0.attention.wq.weight_scale"]
+    (tmp_path / "consolidated.safetensors").write_bytes(raw(stored))
+    assert hfcount.verify(str(tmp_path)).verdict == "mismatch"
+
+
 def test_a_tied_head_is_not_stored() -> None:
     names = {one.name for one in mistral.blueprint(PARAMS | {"tied_embeddings": True}, WHERE).leaves if not one.tied_to}
     assert "tok_embeddings.weight" in names
@@ -149,7 +188,14 @@ def test_a_tied_head_is_not_stored() -> None:
         ({"quantization": "fp8"}, ConfigError, 'quantization is "fp8", and must be an object'),
         ({"model_type": "mamba", "n_heads": None}, UnknownArchitecture, "model_type in params"),
         ({"use_biases": True}, UnknownArchitecture, "use_biases in params"),
-        ({"multimodal": {"whisper_model_args": {}}}, UnknownArchitecture, "multimodal in params"),
+        ({"multimodal": {"vision_encoder_args": {}}}, UnknownArchitecture, "vision_encoder_args in multimodal"),
+        ({"multimodal": {"whisper_model_args": {}}}, ConfigError, "encoder_args is null, and must be an object"),
+        ({"multimodal": heard(causal=True)}, UnknownArchitecture, "Voxtral Realtime's, is not described"),
+        ({"multimodal": heard(head_dim=3)}, UnknownArchitecture, "head_dim 3 of encoder_args, where its heads give 4"),
+        ({"multimodal": heard(n_kv_heads=1)}, UnknownArchitecture, "n_kv_heads 1 of encoder_args"),
+        ({"multimodal": heard(hidden_dim=15)}, UnknownArchitecture, "a projection of 2 frames"),
+        ({"multimodal": heard(dim="8")}, ConfigError, '"8" for dim'),
+        ({"multimodal": heard(), "tied_embeddings": True}, UnknownArchitecture, "tied_embeddings brings"),
         (LATENT | {"moe": SHARED | {"use_load_balancing_bias": True}}, UnknownArchitecture, "use_load_balancing_bias"),
         ({"moe": SHARED}, UnknownArchitecture, "num_shared_experts in moe"),
         ({"vision_encoder": VISION | {"mm_projector_id": "patch_merge"}}, UnknownArchitecture, "without a norm"),

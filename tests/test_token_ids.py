@@ -74,6 +74,11 @@ def test_ids_are_told_together(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("number", "severity"), [(151_935, []), (151_936, ["note"])])
+def test_text_beside_codes_has_an_embedding_of_its_own(number: int, severity: list[str], tmp_path: Path) -> None:
+    assert [one for one, _, _ in said(recorded("qwen3_tts", tts_bos_token_id=number), tmp_path)] == severity
+
+
 def test_a_long_list_is_cut(tmp_path: Path) -> None:
     ((_, message, _),) = said(LLAMA | {"eos_token_id": list(range(50, 60))}, tmp_path)
     assert "eos_token_id is 52 and 7 more ids, and" in message

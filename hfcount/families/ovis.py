@@ -11,7 +11,8 @@ from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # modeling_ovis.py of AIDC-AI/Ovis2-1B, modeling_ovis2_5.py of AIDC-AI/Ovis2.5-2B, modeling_aimv2.py of
-# AIDC-AI/Ovis2-1B, modeling_siglip2_navit.py of AIDC-AI/Ovis
+# AIDC-AI/Ovis2-1B, modeling_siglip2_navit.py of AIDC-AI/Ovis, modeling_aimv2_navit_rope.py of
+# OPPOer/AndesVL-1B-Instruct
 MODEL_TYPES = ("ovis", "ovis2_5")
 IGNORED = ("depths", "multimodal_max_length", "tau")
 
@@ -93,12 +94,14 @@ class OvisAimv2(Sizes):
 
 
 def aimv2_spec(c: Config) -> Spec[OvisAimv2]:
-    """AIMv2's vision tower as it was released, and as Ovis 2 has it (arXiv:2411.14402)."""
+    """AIMv2's vision tower as it was released, as Ovis 2 and AndesVL have it (arXiv:2411.14402)."""
+    rotary = c.family == "andesvl_aimv2" and not c.bool("preserve_original_pe", default=False)
     c = c.assuming(_ABSENT)
     bias, seen = c.bool("use_bias"), keys.patches(c)
     own = OvisAimv2.read(c, use_bias=bias)
     ffn = Dense(width=c.int("intermediate_size"), bias=bias)
-    return keys.tower(c, ffn=ffn, indivisible="built", patches=seen, positions=keys.squares(c)).having(own)
+    rows = None if rotary else keys.squares(c)
+    return keys.tower(c, ffn=ffn, indivisible="built", patches=seen, positions=rows).having(own)
 
 
 def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
@@ -112,7 +115,7 @@ def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
         return block(attn=attention, norm_1=rms_norm(d), mlp=network, norm_2=rms_norm(d))
 
     patches = block(proj=patch_convolution(s), norm=rms_norm(d))
-    places = Tensor((1, s.positions or 0, d), component="embedding")
+    places = None if s.positions is None else Tensor((1, s.positions, d), component="embedding")
     trunk = block(blocks=stack(s.layers, layer), post_trunk_norm=rms_norm(d))
     return block(preprocessor=block(patchifier=patches, pos_embed=places), trunk=trunk)
 
@@ -160,12 +163,19 @@ def navit_blueprint(s: Spec[Siglip2Navit]) -> Block:
     return block(vision_model=block(embeddings=table, encoder=encoder, post_layernorm=layer_norm(d)))
 
 
+_NAVIT_IGNORED = ("fullatt_block_indexes", "temporal_patch_size", "window_size")
+
 PARTS = (
-    families.Family(("ovis_aimv2",), aimv2_spec, aimv2_blueprint),
+    families.Family(
+        ("ovis_aimv2", "andesvl_aimv2"),
+        aimv2_spec,
+        aimv2_blueprint,
+        ignored=(*_NAVIT_IGNORED, "disable_rope", "hidden_stride", "interpolate_pe_method", "max_pixels", "min_pixels"),
+    ),
     families.Family(
         ("siglip2_navit",),
         navit_spec,
         navit_blueprint,
-        ignored=("fullatt_block_indexes", "temporal_patch_size", "use_rope", "window_size"),
+        ignored=(*_NAVIT_IGNORED, "use_rope"),
     ),
 )

@@ -4,15 +4,16 @@ Source: mistral-inference 1.6 (args.py, transformer.py, moe.py, vision_encoder.p
 mistral_large_3.py, pixtral.py, transformers_utils/configs/mistral.py).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hfcount.building import build
-from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.errors import UnknownArchitecture
+from hfcount.layouts import voxtral
+from hfcount.layouts.params import known, size
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
-from hfcount.text import printable, shown
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
 
 _TEXT = {
@@ -66,15 +67,6 @@ _SHARED = {
 """Of experts beside shared ones, with the first layers dense."""
 
 _ROUTING = ("expert_model_parallel", "expert_parallel", "renorm_strategy", "routed_scale")
-_UNUSED: Mapping[str, Collection[object]] = {
-    "causal": (True,),
-    "model_type": ("transformer",),
-    "route_every_n": (1,),
-    "use_biases": (False,),
-    "use_load_balancing_bias": (False,),
-}
-"""Keys that bring other tensors with other values than these."""
-
 # Keys that change neither names nor shapes.
 _NEUTRAL = {
     "activation",
@@ -89,9 +81,12 @@ _NEUTRAL = {
     "yarn",
     "llama_4_scaling",
     "max_batch_size",
+    "model_max_length",
+    "model_parallel",
     "tied_embeddings",
     "quantization",
     "moe",
+    "multimodal",
     "vision_encoder",
 }
 _NAMES = {
@@ -142,7 +137,8 @@ def built(config: Config) -> Blueprint:
 
 def renamed(model: Blueprint) -> Blueprint:
     """A blueprint of transformers under the names of this layout."""
-    return replace(model, tree=Block(_renamed(model.tree), model.tree.component, model.tree.repeats))
+    children = voxtral.renamed(_renamed(model.tree)) if "audio_tower" in model.tree.children else _renamed(model.tree)
+    return replace(model, tree=Block(children, model.tree.component, model.tree.repeats))
 
 
 def otherwise(blueprint: Blueprint, names: Sequence[str]) -> Blueprint | None:
@@ -159,25 +155,30 @@ def otherwise(blueprint: Blueprint, names: Sequence[str]) -> Blueprint | None:
 
 def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The config of transformers that describes the same model; raises as `blueprint` does."""
-    _known(params, "params", (*_TEXT, *_NEUTRAL, *_LATENT), where)
+    known(params, "params", (*_TEXT, *_NEUTRAL, *_LATENT), where)
     packed = _packed(params.get("quantization"), where)
-    text: dict[str, Any] = {new: _size(params, key, where) for key, new in _TEXT.items()}
+    text: dict[str, Any] = {new: size(params, key, where) for key, new in _TEXT.items()}
     text |= {"tie_word_embeddings": params.get("tied_embeddings") is True, "sliding_window": None}
     text |= _experts(params, where) | packed
-    vision = params.get("vision_encoder")
+    vision, heard = params.get("vision_encoder"), params.get("multimodal")
+    if heard is not None:
+        return voxtral.config(text, known(heard, "multimodal", ("whisper_model_args",), where), where)
     if vision is None:
         return {**text, "architectures": [_CLASSES[text["model_type"]]]}
-    return _seeing(text, _known(vision, "vision_encoder", (*_VISION, *_AROUND), where), where)
+    return _seeing(text, known(vision, "vision_encoder", (*_VISION, *_AROUND), where), where)
 
 
 _CLASSES = {"mistral": "MistralForCausalLM", "mixtral": "MixtralForCausalLM", "deepseek_v3": "DeepseekV3ForCausalLM"}
 
 
-def _packed(values: object, where: str) -> dict[str, Any]:
+def _packed(values: Any, where: str) -> dict[str, Any]:
     """What announces packed weights, if anything does."""
     if values is None or values == {}:
         return {}
-    settings = _known(values, "quantization", ("qformat_weight", "qscheme_act", "qscheme_weight"), where)
+    method = values.get("quant_method") if isinstance(values, Mapping) else None
+    if isinstance(method, str) and method.lower().replace("_", "-") == "compressed-tensors":
+        return {"quantization_config": {**values, "quant_method": "compressed-tensors"}}
+    settings = known(values, "quantization", ("qformat_weight", "qscheme_act", "qscheme_weight"), where)
     return {"quantization_config": {"quant_method": "mistral fp8", **settings}}
 
 
@@ -186,27 +187,27 @@ def _experts(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     experts, latent = params.get("moe"), any(params.get(key) is not None for key in _LATENT)
     if experts is None and not latent:
         return {"model_type": "mistral"}
-    inner = {} if experts is None else _known(experts, "moe", (*_SHARED, *_ROUTING), where)
+    inner = {} if experts is None else known(experts, "moe", (*_SHARED, *_ROUTING), where)
     if not latent:
-        _known(inner, "moe", ("num_experts", "num_experts_per_tok", *_ROUTING), where)
-        text = {"num_local_experts": _size(inner, "num_experts", where), "model_type": "mixtral"}
-        return text | {"num_experts_per_tok": _size(inner, "num_experts_per_tok", where)}
-    text = {new: _size(params, key, where) for key, new in _LATENT.items() if key != "q_lora_rank"}
-    text["q_lora_rank"] = None if params.get("q_lora_rank") is None else _size(params, "q_lora_rank", where)
+        known(inner, "moe", ("num_experts", "num_experts_per_tok", *_ROUTING), where)
+        text = {"num_local_experts": size(inner, "num_experts", where), "model_type": "mixtral"}
+        return text | {"num_experts_per_tok": size(inner, "num_experts_per_tok", where)}
+    text = {new: size(params, key, where) for key, new in _LATENT.items() if key != "q_lora_rank"}
+    text["q_lora_rank"] = None if params.get("q_lora_rank") is None else size(params, "q_lora_rank", where)
     if experts is None:  # every layer is dense
         dense = {"num_experts": 1, "num_shared_experts": 1, "num_experts_per_tok": 1}
         dense |= {"expert_hidden_dim": params["hidden_dim"], "first_k_dense_replace": params["n_layers"]}
         inner = {**dense, "num_expert_groups": 1, "num_expert_groups_per_tok": 1}
     some = {"num_expert_groups": 1, "num_expert_groups_per_tok": 1, **inner}
     text |= {
-        new: _size(some, key, where, least=0 if key == "first_k_dense_replace" else 1) for key, new in _SHARED.items()
+        new: size(some, key, where, least=0 if key == "first_k_dense_replace" else 1) for key, new in _SHARED.items()
     }
     return {**text, "model_type": "deepseek_v3", "num_nextn_predict_layers": 0}
 
 
 def _seeing(text: dict[str, Any], vision: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The config with Pixtral's tower: Mistral 3 merges patches, and normalises them before."""
-    tower: dict[str, Any] = {key: _size(vision, key, where, _DEFAULTS.get(key)) for key in _VISION}
+    tower: dict[str, Any] = {key: size(vision, key, where, _DEFAULTS.get(key)) for key in _VISION}
     tower["model_type"] = "pixtral"
     tied, bias = text.pop("tie_word_embeddings"), vision.get("adapter_bias", True)
     above = {"quantization_config": text.pop("quantization_config")} if "quantization_config" in text else {}
@@ -216,37 +217,10 @@ def _seeing(text: dict[str, Any], vision: Mapping[str, Any], where: str) -> dict
     if vision.get("mm_projector_id") == "patch_merge":
         if vision.get("add_pre_mm_projector_layer_norm") is not True:
             raise UnknownArchitecture(f"{where}: merged patches without a norm before are not described.")
-        merge = _size(vision, "spatial_merge_size", where, 2)
+        merge = size(vision, "spatial_merge_size", where, 2)
         names = ["Mistral3ForConditionalGeneration"]
         return {**whole, "model_type": "mistral3", "spatial_merge_size": merge, "architectures": names}
     return {**whole, "model_type": "llava", "architectures": ["LlavaForConditionalGeneration"]}
-
-
-def _known(values: object, name: str, keys: Collection[str], where: str) -> Mapping[str, Any]:
-    """An object of these keys alone; another key may bring tensors that are not described."""
-    if not isinstance(values, Mapping):
-        raise ConfigError(
-            f"{where}: {name} is {shown(values)}, and must be an object.", variant="unknown-kind", key=name
-        )
-    if unknown := [key for key in values if values[key] is not None and not _is_known(key, values[key], keys)]:
-        what = f"{printable(unknown[0], 60)} in {name}"
-        brings = f"how quantization by {what} packs weights" if name == "quantization" else f"what {what} brings"
-        raise UnknownArchitecture(f"{where}: {brings} is not described.")
-    return values
-
-
-def _is_known(key: str, value: object, keys: Collection[str]) -> bool:
-    return key in keys or value in _UNUSED.get(key, ())
-
-
-def _size(values: Mapping[str, Any], key: str, where: str, default: int | None = None, least: int = 1) -> int:
-    value = values.get(key, default)
-    if value is None:
-        raise ConfigError(f"{where} has no {key}.", "HF101", key=key, fix="Download it again, or add the key.")
-    if type(value) is not int or value < least:
-        said = f"{where} has {shown(value)} for {key}, and must give a positive number."
-        raise ConfigError(said, variant="out-of-range", key=key)
-    return value
 
 
 def _renamed(tree: Block) -> dict[str, Node]:

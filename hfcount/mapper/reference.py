@@ -112,6 +112,12 @@ def knows(model_type: str) -> bool:
     return f"\n{json.dumps(model_type)}: ".encode() in _file()
 
 
+def wholes(kind: str) -> list[str]:
+    """The model_types of transformers whose configs hold one of this type by default."""
+    every = (line.split(b'"', 2) for line in _file().splitlines() if b'["' + kind.encode() + b'",' in line)
+    return sorted(parts[1].decode() for parts in every)
+
+
 def is_of_diffusers(kind: str) -> bool:
     """Whether diffusers has a model class of this name."""
     return f"\n{json.dumps(kind)}: ".encode() in _diffusers()

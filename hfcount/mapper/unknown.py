@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection
 
-from hfcount.mapper.classes import HEAD, known, plain, stem
+from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.reader import Config
-from hfcount.mapper.reference import diffusers_version, is_of_diffusers, knows, version
+from hfcount.mapper.reference import diffusers_version, is_of_diffusers, knows, version, wholes
 from hfcount.text import printable
 
 _LISTS = "`hfcount architectures` lists the known."
@@ -49,8 +49,20 @@ def unknown_type(model_type: str, types: Collection[str]) -> str:
     # A type that is several times as long as any other is near to none.
     near = get_close_matches(model_type[:200].lower(), sorted(types), n=3, cutoff=_NEAR)
     said += f" Nearest known: {', '.join(near)}." if near else f" {_LISTS}"
-    by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
-    return f"{said}{by if knows(model_type) else ''}"
+    return f"{said}{_by_transformers(model_type)}"
+
+
+def _by_transformers(model_type: str) -> str:
+    """What transformers does with a type, as the end of a message; "" if it does not have it."""
+    if not knows(model_type):
+        return ""
+    if classes(model_type):
+        return f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
+    of = " and of ".join(wholes(model_type)) or "other models"
+    return (
+        f" transformers {version()} has it as a part of {of} alone, and no class that saves it by itself: read the"
+        " config of the whole."
+    )
 
 
 def own_code(c: Config) -> str:

@@ -13,7 +13,7 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.finding import Severity
 from hfcount.verifier.findings import Outcome
 
-_VOCABULARIES = ("vocab_size", "padded_vocab_size", "decoder_vocab_size")
+_VOCABULARIES = ("vocab_size", "text_vocab_size", "padded_vocab_size", "decoder_vocab_size")
 _PLACEHOLDERS = ("image_token", "video_token", "audio_token")
 _ALWAYS = ("pad_token", "decoder_start_token")
 _UNREAD = r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|placeholder|extra_id)(?![a-z])"

@@ -1,0 +1,44 @@
+"""Reading a params.json: objects of keys that are known, and sizes."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.text import printable, shown
+
+_UNUSED: Mapping[str, Collection[object]] = {
+    "causal": (True,),
+    "model_type": ("transformer",),
+    "route_every_n": (1,),
+    "use_biases": (False,),
+    "use_load_balancing_bias": (False,),
+}
+"""Keys that bring other tensors with other values than these."""
+
+
+def known(values: object, name: str, keys: Collection[str], where: str) -> Mapping[str, Any]:
+    """An object of these keys alone; another key may bring tensors that are not described."""
+    if not isinstance(values, Mapping):
+        raise ConfigError(
+            f"{where}: {name} is {shown(values)}, and must be an object.", variant="unknown-kind", key=name
+        )
+    if unknown := [key for key in values if values[key] is not None and not _is_known(key, values[key], keys)]:
+        what = f"{printable(unknown[0], 60)} in {name}"
+        brings = f"how quantization by {what} packs weights" if name == "quantization" else f"what {what} brings"
+        raise UnknownArchitecture(f"{where}: {brings} is not described.")
+    return values
+
+
+def _is_known(key: str, value: object, keys: Collection[str]) -> bool:
+    return key in keys or value in _UNUSED.get(key, ())
+
+
+def size(values: Mapping[str, Any], key: str, where: str, default: int | None = None, least: int = 1) -> int:
+    """A whole number of at least `least`, which is required unless there is a default."""
+    value = values.get(key, default)
+    if value is None:
+        raise ConfigError(f"{where} has no {key}.", "HF101", key=key, fix="Download it again, or add the key.")
+    if type(value) is not int or value < least:
+        said = f"{where} has {shown(value)} for {key}, and must give a positive number."
+        raise ConfigError(said, variant="out-of-range", key=key)
+    return value
