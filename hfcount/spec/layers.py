@@ -28,6 +28,8 @@ class Layer(Frozen):
         parallel_mixer: a second mixer of the same tokens.
         shares_kv: whether the layer uses the keys and values of an earlier one.
         repeats: how often a token passes through it.
+        later_window: the most tokens that passes after the first keep of their own, if these also read what the first
+            keeps; None if each pass is as the first.
         stage_width: elements of what a stage of layers makes, where stages differ.
         cross_attention: whether it attends to another sequence, too.
         memory: elements of that sequence's tokens, if not as many as of its own.
@@ -42,6 +44,7 @@ class Layer(Frozen):
     parallel_mixer: Mixer | None = None
     shares_kv: bool = False
     repeats: int = 1
+    later_window: int | None = None
     stage_width: int | None = None
     cross_attention: bool = False
     memory: int | None = None
