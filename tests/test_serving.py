@@ -203,6 +203,12 @@ MIMO_FLASH = recorded("mimo_v2_flash", sliding_window=128, sliding_window_size=1
             "4 * 128 * head_dim + (context // 4 + 2 * (2 * 3 + 4)) * (head_dim + index_head_dim)"
             " + (context // 128 + 2 * 127) * head_dim",
         ),
+        # Two of seven layers compress, 2 tokens into one and each alone; the others read what these keep.
+        (
+            recorded("deepseek_v41"),
+            1000,
+            "7 * 128 * 20 + (context // 2 + context) * (20 + 14) + 2 * 20",
+        ),
         # Of the five layers three have an indexer.
         (recorded("minimax_m3"), 1000, "context * (5 * 2 * num_key_value_heads * head_dim + 3 * 14)"),
         # The first of two passes keeps all, the second what is in its window.

@@ -1,14 +1,13 @@
 """DeepSeek-V4: several residual streams, attention to compressed tokens, experts chosen by hash in the first layers."""
 
-from collections.abc import Iterator
-
 from hfcount import keys
+from hfcount.components.compressed import compressed
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.conversions import W_EXPERTS
 from hfcount.parts.ffn import correction_bias, experts
 from hfcount.parts.streams import mixer, streamed
-from hfcount.spec import GQA, Entries, Layer, Layers, MoE, Record, Sizes, Spec, size
+from hfcount.spec import GQA, Layer, Layers, MoE, Record, Sizes, Spec, size
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
@@ -75,43 +74,19 @@ def spec(c: Config) -> Spec[DeepseekV4]:
     keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     ffn = ffn.replace(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
-    networks = _hashed(c)
+    networks, compressing = _hashed(c), _compressing(c)
     layers = [
-        Layers(indices=both, layer=Layer(mixer=mixer, ffn=ffn, own=one.replace(hashed=hashed)))
-        for part, one in _compressing(c)
-        for mixer in [attention.replace(entries=tuple(_entries(c, attention, one)))]
+        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=one.replace(hashed=hashed)))
+        for part, one in compressing
         for some, hashed in networks
         if (both := intersection(part, some)).count
     ]
-    windows = keys.sliding_everywhere(c, default=128)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows).having(own)
-
-
-def _entries(c: Config, a: GQA, one: DeepseekV4Layer) -> Iterator[Entries]:
-    """What a layer keeps of all tokens: compressed ones, and where groups overlap an indexer's keys of them.
-
-    Of tokens whose group is not complete it keeps value and gate, and where groups overlap those of the group before
-    too. Source: transformers 5.23, modeling_deepseek_v4.py, DeepseekV4HCACache and DeepseekV4CSACache.
-    """
-    if not one.rate:
-        return
-    waiting, products = 2 * (one.rate - 1), 2 * a.heads * a.head_dim
-    if not one.overlap:
-        yield Entries(
-            kind="compressed", rate=one.rate, width=a.head_dim, waiting=waiting * a.head_dim, products=products
-        )
-        return
-    waiting, width, heads = 2 * waiting + 2 * one.rate, c.int("index_head_dim"), c.int("index_n_heads")
-    yield Entries(
-        kind="compressed",
-        rate=one.rate,
-        width=a.head_dim,
-        waiting=waiting * a.head_dim,
-        top_k=c.int("index_topk", default=512),
-        products=products,
+    entries = tuple(
+        kept for part, one in compressing for kept in compressed(c, attention, part, one.rate or 0, one.overlap)
     )
-    scores = heads * (width + 1)
-    yield Entries(kind="indexer", rate=one.rate, width=width, waiting=waiting * width, products=scores)
+    windows = keys.sliding_everywhere(c, default=128)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows, entries=entries)
+    return whole.having(own)
 
 
 def _hashed(c: Config) -> list[tuple[Indices, bool]]:

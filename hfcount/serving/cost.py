@@ -9,6 +9,7 @@ multiply-add is two floating-point operations.
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import ceil
 from typing import NamedTuple
 
@@ -115,7 +116,7 @@ def cost(blueprint: Blueprint) -> Cost:
 
 def kept(spec: Spec) -> list[MixerCost]:
     """What the mixers of a model cache and compute, by kind."""
-    return _merged(_mixers(spec))
+    return _merged(chain(_mixers(spec), _beside(spec)))
 
 
 def cache_width(name: str | None) -> int | None:
@@ -141,10 +142,16 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
             for layers, window in _spans(part, mixer, spec):
                 for one in _kept(mixer, spec.hidden):
                     own = one if keeps else one._replace(per_token=0, state=0)
-                    limit = None if one.merged else window
-                    yield from _passes(own._replace(layers=layers, window=limit), part.layer)
+                    yield from _passes(own._replace(layers=layers, window=window), part.layer)
         if keeps and part.layer.convolved:
             yield _of("convolution", 0, part.layer.convolved)._replace(layers=int(part.indices.count))
+
+
+def _beside(spec: Spec) -> Iterator[MixerCost]:
+    """What layers read beside their tokens."""
+    for one in spec.entries:
+        found = _of(one.kind, one.width, one.waiting, one.top_k, one.products)
+        yield found._replace(layers=int(one.indices.count), merged=int(one.rate))
 
 
 def _passes(one: MixerCost, layer: Layer) -> Iterator[MixerCost]:
@@ -189,9 +196,6 @@ def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
         if mixer.index_dim:  # which scores blocks of tokens by the mean of their keys
             scores = -(-mixer.index_heads * mixer.index_dim // mixer.index_block)
             yield _of("indexer", mixer.index_dim, per_position=scores)
-        for entries in mixer.entries:
-            one = _of(entries.kind, entries.width, entries.waiting, entries.top_k, entries.products)
-            yield one._replace(merged=int(entries.rate))
     elif isinstance(mixer, MLA):
         per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
         yield _of(name, mixer.kv_lora_rank + mixer.rope_dim, top_k=mixer.top_k, per_position=per_position)

@@ -39,26 +39,6 @@ class Frozen(Record):
                 own[name] = Dim.named(letter, value)
 
 
-class Entries(Frozen):
-    """What attention reads beside the keys and values of its tokens: entries that each stand for several tokens.
-
-    Args:
-        kind: what they are, such as `compressed`.
-        rate: how many tokens one stands for.
-        width: elements of one; 0 if an earlier layer keeps them.
-        waiting: the most elements that are kept of tokens whose entry is not complete.
-        top_k: the most entries that are read; None for all.
-        products: multiply-adds for each that is read.
-    """
-
-    kind: str
-    rate: int
-    width: int
-    waiting: int = 0
-    top_k: int | None = None
-    products: int = 0
-
-
 class GQA(Frozen):
     """Attention with grouped key/value heads; MHA when `kv_heads` equals `heads`, MQA when it is 1.
 
@@ -68,7 +48,6 @@ class GQA(Frozen):
         gated: whether the query projection also makes a gate for the output, which doubles it.
         value_dim: the width of a head's values if it differs from that of its keys.
         keys_are_values: whether a key is also the value, so that it is kept once.
-        entries: what it reads beside its tokens, which no window limits.
         scored: products per score (2 if one is with a relative position).
         weighed: how many heads' values each head weighs.
         conv_cache: elements of convolution input the layer caches, if it has short convolutions around attention.
@@ -87,7 +66,6 @@ class GQA(Frozen):
     gated: bool = False
     value_dim: Annotated[int, symbol("h_v")] | None = None
     keys_are_values: bool = False
-    entries: tuple[Entries, ...] = ()
     products_per_score: int = 1
     values_per_head: int = 1
     conv_cache: int = 0

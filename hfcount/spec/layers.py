@@ -133,3 +133,25 @@ class Window(Frozen):
 
     indices: Indices
     extent: Annotated[int, symbol("t_w")]
+
+
+class Entries(Frozen):
+    """What some layers read beside the keys and values of their tokens: entries that each stand for several tokens.
+
+    Args:
+        indices: the layers, by their numbers.
+        kind: what the entries are, such as `compressed`.
+        rate: how many tokens one stands for.
+        width: elements of one; 0 if an earlier layer keeps them.
+        waiting: the most elements that are kept of tokens whose entry is not complete.
+        top_k: the most entries that are read; None for all.
+        products: multiply-adds for each that is read.
+    """
+
+    indices: Indices
+    kind: str
+    rate: int
+    width: int = 0
+    waiting: int = 0
+    top_k: int | None = None
+    products: int = 0
