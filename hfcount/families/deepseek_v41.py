@@ -2,6 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.components.compressed import sharing
+from hfcount.components.stages import BESIDE, Stages
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import lm_head, rms_norm, stack
 from hfcount.parts.ffn import correction_bias, experts
@@ -15,6 +16,7 @@ from hfcount.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block
 # sgl-project/sglang 0.5.23
 MODEL_TYPES = ("deepseek_v41", "deepseek_v41_text")
 IGNORED = (
+    *BESIDE,
     "compress_rope_theta",
     "engram_compressed_vocab_size",
     "engram_vocab_size",
@@ -24,7 +26,7 @@ IGNORED = (
     "q_head_norm",
 )
 
-_AHEAD = ("num_nextn_predict_layers", "dspark_block_size", "dspark_markov_rank", "dspark_target_layer_ids")
+_AHEAD = ("num_nextn_predict_layers", "dspark_markov_rank", "dspark_target_layer_ids")
 
 
 class DeepseekV41(Sizes):
@@ -34,6 +36,7 @@ class DeepseekV41(Sizes):
     o_lora_rank: int = size("r_o")
     index_n_heads: int = size("h_i")
     index_head_dim: int = size("h_di")
+    stages: Stages | None
     ahead: bool
     seen: bool
 
@@ -64,9 +67,13 @@ def spec(c: Config) -> Spec[DeepseekV41]:
     ffn = ffn.replace(shared=ffn.width * text.int("n_shared_experts", default=1, minimum=1))
     one = Layer(mixer=attention, ffn=ffn)
     layers = [Layers(indices=part, layer=one.replace(own=own)) for part, own in _kinds(text)]
-    towers = {"vision": families.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
-    ahead = any(text.value(key) or c.value(key) for key in _AHEAD)
-    own = DeepseekV41.read(text, o_groups=groups, ahead=bool(ahead), seen=bool(towers))
+    parts = {"vision": families.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
+    seen, drafted = bool(parts), text if any(text.value(key) for key in _AHEAD) else c
+    ahead, stages = any(drafted.value(key) for key in _AHEAD), Stages.read_from(drafted)
+    own = DeepseekV41.read(text, o_groups=groups, stages=stages, ahead=ahead, seen=seen)
+    if stages:
+        plain = DeepseekV41Layer(compresses=False, gated=False, selects=False, engram=None)
+        parts |= stages.layers(drafted, text, one.replace(own=plain))
     ratios, sources, selecting = _compressing(text, keys.layer_count(text))
     whole = keys.decoder_spec(
         text,
@@ -75,7 +82,7 @@ def spec(c: Config) -> Spec[DeepseekV41]:
         heads=("ForCausalLM", "ForConditionalGeneration"),
         windows=keys.sliding_everywhere(text, default=128),
         entries=sharing(text, attention, ratios, sources, selecting),
-        parts=towers,
+        parts=parts,
     )
     return whole.replace(tied=False).having(own)
 
@@ -152,7 +159,9 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
 
     mark = Tensor((d,), component="projector")
     marks: dict[str, Node] = {f"image_{name}": mark for name in ("start", "end", "newline")} if of.seen else {}
-    why = "layers that draft further tokens"
+    mtp: Node | None = Undescribed("layers that draft further tokens") if of.ahead else None
+    if of.stages:
+        mtp = of.stages.tensors(s, layer)
     return block(
         embed=embedding(s.vocab, d),
         layers=stack(s.layers, layer),
@@ -161,7 +170,7 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
         vision=families.tower(s, "vision") if of.seen else None,
         aligner=_aligner(s) if of.seen else None,
         **marks,
-        mtp=Undescribed(why) if of.ahead else None,
+        mtp=mtp,
     )
 
 
