@@ -11,7 +11,8 @@ class CachePart(Part):
     """What one layer of this kind caches.
 
     `layers` is the number of such layers. `window` is the most tokens it caches, null for all; `picked` is the most
-    cached tokens that it attends to, null for all.
+    cached tokens that it attends to, null for all. `merged` is how many tokens one entry stands for, where several
+    share it: then `bytes_per_token` is that of an entry, and `picked` counts entries; null if each token has its own.
     """
 
     kind: str
@@ -20,6 +21,7 @@ class CachePart(Part):
     state_bytes: int | None
     window: int | None
     picked: int | None = None
+    merged: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -47,9 +49,9 @@ class Memory(Part):
     """Memory for serving, in bytes.
 
     `weights_bytes` is the weights as stored, `weights` the same by dtype. `kv_bytes_per_token` is what one token adds
-    to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do not grow.
-    `kv_bytes` is cache and states of `batch` sequences of `context` tokens, `total_bytes` the same with the weights.
-    Unknown values are null, and `weights_why` and `why` say why.
+    to the cache in all layers, until windows are full, and its part of what tokens share, rounded up; `state_bytes` is
+    the states of one sequence, which do not grow. `kv_bytes` is cache and states of `batch` sequences of `context`
+    tokens, `total_bytes` the same with the weights. Unknown values are null, and `weights_why` and `why` say why.
 
     Of `available_bytes`, `fits` is whether `total_bytes` does (one token each, if no context was asked for), and
     `largest_context` the most tokens that `batch` sequences can have: 0 for none, null for any number where it fits.

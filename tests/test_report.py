@@ -171,7 +171,15 @@ def test_values(tmp_path: Path) -> None:
             "batch": 1,
             "kv_bytes": None,
             "parts": [
-                {"kind": "GQA", "layers": 3, "bytes_per_token": 24, "state_bytes": 0, "window": None, "picked": None}
+                {
+                    "kind": "GQA",
+                    "layers": 3,
+                    "bytes_per_token": 24,
+                    "state_bytes": 0,
+                    "window": None,
+                    "picked": None,
+                    "merged": None,
+                }
             ],
             "why": None,
             "total_bytes": None,

@@ -195,6 +195,29 @@ MIMO_FLASH = recorded("mimo_v2_flash", sliding_window=128, sliding_window_size=1
         (recorded("moshi"), 3001, "num_hidden_layers * sliding_window * 2 * num_key_value_heads * head_dim"),
         # The window reaches to both sides, and a decoder sees one of them.
         (recorded("modernbert-decoder"), 100, "(context + 2 * (local_attention // 2)) * 2 * hidden_size"),
+        # A key is its value. Four tokens become one and overlap: 3 (in two halves) and 4 wait, each with a gate; where
+        # 128 become one, 127 wait.
+        (
+            recorded("deepseek_v4"),
+            1000,
+            "4 * 128 * head_dim + (context // 4 + 2 * (2 * 3 + 4)) * (head_dim + index_head_dim)"
+            " + (context // 128 + 2 * 127) * head_dim",
+        ),
+        # Two of seven layers compress, 2 tokens into one and each alone; the others read what these keep.
+        (
+            recorded("deepseek_v41"),
+            1000,
+            "7 * 128 * 20 + (context // 2 + context) * (20 + 14) + 2 * 20",
+        ),
+        # Of the five layers three have an indexer.
+        (recorded("minimax_m3"), 1000, "context * (5 * 2 * num_key_value_heads * head_dim + 3 * 14)"),
+        # The first of two passes keeps all, the second what is in its window.
+        (recorded("iquestloopcoder"), 1000, "num_hidden_layers * 2 * num_key_value_heads * head_dim * (context + 64)"),
+        (
+            recorded("iquestloopcoder", loop_num=4, loop_window_size=7),
+            9,
+            "num_hidden_layers * 2 * num_key_value_heads * head_dim * (context + 3 * loop_window_size)",
+        ),
         (recorded("albert", num_hidden_groups=1), 512, 0),
         (recorded("xlnet", mem_len=None), 512, 0),
         *((recorded(name), 512, 0) for name in ("bert", "roberta", "vit", "big_bird")),
@@ -238,7 +261,6 @@ def test_who_keeps(values: Json, a_token: int | str) -> None:
         (recorded("bert", is_decoder=True, add_cross_attention=True), "encoder's output"),
         (recorded("gpt2", add_cross_attention=True), "encoder's output"),
         (recorded("mllama"), "images"),
-        (recorded("deepseek_v4"), "compressed"),
         (recorded("xlnet", mem_len=512), "segments"),
         (recorded("albert", num_hidden_groups=5), "equally often"),
     ],

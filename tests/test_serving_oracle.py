@@ -5,6 +5,8 @@ multiply-adds torch counts. Two rules make both sides mean the same:
 
 - A window of w tokens holds the present one, so between two tokens transformers keeps w - 1 of them.
 - A convolution of width w needs w - 1 earlier inputs; transformers keeps w.
+
+Keys that are the values too are kept once, although some caches hold them twice.
 """
 
 import importlib
@@ -75,6 +77,14 @@ FITTED: dict[str, Json] = {
     "codegen": {"rotary_dim": 8},
     "cosmos3_edge_text": SECTIONS,
     "deepseek_v2": {"num_experts_per_tok": 2},
+    # Of either length of context the last group is complete but for one token.
+    "deepseek_v4": {
+        "compress_rates": {"compressed_sparse_attention": 3, "heavily_compressed_attention": 6},
+        "compress_ratios": [0, 4, 128, 4, 128, 4],
+        "hc_mult": 2,
+        "o_groups": 2,
+        "o_lora_rank": 5,
+    },
     "dots3_note_text": {"layer_types": INDEXED, "per_layer_config": {}, "head_dim": 12},
     "ernie4_5_vl_moe_text": {
         "moe_intermediate_size": [32, 20],
@@ -95,6 +105,13 @@ FITTED: dict[str, Json] = {
     "hunyuan_vl_text": SECTIONS,
     "llama4_text": {"moe_layers": list(range(LAYERS))},
     "mamba2": {"num_heads": 4, "head_dim": 32},
+    "minimax_m3_vl_text": {
+        "layer_types": ["full_attention", "minimax_m3_sparse", "minimax_m3_sparse"] * 2,
+        "index_n_heads": 2,
+        "index_head_dim": 12,
+        "index_block_size": 4,
+        "index_topk_blocks": 3,
+    },
     "mistral_large4_text": {
         "kv_source_layers": [0, 1, 1, 3, 4, 4],
         "indexer_types": ["full", "full", "shared"] * 2,
@@ -208,8 +225,16 @@ def cached(model: Any, output: Json) -> tuple[int, int]:
         return 0, sum(state.numel() for layer in output["cache_params"].rnn_state.values() for state in layer)
     cache = output["past_key_values" if "past_key_values" in output else "cache_params"]
     cache = getattr(cache, "self_attention_cache", cache)
-    tensors = [getattr(layer, name, None) for layer in cache.layers for name in ("keys", "values", "indexer_keys")]
     states = [*getattr(cache, "linear_cache", ())]  # MiniMax's
+    tensors = []
+    for layer in cache.layers:
+        found = {name: getattr(layer, name, None) for name in ("keys", "values", "indexer_keys", "idx_keys")}
+        if torch.is_tensor(found["keys"]) and torch.equal(found["keys"], found["values"]):
+            del found["values"]  # which are the keys
+        tensors += found.values()
+        tensors += getattr(layer, "compressed_kv", {}).values()
+        for name in ("buffer_kv", "buffer_gate", "overlap_kv", "overlap_gate"):  # of tokens that wait for their group
+            states += getattr(layer, name, {}).values()
     for layer in cache.layers:
         states += getattr(layer, "recurrent_states", {}).values()
         whole = [state for state in getattr(layer, "conv_states", {}).values() if state is not None]
@@ -269,6 +294,8 @@ def built(name: str) -> tuple[Json, Cost, Any]:
 
 def tokens(part: MixerCost, context: int, name: str) -> int:
     """How many tokens transformers keeps, of a context that no further token follows yet."""
+    if part.merged:
+        return part.held(context)
     return context if part.window is None or name in MASKED else min(context, part.window - 1)
 
 
@@ -384,7 +411,8 @@ NO_TEXT = {"clvp", "pi0"}
 def known_windows(values: Json) -> list[int | None]:
     """The window of each layer as transformers' cache takes it from the config."""
     _, arguments = caching.get_layer_types_and_kwargs(parsed(values).get_text_config(decoder=True))
-    return [layer.get("sliding_window") or None for layer in arguments]
+    told = [vars(layer["config"]) if "config" in layer else layer for layer in arguments]
+    return [layer.get("sliding_window") or None for layer in told]
 
 
 def described_windows(values: Json) -> list[int | None]:
@@ -405,7 +433,7 @@ def test_windows_are_those_transformers_takes(name: str) -> None:
     assert described_windows(RECORDED[name]) == known_windows(RECORDED[name])
 
 
-PLACED = ("layer_types", "mlp_layer_types", "moe_layers", "num_attention_heads_per_layer")
+PLACED = ("compress_ratios", "layer_types", "mlp_layer_types", "moe_layers", "num_attention_heads_per_layer")
 WITH_WINDOWS = [
     name
     for name in CAUSAL
@@ -432,6 +460,7 @@ def test_windows_where_layer_types_has_them(name: str) -> None:
     """In a config that gives each layer its kind, and with Qwen's switch on and off."""
     near = "chunked_attention" if name == "llama4_text" else "sliding_attention"
     prefix = "hybrid" if name in ("inkling_text", "zaya") else "full_attention"
+    prefix = "compressed_sparse_attention" if name == "deepseek_v4" else prefix
     near = "hybrid_sliding" if prefix == "hybrid" else near
     near = "reference_sliding_attention" if name == "unlimited_ocr_text" else near
     known = {"layer_types": [near, prefix, prefix, near, near, prefix], "sliding_window": 5, "attention_chunk_size": 5}

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.composite import rebased
 from hfcount.parts.layers import altered
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear
@@ -17,21 +18,40 @@ CLASSES = (
     "ColQwen3_5",
     "ColIdefics3",
     "ColModernVBert",
+    "ColGemma3",
+    "ColPali",
+    "BiGemma3",
+    "BiIdefics3",
+    "BiModernVBert",
+    "BiPali",
+    "BiPaliProj",
     "BiQwen2",
     "BiQwen2_5",
     "BiQwen3",
     "BiQwen3_5",
 )
-SPELLINGS = {r"^base_model\.model\.": ""}
+SPELLINGS = {
+    r"^base_model\.model\.": "",
+    r"^language_model\.model\.": "language_model.",
+    # PaliGemma within another model, as its first release names it.
+    r"^model\.language_model\.model\.": "model.model.language_model.",
+    r"^model\.language_model\.lm_head\.": "model.lm_head.",
+    r"^model\.(vision_tower|multi_modal_projector)\.": r"model.model.\1.",
+    r"(?<=vision_tower\.)vision_model\.": "",
+}
 
 
 class Around(NamedTuple):
-    """What a class is built around: a type, below a name if it has one, and the name and width of its projection."""
+    """What a class is built around: a type, below a name if it has one, and the name and width of its projection.
+
+    `whole` is whether the model below keeps its head.
+    """
 
     kind: str
     below: str = ""
     projection: str = "custom_text_proj"
     width: int | None = 128
+    whole: bool = False
 
 
 _AROUND = {
@@ -41,6 +61,13 @@ _AROUND = {
     "ColQwen3_5": Around("qwen3_5"),
     "ColIdefics3": Around("idefics3", "model", "linear"),
     "ColModernVBert": Around("modernvbert", "model"),
+    "ColGemma3": Around("gemma3"),
+    "ColPali": Around("paligemma", "model", whole=True),
+    "BiGemma3": Around("gemma3", width=None),
+    "BiIdefics3": Around("idefics3", "model", width=None),
+    "BiModernVBert": Around("modernvbert", "model", width=None),
+    "BiPali": Around("paligemma", "model", width=None, whole=True),
+    "BiPaliProj": Around("paligemma", "model", width=1024, whole=True),
     "BiQwen2": Around("qwen2_vl", width=None),
     "BiQwen2_5": Around("qwen2_5_vl", width=None),
     "BiQwen3": Around("qwen3_vl", width=None),
@@ -56,23 +83,33 @@ class ColpaliEngine(Sizes):
 
 def spec(c: Config) -> Spec[ColpaliEngine]:
     named = next(iter(c.strs("architectures")), "")
-    kind, below, projection, width = _AROUND.get(named, _AROUND["ColQwen2_5"])
+    kind, below, projection, width, complete = _AROUND.get(named, _AROUND["ColQwen2_5"])
     own, family = c.varied("", {"architectures": None}), c.family
     own.kind = kind
-    inner = families.read(own, kind).replace(head="base")
+    inner = families.read(own, kind)
+    inner = inner if complete else inner.replace(head="base")
     c.family = family
     inner = inner.replace(parts={name: one for name, one in inner.parts.items() if name != "mtp"})
     if named == "ColQwen3_5":
         width = c.int("dim", default=width)
-    outer = inner.replace(family=family, architecture=named, parts={"text": inner}, heads=("base",), tied=False)
+    outer = inner.replace(family=family, architecture=named, parts={"text": inner}, head="base", heads=("base",))
+    outer = outer.replace(tied=inner.tied and complete)
     return outer.having(
         ColpaliEngine(below=below, projection=projection, width=None if width is None else keys.dim("d_o", width))
     )
 
 
+def _bare(inner: Block) -> Block:
+    """A model whose language model has no head beside it, and no name of its own below `language_model`."""
+    text = inner.children.get("language_model")
+    if isinstance(text, Block) and text.children.keys() == {"model"}:
+        return Block({**inner.children, "language_model": text.children["model"]}, inner.component, inner.repeats)
+    return inner
+
+
 def blueprint(s: Spec[ColpaliEngine]) -> Block:
-    of, base = s.own, families.base(s)
-    model = Block({of.below: base}) if of.below else base
+    of, inner = s.own, families.tree(s.part("text"))
+    model = Block({of.below: rebased(inner, of.below)}) if of.below else _bare(inner)
     if of.width is None:
         return model
     return altered(model, **{of.projection: Linear(s.hidden, of.width, True, "projector")})

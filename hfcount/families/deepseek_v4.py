@@ -1,6 +1,7 @@
 """DeepSeek-V4: several residual streams, attention to compressed tokens, experts chosen by hash in the first layers."""
 
 from hfcount import keys
+from hfcount.components.compressed import compressed
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.conversions import W_EXPERTS
@@ -11,7 +12,7 @@ from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")  # transformers 5.23: modeling_deepseek_v4.py
-IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", "index_topk")
+IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters")
 # DeepSeek's own names in its fourth version.
 SPELLINGS = {
     r"\.attn\.": ".self_attn.",
@@ -68,20 +69,24 @@ class DeepseekV4Layer(Record):
 
 def spec(c: Config) -> Spec[DeepseekV4]:
     heads, groups = c.int("num_attention_heads"), c.int("o_groups")
-    attention = GQA(heads=heads, kv_heads=1, head_dim=c.int("head_dim"))
+    attention = GQA(heads=heads, kv_heads=1, head_dim=c.int("head_dim"), keys_are_values=True)
     own = DeepseekV4.read(c, o_groups=groups)
     keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     ffn = ffn.replace(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
-    networks = _hashed(c)
+    networks, compressing = _hashed(c), _compressing(c)
     layers = [
         Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=one.replace(hashed=hashed)))
-        for part, one in _compressing(c)
+        for part, one in compressing
         for some, hashed in networks
         if (both := intersection(part, some)).count
     ]
-    why = "its layers keep tokens compressed, many into one, which is not described"
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=why).having(own)
+    entries = tuple(
+        kept for part, one in compressing for kept in compressed(c, attention, part, one.rate or 0, one.overlap)
+    )
+    windows = keys.sliding_everywhere(c, default=128)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows, entries=entries)
+    return whole.having(own)
 
 
 def _hashed(c: Config) -> list[tuple[Indices, bool]]:

@@ -1,6 +1,8 @@
 """DeepSeek-V4.1: layers that share what others compressed and selected, tables of n-grams, and a vision tower."""
 
 from hfcount import families, keys
+from hfcount.components.compressed import sharing
+from hfcount.components.stages import BESIDE, Stages
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import lm_head, rms_norm, stack
 from hfcount.parts.ffn import correction_bias, experts
@@ -14,20 +16,17 @@ from hfcount.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block
 # sgl-project/sglang 0.5.23
 MODEL_TYPES = ("deepseek_v41", "deepseek_v41_text")
 IGNORED = (
-    "candidate_block_size",
-    "candidate_source_layer_id",
-    "candidate_topk_blocks",
+    *BESIDE,
     "compress_rope_theta",
     "engram_compressed_vocab_size",
     "engram_vocab_size",
     "hc_pre_from_prev_sublayer",
     "hc_sinkhorn_iters",
-    "index_topk",
     "num_key_value_heads",
     "q_head_norm",
 )
 
-_AHEAD = ("num_nextn_predict_layers", "dspark_block_size", "dspark_markov_rank", "dspark_target_layer_ids")
+_AHEAD = ("num_nextn_predict_layers", "dspark_markov_rank", "dspark_target_layer_ids")
 
 
 class DeepseekV41(Sizes):
@@ -37,6 +36,7 @@ class DeepseekV41(Sizes):
     o_lora_rank: int = size("r_o")
     index_n_heads: int = size("h_i")
     index_head_dim: int = size("h_di")
+    stages: Stages | None
     ahead: bool
     seen: bool
 
@@ -61,31 +61,46 @@ class DeepseekV41Layer(Record):
 def spec(c: Config) -> Spec[DeepseekV41]:
     text = c.sub("text_config") or c.as_part("text_config")
     heads, groups = text.int("num_attention_heads"), text.int("o_groups")
-    attention = GQA(heads=heads, kv_heads=1, head_dim=text.int("head_dim"))
+    attention = GQA(heads=heads, kv_heads=1, head_dim=text.int("head_dim"), keys_are_values=True)
     keys.divides(text, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim)
     ffn = keys.moe(text, "moe_intermediate_size", experts=("n_routed_experts",))
     ffn = ffn.replace(shared=ffn.width * text.int("n_shared_experts", default=1, minimum=1))
     one = Layer(mixer=attention, ffn=ffn)
     layers = [Layers(indices=part, layer=one.replace(own=own)) for part, own in _kinds(text)]
-    towers = {"vision": families.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
-    ahead = any(text.value(key) or c.value(key) for key in _AHEAD)
-    own = DeepseekV41.read(text, o_groups=groups, ahead=bool(ahead), seen=bool(towers))
-    why = "its layers keep tokens compressed, and many share what an earlier one keeps"
-    heads_known = ("ForCausalLM", "ForConditionalGeneration")
-    whole = keys.decoder_spec(text, layers, whole=c, heads=heads_known, uncounted=why, parts=towers)
+    parts = {"vision": families.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
+    seen, drafted = bool(parts), text if any(text.value(key) for key in _AHEAD) else c
+    ahead, stages = any(drafted.value(key) for key in _AHEAD), Stages.read_from(drafted)
+    own = DeepseekV41.read(text, o_groups=groups, stages=stages, ahead=ahead, seen=seen)
+    if stages:
+        plain = DeepseekV41Layer(compresses=False, gated=False, selects=False, engram=None)
+        parts |= stages.layers(drafted, text, one.replace(own=plain))
+    ratios, sources, selecting = _compressing(text, keys.layer_count(text))
+    whole = keys.decoder_spec(
+        text,
+        layers,
+        whole=c,
+        heads=("ForCausalLM", "ForConditionalGeneration"),
+        windows=keys.sliding_everywhere(text, default=128),
+        entries=sharing(text, attention, ratios, sources, selecting),
+        parts=parts,
+    )
     return whole.replace(tied=False).having(own)
+
+
+def _compressing(c: Config, count: int) -> tuple[list[int], list[int], list[int]]:
+    """How many tokens become one, by layer; the layers that compress tokens, and those that have an indexer."""
+    ratios, sources = c.ints("compress_ratios")[:count], _listed(c, "kv_source_layer_ids", count)
+    if sources and (len(ratios) < count or any(ratios[place] < 1 for place in sources)):
+        raise c.error(
+            "list-length", "compress_ratios must give each layer of kv_source_layer_ids a ratio.", "compress_ratios"
+        )
+    return ratios, sources, _listed(c, "index_source_layer_ids", count)
 
 
 def _kinds(c: Config) -> list[tuple[Indices, DeepseekV41Layer]]:
     """Sets of layers, and what they have of their own."""
     every = Indices.below(keys.layer_count(c))
-    ratios = c.ints("compress_ratios")[: every.count]
-    sources = _listed(c, "kv_source_layer_ids", every.count)
-    selecting = _listed(c, "index_source_layer_ids", every.count)
-    if sources and (len(ratios) < every.count or any(ratios[place] < 1 for place in sources)):
-        raise c.error(
-            "list-length", "compress_ratios must give each layer of kv_source_layer_ids a ratio.", "compress_ratios"
-        )
+    ratios, sources, selecting = _compressing(c, int(every.count))
     gated = [place for place in sources if ratios[place] > 1]
     tables = _engrams(c, every.count)
     marks: dict[tuple[bool, bool, bool, Engram | None], list[int]] = {}
@@ -144,7 +159,9 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
 
     mark = Tensor((d,), component="projector")
     marks: dict[str, Node] = {f"image_{name}": mark for name in ("start", "end", "newline")} if of.seen else {}
-    why = "layers that draft further tokens"
+    mtp: Node | None = Undescribed("layers that draft further tokens") if of.ahead else None
+    if of.stages:
+        mtp = of.stages.tensors(s, layer)
     return block(
         embed=embedding(s.vocab, d),
         layers=stack(s.layers, layer),
@@ -153,7 +170,7 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
         vision=families.tower(s, "vision") if of.seen else None,
         aligner=_aligner(s) if of.seen else None,
         **marks,
-        mtp=Undescribed(why) if of.ahead else None,
+        mtp=mtp,
     )
 
 

@@ -21,7 +21,7 @@ from hfcount.parts.composite import llava, towers_beside_model
 from hfcount.parts.conversions import LLAVA, W_EXPERTS
 from hfcount.parts.ffn import router, stacked, swiglu
 from hfcount.parts.vision import clip_layer, patch_convolution
-from hfcount.spec import Dense, Layer, Layers, MoE, Record, Sizes, Spec, size
+from hfcount.spec import Dense, Layer, Layers, MoE, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("minimax_m3_vl",)  # transformers 5.23: modeling_minimax_m3_vl.py
@@ -66,27 +66,15 @@ def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
     return llava(s, families.base(s), vision_tower=tower, **senses)
 
 
-_INDEXED = "its sparse layers also keep the keys of an indexer, and read only the blocks that it chooses"
-
-
-class Indexer(Record):
-    """What chooses the blocks of tokens that a layer reads: its heads, each so many elements wide."""
-
-    heads: int
-    width: int
-
-
 def text_spec(c: Config) -> Spec:
     """MiniMax-M3's language model: balanced experts with a shared one, and blocks of tokens chosen by an indexer."""
-    layers = _layers(c)
-    indexed = any(part.layer.own for part in layers)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=_INDEXED if indexed else "")
+    return keys.decoder_spec(c, _layers(c), heads=("ForCausalLM", "Model"))
 
 
 def _layers(c: Config) -> list[Layers]:
-    """The layers, of which some have an Indexer.
+    """The layers, of which some have an indexer, which scores each token and chooses blocks of them.
 
-    Source: transformers 5.23, configuration_minimax_m3_vl.py, MiniMaxM3VLTextConfig.
+    Source: transformers 5.23, configuration_minimax_m3_vl.py and modeling_minimax_m3_vl.py, MiniMaxM3VLIndexer.
     """
     mixer, earlier = keys.attention(c, qk_norm=True), c.sub("sparse_attention_config") or c.as_part()
     count = keys.layer_count(c)
@@ -96,7 +84,10 @@ def _layers(c: Config) -> list[Layers]:
     def sparse() -> Layer:
         heads = earlier.int("sparse_num_index_heads", default=None) or c.int("index_n_heads")
         width = earlier.int("sparse_index_dim", default=None) or c.int("index_head_dim")
-        return Layer(mixer=mixer, own=Indexer(heads=keys.dim("h_i", heads), width=keys.dim("h_di", width)))
+        block_size = earlier.int("sparse_block_size", default=None) or c.int("index_block_size", default=128)
+        blocks = earlier.int("sparse_topk_blocks", default=None) or c.int("index_topk_blocks", default=16)
+        index = {"index_heads": keys.dim("h_i", heads), "index_dim": keys.dim("h_di", width)}
+        return Layer(mixer=mixer.replace(**index, top_k=blocks * block_size))
 
     def experts() -> Layer:
         return Layer(ffn=keys.moe(c, "intermediate_size").replace(shared=c.int("shared_intermediate_size")))
@@ -120,9 +111,9 @@ def text_blueprint(s: Spec) -> Block:
     d, within = s.hidden, s.place == "text"  # within the whole model the names are those of the first release
 
     def attention(one: Layer) -> Block:
-        if not isinstance(one.own, Indexer) or not one.own.heads:
+        heads, width = one.attention.index_heads, one.attention.index_dim
+        if not heads:
             return gqa(d, one.attention)
-        heads, width = one.own.heads, one.own.width
         parts: dict[str, Node] = {
             "q_proj": Linear(d, heads * width),
             "k_proj": Linear(d, width),
@@ -155,9 +146,7 @@ def text_blueprint(s: Spec) -> Block:
 def alone_spec(c: Config) -> Spec:
     """MiniMax-M3's language model by itself, with the names that it has in the release of the whole."""
     text = c.sub("text_config") or c.as_part("text_config")
-    layers = _layers(text)
-    why = _INDEXED if any(part.layer.own for part in layers) else ""
-    return keys.decoder_spec(text, layers, whole=c, heads=("ForCausalLM", "Model"), uncounted=why)
+    return keys.decoder_spec(text, _layers(text), whole=c, heads=("ForCausalLM", "Model"))
 
 
 def alone_blueprint(s: Spec) -> Block:
@@ -183,9 +172,7 @@ def vision_blueprint(s: Spec) -> Block:
     return block(embeddings=block(patch_embedding=table), pre_layrnorm=layer_norm(d), encoder=block(layers=layers))
 
 
-_TEXT_IGNORED = tuple(
-    "rotary_dim index_block_size index_local_blocks index_topk_blocks sparse_attention_config".split()
-)
+_TEXT_IGNORED = ("rotary_dim", "index_local_blocks", "sparse_attention_config")
 
 PARTS = (
     families.Family(

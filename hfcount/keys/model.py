@@ -11,7 +11,7 @@ from hfcount.keys.layers import uniform
 from hfcount.keys.sizes import layer_count
 from hfcount.keys.ties import head_tied
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.spec import Dense, Head, Layer, Layers, Patches, Spec, Window
+from hfcount.spec import Dense, Entries, Head, Layer, Layers, Patches, Spec, Window
 from hfcount.text import printable
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
@@ -60,6 +60,7 @@ class Fields(TypedDict, total=False):
     layer_count: int | None
     causal: bool
     windows: tuple[Window, ...]
+    entries: tuple[Entries, ...]
     uncounted: str
     positions: int | None
     patches: Patches | None
@@ -280,6 +281,7 @@ def composite(
         "causal": text.causal,
         "layer_count": text.layer_count,
         "windows": text.windows,
+        "entries": text.entries,
         "uncounted": text.uncounted,
         "parts": {**towers, "text": text},
         **more,

@@ -116,7 +116,10 @@ def _limits(memory: Memory) -> str:
         for part in memory.parts
         if part.window or part.picked
     }
-    said = [f"{plural(part.layers, f'{part.kind} layer')}: {limit:,} tokens at most" for part, limit in near.items()]
+    said = [
+        f"{plural(part.layers, f'{part.kind} layer')}: {limit:,} {'entries' if part.merged else 'tokens'} at most"
+        for part, limit in near.items()
+    ]
     return f" ({'; '.join(said)})" if said else ""
 
 
@@ -124,6 +127,7 @@ def _kept(memory: Memory, states: bool = False) -> str:
     """` (48 GQA layers of 4,096 bytes)`: how many layers of which kind store how many bytes each."""
     parts = [
         f"{plural(part.layers, f'{part.kind} layer')} of {size:,} bytes"
+        + (f" for {plural(part.merged, 'token')}" if (part.merged or 1) > 1 and not states else "")
         + (f", {part.window:,} tokens at most" if part.window else "")
         for part in memory.parts
         if (size := part.state_bytes if states else part.bytes_per_token)

@@ -7,11 +7,14 @@ r_kv + h_r elements, from which all heads compute theirs (arXiv:2405.04434, sect
 multiply-add is two floating-point operations.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from math import ceil
 from typing import NamedTuple
 
 from hfcount.plan import Blueprint
-from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layers, Lightning, Mixer, ShortConv, Spec
+from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layer, Layers, Lightning, Mixer, ShortConv, Spec
 from hfcount.spec.names import called
 from hfcount.storage import dtypes
 from hfcount.tree.indices import Indices, intersection
@@ -42,12 +45,13 @@ class MixerCost(NamedTuple):
     Args:
         name: the kind, such as `GQA`.
         layers: the number of such mixers.
-        per_token: elements cached per token.
+        per_token: elements cached per token, or per entry.
         state: cached elements that do not grow with the context.
         window: the most tokens that are cached; None for all.
-        top_k: the most cached tokens that are attended to; None for all.
-        per_position: multiply-adds per token that is attended to.
+        top_k: the most cached tokens, or entries, that are attended to; None for all.
+        per_position: multiply-adds per token, or entry, that is attended to.
         per_step: multiply-adds of the state.
+        merged: the tokens that one cached entry stands for; None if each token has its own.
     """
 
     name: str
@@ -58,13 +62,15 @@ class MixerCost(NamedTuple):
     top_k: int | None = None
     per_position: int = 0
     per_step: int = 0
+    merged: int | None = None
 
     def held(self, context: int) -> int:
-        """Tokens of a context that are cached."""
-        return context if self.window is None else min(context, self.window)
+        """Tokens of a context that are cached, or the entries that are complete."""
+        whole = context // (self.merged or 1)
+        return whole if self.window is None else min(whole, self.window)
 
     def seen(self, context: int) -> int:
-        """Tokens that the last one of a context attends to, itself included."""
+        """Tokens that the last one of a context attends to, itself included, or entries."""
         return self.held(context) if self.top_k is None else min(self.held(context), self.top_k)
 
     def elements(self, context: int) -> int:
@@ -74,6 +80,16 @@ class MixerCost(NamedTuple):
     def multiply_adds(self, context: int) -> int:
         """Multiply-adds in all layers for the last token of a context, without those of weight matrices."""
         return self.layers * (self.per_position * self.seen(context) + self.per_step)
+
+
+def growth(parts: Iterable[MixerCost], cell: int = 1) -> int:
+    """What a token adds to the cache, of `cell` bytes an element: where tokens share entries its part, rounded up."""
+    return ceil(sum(Fraction(part.layers * part.per_token * cell, part.merged or 1) for part in parts))
+
+
+def attended(parts: Iterable[MixerCost]) -> int:
+    """Multiply-adds per token of context: where tokens share entries its part, rounded up."""
+    return ceil(sum(Fraction(part.layers * part.per_position, part.merged or 1) for part in parts))
 
 
 class Cost(NamedTuple):
@@ -100,7 +116,7 @@ def cost(blueprint: Blueprint) -> Cost:
 
 def kept(spec: Spec) -> list[MixerCost]:
     """What the mixers of a model cache and compute, by kind."""
-    return _merged(_mixers(spec))
+    return _merged(chain(_mixers(spec), _beside(spec)))
 
 
 def cache_width(name: str | None) -> int | None:
@@ -126,9 +142,27 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
             for layers, window in _spans(part, mixer, spec):
                 for one in _kept(mixer, spec.hidden):
                     own = one if keeps else one._replace(per_token=0, state=0)
-                    yield own._replace(layers=layers * part.layer.repeats, window=window)
+                    yield from _passes(own._replace(layers=layers, window=window), part.layer)
         if keeps and part.layer.convolved:
             yield _of("convolution", 0, part.layer.convolved)._replace(layers=int(part.indices.count))
+
+
+def _beside(spec: Spec) -> Iterator[MixerCost]:
+    """What layers read beside their tokens."""
+    for one in spec.entries:
+        found = _of(one.kind, one.width, one.waiting, one.top_k, one.products)
+        yield found._replace(layers=int(one.indices.count), merged=int(one.rate))
+
+
+def _passes(one: MixerCost, layer: Layer) -> Iterator[MixerCost]:
+    """What each pass of a token through a layer keeps; those after the first may also read what that keeps."""
+    if layer.later_window is None:
+        yield one._replace(layers=one.layers * layer.repeats)
+        return
+    yield one
+    if later := one.layers * (layer.repeats - 1):
+        yield one._replace(layers=later, per_token=0, state=0)
+        yield one._replace(layers=later, window=int(layer.later_window))
 
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
@@ -157,7 +191,7 @@ def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
     if isinstance(mixer, GQA):
         values = mixer.value_dim or mixer.head_dim
         per_position = mixer.heads * (mixer.products_per_score * mixer.head_dim + mixer.values_per_head * values)
-        per_token = mixer.kv_heads * (mixer.head_dim + values)
+        per_token = mixer.kv_heads * (mixer.head_dim + (0 if mixer.keys_are_values else values))
         yield _of(name, per_token, mixer.conv_cache, top_k=mixer.top_k, per_position=per_position)
         if mixer.index_dim:  # which scores blocks of tokens by the mean of their keys
             scores = -(-mixer.index_heads * mixer.index_dim // mixer.index_block)
@@ -232,9 +266,12 @@ def _multiplied(blueprint: Blueprint) -> Iterator[int]:
 _ASIDE = ("vision", "audio", "projector")
 """Components that text tokens skip."""
 
+_ADDED = ("bias", "ape")
+"""Endings of tensors that are added, although they look like matrices: stacked biases, and places within a group."""
+
 
 def _is_matrix(leaf: Leaf) -> bool:
-    if leaf.linear or str(leaf.segments[-1]).endswith("bias"):  # experts' biases are stacked to look like a matrix
+    if leaf.linear or str(leaf.segments[-1]).endswith(_ADDED):
         return leaf.linear
     return sum(extent > 1 for extent in leaf.shape) > 1 or (leaf.component == "router" and len(leaf.shape) == 2)
 

@@ -8,7 +8,7 @@ from hfcount.figures import Storage
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
 from hfcount.served import CachePart, Compute, Memory
-from hfcount.serving.cost import Cost, Workload, cache_width, cost
+from hfcount.serving.cost import Cost, Workload, attended, cache_width, cost, growth
 from hfcount.serving.fitting import Cache, fit
 from hfcount.storage.dtypes import BITS, code, width
 from hfcount.text import printable
@@ -71,10 +71,11 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
     cell = cache_width(dtype)
     weights, by_dtype, why = found_weights
     keeps = any(part.per_token or part.state for part in found.kept)
+    known = not found.unknown and not (keeps and cell is None)
 
     def size(elements: int) -> int | None:
         """Bytes of cached elements; None if something is cached and its dtype is unknown."""
-        return None if found.unknown or (keeps and cell is None) else elements * (cell or 0)
+        return elements * (cell or 0) if known else None
 
     no_dtype = None if cell or not keeps else "the config names no dtype for keys and values: give one with --kv-dtype"
     return Memory(
@@ -82,7 +83,7 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
         weights=by_dtype,
         weights_why=why,
         kv_dtype=printable(dtype) if dtype else None,
-        kv_bytes_per_token=size(sum(part.layers * part.per_token for part in found.kept)),
+        kv_bytes_per_token=growth(found.kept, cell or 0) if known else None,
         state_bytes=size(sum(part.layers * part.state for part in found.kept)),
         context=load.context,
         batch=load.batch,
@@ -96,6 +97,7 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
                 state_bytes=size(part.state),
                 window=part.window,
                 picked=part.top_k,
+                merged=part.merged,
             )
             for part in found.kept
         ),
@@ -110,7 +112,7 @@ def _compute(found: Cost, context: int | None) -> Compute:
     at_context = None if context is None else found.matrices + sum(part.multiply_adds(context) for part in found.kept)
     return Compute(
         per_token=found.matrices + sum(part.layers * part.per_step for part in found.kept),
-        per_position=sum(part.layers * part.per_position for part in found.kept),
+        per_position=attended(found.kept),
         context=context,
         at_context=at_context,
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hfcount.quantization.stored.amounts import amount
 from hfcount.quantization.stored.expected import expected
 from hfcount.served import RankMemory
-from hfcount.serving.cost import Cost, Workload, cache_width, kept
+from hfcount.serving.cost import Cost, Workload, cache_width, growth, kept
 from hfcount.serving.fitting import Cache, fit
 from hfcount.sharding.obstacles import Sharing
 from hfcount.sharding.sizes import of_rank
@@ -36,7 +36,7 @@ def of_ranks(sharing: Sharing, ranks: int, weights: int | None, cost: Cost, load
         ranks=ranks,
         works=True,
         weights_bytes=own,
-        kv_bytes_per_token=known and sum(part.layers * part.per_token for part in known.kept) * (known.cell or 0),
+        kv_bytes_per_token=known and growth(known.kept, known.cell or 0),
         state_bytes=known and sum(part.layers * part.state for part in known.kept) * (known.cell or 0),
         **fit(own, cache, load),
     )

@@ -47,6 +47,7 @@ class GQA(Frozen):
         sinks: whether each head has a learned logit that belongs to no token.
         gated: whether the query projection also makes a gate for the output, which doubles it.
         value_dim: the width of a head's values if it differs from that of its keys.
+        keys_are_values: whether a key is also the value, so that it is kept once.
         scored: products per score (2 if one is with a relative position).
         weighed: how many heads' values each head weighs.
         conv_cache: elements of convolution input the layer caches, if it has short convolutions around attention.
@@ -64,6 +65,7 @@ class GQA(Frozen):
     sinks: bool = False
     gated: bool = False
     value_dim: Annotated[int, symbol("h_v")] | None = None
+    keys_are_values: bool = False
     products_per_score: int = 1
     values_per_head: int = 1
     conv_cache: int = 0

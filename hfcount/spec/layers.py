@@ -28,6 +28,8 @@ class Layer(Frozen):
         parallel_mixer: a second mixer of the same tokens.
         shares_kv: whether the layer uses the keys and values of an earlier one.
         repeats: how often a token passes through it.
+        later_window: the most tokens that passes after the first keep of their own, if these also read what the first
+            keeps; None if each pass is as the first.
         stage_width: elements of what a stage of layers makes, where stages differ.
         cross_attention: whether it attends to another sequence, too.
         memory: elements of that sequence's tokens, if not as many as of its own.
@@ -42,6 +44,7 @@ class Layer(Frozen):
     parallel_mixer: Mixer | None = None
     shares_kv: bool = False
     repeats: int = 1
+    later_window: int | None = None
     stage_width: int | None = None
     cross_attention: bool = False
     memory: int | None = None
@@ -130,3 +133,25 @@ class Window(Frozen):
 
     indices: Indices
     extent: Annotated[int, symbol("t_w")]
+
+
+class Entries(Frozen):
+    """What some layers read beside the keys and values of their tokens: entries that each stand for several tokens.
+
+    Args:
+        indices: the layers, by their numbers.
+        kind: what the entries are, such as `compressed`.
+        rate: how many tokens one stands for.
+        width: elements of one; 0 if an earlier layer keeps them.
+        waiting: the most elements that are kept of tokens whose entry is not complete.
+        top_k: the most entries that are read; None for all.
+        products: multiply-adds for each that is read.
+    """
+
+    indices: Indices
+    kind: str
+    rate: int
+    width: int = 0
+    waiting: int = 0
+    top_k: int | None = None
+    products: int = 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
 from hfcount.spec.components import Frozen, Patches, symbol
-from hfcount.spec.layers import Lacking, Layers, Window, known_as, numbered
+from hfcount.spec.layers import Entries, Lacking, Layers, Window, known_as, numbered
 from hfcount.spec.nesting import keyed, nested, symbol_within
 from hfcount.tree.dims import Dim, has_key
 
@@ -135,6 +135,7 @@ class Spec(Frozen, Generic[Own]):
         layer_count: the number of layers that the config gives, if they are of several kinds.
         causal: whether tokens see only earlier ones, so that keys and values can be cached.
         windows: layers whose attention is limited to a window.
+        entries: what layers read beside their tokens, which no window limits.
         uncounted: why the cache cannot be derived from the mixers; empty if it can.
         labels: the width of a classification head.
         positions: rows of a learned table of positions.
@@ -164,6 +165,7 @@ class Spec(Frozen, Generic[Own]):
     causal: bool = True
     layer_count: int | None = None
     windows: tuple[Window, ...] = ()
+    entries: tuple[Entries, ...] = ()
     uncounted: str = ""
     labels: Annotated[int, symbol("c")] = 2
     positions: Annotated[int, symbol("n_p")] | None = None
