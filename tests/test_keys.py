@@ -122,6 +122,55 @@ def test_what_is_built_and_cannot_run_is_counted(family: str, changes: Json, ali
     assert blueprint.active == hfcount.blueprint(config(family, **{**changes, **alike})).active
 
 
+def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[str | None]]:
+    """The shapes of a recorded architecture with these changes, and the keys with which it cannot run."""
+    recorded = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
+    blueprint = hfcount.blueprint({**recorded, **changes})
+    return {one.name: one.shape for one in blueprint.tensors()}, [problem.key for problem in blueprint.problems]
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "tensor", "rows"),
+    [
+        ("deit", "DeiTForImageClassificationWithTeacher", "distillation_classifier.weight", 3),
+        ("levit", "LevitForImageClassificationWithTeacher", "classifier_distill.linear.weight", 3),
+        ("mra", "MraForQuestionAnswering", "qa_outputs.weight", 2),
+        ("nystromformer", "NystromformerForQuestionAnswering", "qa_outputs.weight", 2),
+        ("yoso", "YosoForQuestionAnswering", "qa_outputs.weight", 2),
+    ],
+)
+def test_every_head_over_labels_has_a_row_for_each_and_those_over_ends_of_answers_two(
+    name: str, task: str, tensor: str, rows: int
+) -> None:
+    shapes, _ = _shapes(name, {"architectures": [task], "id2label": {"0": "a", "1": "b", "2": "c"}})
+    assert shapes[tensor][0] == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "tensor", "shape", "runs"),
+    [
+        ("aria", "max_value_projector_patch_to_query_dict", 93, "multi_modal_projector.query", (93, 116), True),
+        ("bros", "dim_bbox_projection", 27, "bbox_embeddings.bbox_projection.weight", (27, 13), False),
+        ("bros", "dim_bbox_sinusoid_emb_2d", 14, "bbox_embeddings.bbox_projection.weight", (26, 14), False),
+        (
+            "dots3_note_audio_encoder",
+            "conv_output_size",
+            85,
+            "dots_encoder.speech_encoder.conv_out.weight",
+            None,
+            False,
+        ),
+        ("phi4_multimodal_audio", "nemo_final_size", 8, "embed.out.weight", (116, 992), False),
+    ],
+)
+def test_a_size_that_a_class_makes_of_others_is_what_its_own_key_says(
+    name: str, key: str, value: int, tensor: str, shape: tuple[int, ...] | None, runs: bool
+) -> None:
+    shapes, keys = _shapes(name, {key: value})
+    assert shapes[tensor] == (shape or (shapes[tensor][0], value))
+    assert keys == ([] if runs else [key])
+
+
 def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
     indivisible = {"hidden_size": 13, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None}
     blueprint = hfcount.blueprint(config("mixtral", **indivisible))

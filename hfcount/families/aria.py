@@ -24,7 +24,8 @@ def spec(c: Config) -> Spec[Aria]:
         raise c.error(
             "out-of-range", "projector_patch_to_query_dict names no number of queries.", "projector_patch_to_query_dict"
         )
-    own = Aria.read(c, queries=keys.dim("n_q", max(counts)))
+    most = c.int("max_value_projector_patch_to_query_dict", default=max(counts))
+    own = Aria.read(c, queries=keys.dim("n_q", most))
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, towers, heads=heads).having(own)
 

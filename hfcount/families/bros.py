@@ -8,7 +8,6 @@ from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("bros",)  # transformers 5.23: modeling_bros.py
-IGNORED = ("dim_bbox_sinusoid_emb_2d", "dim_bbox_sinusoid_emb_1d", "dim_bbox_projection")
 
 _HEADS = keys.named(
     ("Model", "ForTokenClassification"),
@@ -18,23 +17,29 @@ _HEADS = keys.named(
 
 
 class Bros(Sizes):
-    dim_bbox: int = size("d_b")
+    """What Bros alone has: waves of a coordinate, all of a box, and what these become, as wide as a head."""
+
+    waves: int
+    seen: int
+    projected: int
     n_relations: int = size("n_r")
 
 
 def spec(c: Config) -> Spec[Bros]:
-    own = Bros.read(c)
+    d, heads = c.int("hidden_size"), c.int("num_attention_heads")
+    waves = keys.computed(c, "d_w", "dim_bbox_sinusoid_emb_1d", d // 4 // c.int("dim_bbox"))
+    seen = keys.computed(c, "d_b", "dim_bbox_sinusoid_emb_2d", d // 4)
+    own = Bros.read(c, waves=waves, seen=seen, projected=keys.computed(c, "d_o", "dim_bbox_projection", d // heads))
     return keys.encoder(c, heads=_HEADS).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Bros]) -> Block:
-    d, heads, rows = s.hidden, s.layers[0].layer.attention.heads, s.positions or 0
-    quarter = d // 4
-    waves = block(inv_freq=buffer((quarter // s.own.dim_bbox + 1) // 2))
+    d, rows = s.hidden, s.positions or 0
+    waves = block(inv_freq=buffer((s.own.waves + 1) // 2))
     boxes = block(
         "embedding",
         bbox_sinusoid_emb=block(x_pos_emb=waves, y_pos_emb=waves),
-        bbox_projection=Linear(quarter, d // heads),
+        bbox_projection=Linear(s.own.seen, s.own.projected),
     )
     numbers = block(position_ids=buffer(1, rows, whole=True))
     embeddings = bert_embeddings(s, more=numbers)

@@ -128,7 +128,7 @@ _HALVES = 3  # convolutions, each of which halves the bins
 
 class Dots3NoteAudioEncoder(Sizes):
     downsample_hidden_size: int = size("C")
-    left: int
+    left: int  # channels and places that remain
 
 
 def audio_spec(c: Config) -> Spec[Dots3NoteAudioEncoder]:
@@ -142,7 +142,8 @@ def audio_spec(c: Config) -> Spec[Dots3NoteAudioEncoder]:
     mixer = keys.multi_head(c, d, heads, bias=c.bool("attention_bias", default=True))
     left = (bins + (1 << _HALVES) - 1) // (1 << _HALVES)
     out = c.int("whisper_adapter_out_dim", "adapter_output_size", default=None) or c.int("adapter_out_dim")
-    own = Dots3NoteAudioEncoder.read(c, left=left)
+    channels = keys.dim("C", c.int("downsample_hidden_size"))
+    own = Dots3NoteAudioEncoder.read(c, left=keys.computed(c, "d_c", "conv_output_size", channels * left))
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width, bias=True)), depth)
     return keys.encoding(c, layers, hidden=d, out=out).having(own)
 
@@ -166,7 +167,7 @@ def audio_blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
         conv2d1=convolution(1, channels, 3),
         conv2d2=again,
         conv2d3=again,
-        conv_out=Linear(channels * s.own.left, d, component="embedding"),
+        conv_out=Linear(s.own.left, d, component="embedding"),
         layers=stack(s.layers, layer),
         layer_norm=rms_norm(d),
     )
@@ -199,7 +200,7 @@ PARTS = (
         ("dots3_note_audio_encoder",),
         audio_spec,
         audio_blueprint,
-        ignored=("adapter_input_size", "conv_output_size", "hop_length", "samples_per_token", "sampling_rate"),
+        ignored=("adapter_input_size", "hop_length", "samples_per_token", "sampling_rate"),
         spellings={
             r"\baudio_adapter\.proj\.0\.": "adapter.norm.",
             r"\baudio_adapter\.proj\.1\.": "adapter.fc1.",

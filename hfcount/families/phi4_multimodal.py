@@ -68,7 +68,7 @@ def audio_spec(c: Config) -> Spec[Phi4MultimodalAudio]:
     distances = keys.dim("n_d", c.int("bias_max_distance"))
     conformer = Phi4Conformer(
         input_size=keys.dim("b", bands),
-        bands=keys.dim("b_o", left),
+        bands=keys.computed(c, "b_o", "nemo_final_size", keys.dim("b_o", left)),
         steps=steps,
         nemo_conv_channels=keys.dim("C", c.int("nemo_conv_channels")),
         buckets=distances if c.bool("bias_symmetric") else 2 * distances,

@@ -49,4 +49,6 @@ def blueprint(s: Spec[Yoso]) -> Block:
     choice = block(pre_classifier=Linear(d, d, True, "other"), classifier=Linear(d, 1, True, "other"))
     labels = block(classifier=dense_classifier(s))
     body = bert_base(s, layer, tables)
-    return bert_heads(s, s.family, body, multiple_choice=choice, sequence_classification=labels)
+    ends = block(qa_outputs=Linear(d, 2, True, "other"))  # an answer's first and last token, whatever the labels
+    own = {"multiple_choice": choice, "sequence_classification": labels, "question_answering": ends}
+    return bert_heads(s, s.family, body, **own)

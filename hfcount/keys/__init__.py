@@ -20,7 +20,7 @@ from hfcount.keys.model import (
     sequence_to_sequence,
 )
 from hfcount.keys.series import distribution, forecast, series_patches
-from hfcount.keys.sizes import divides, inverse, layer_count, rounded, dim, derived_dim
+from hfcount.keys.sizes import computed, divides, inverse, layer_count, rounded, dim, derived_dim
 from hfcount.keys.ties import tied_anywhere
 from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,

@@ -37,7 +37,7 @@ Heads = Sequence[str] | Mapping[str, Head]
 
 _LABELLED = (
     "_classification", "_segmentation", "_detection", "question_answering", "pretraining", "multiple_choice",
-    "pose_estimation", "dense_prediction",
+    "pose_estimation", "dense_prediction", "double_heads",
 )  # fmt: skip
 
 _DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")

@@ -38,6 +38,20 @@ def inverse(c: Config, symbol: str, key: str, default: float) -> Dim:
     return Dim.named(symbol, int(1 / c.number(key, default=default)), f"1 / {c.path(key)}" if c.given(key) else "")
 
 
+def computed(c: Config, symbol: str, key: str, value: int) -> int:
+    """A size that the class makes of other keys, and that a key of its own, if there is one, takes the place of.
+
+    With another value a model is built and loaded, and what it multiplies has other sizes.
+    """
+    given = c.int(key, default=value)
+    if given != value:
+        said = f"{key} is {given:,}, and what other keys say of it is {value:,}."
+        c.cannot_run(
+            "contradiction", said, key, "Correct it, or leave it out.", expected=int(value), observed=int(given)
+        )
+    return given if given is value else Dim.named(symbol, given)
+
+
 def layer_count(c: Config, *names: str) -> int:
     """The number of layers, by default num_hidden_layers; `names` are aliases of another key.
 
