@@ -1,6 +1,6 @@
 """What is said of contents: that they are the same, that some values differ, or that they are unrelated."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import median
 
 from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
@@ -14,6 +14,12 @@ _CONTENTS = ("same-structure", "same-values", "same-files", "finetune")
 _UNRELATED = 0.1  # cosine of values that have nothing to do with one another, which is about 0
 _ROUNDED = 0.01  # relative difference that another dtype makes
 _FEW = 4  # components that a line names
+_APART = frozenset(("norm",))  # whose values are about 1 in every model
+_RENUMBERED: Mapping[Kind, Sequence[str]] = {
+    "experts": ("experts", "router"),
+    "layers": ("attention", "mlp", "experts", "router", "ssm", "convolution", "other"),
+}
+"""Components whose tensors have numbers of layers or experts, by what has fewer or more of them."""
 
 
 def is_same_structure(structure: Sequence[Relation]) -> bool:
@@ -35,20 +41,27 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
     elif "cast" in kinds and is_rounded(values):
         part = f" in {plural(values.tensors, 'tensor')} that could be compared" if values.uncompared else ""
         yield Relation(kind="same-values", text=f"has A's values{part}, rounded")
-    elif (same or kinds == {"cast"}) and _unrelated(values):
+    elif _unrelated(values, kinds):
         start = "has A's structure, and" if same else "has"
         many = f"{differing:,} of {plural(values.tensors, 'tensor')} differ"
         yield Relation(kind="another-model", text=f"{start} values that have nothing in common with A's: {many}")
     else:
         start = "has A's structure, and" if same else "has"
         many = f"{differing:,} of {plural(values.tensors, 'tensor')}"
-        yield Relation(kind="finetune", text=f"{start} other values in {many}{how} ({_components(values)})")
+        text = f"{start} other values in {many}{how} ({_components(values)})"
+        beyond = _beyond(values)
+        yield Relation(kind="finetune", text=f"{text}, {plural(beyond, 'value')} NaN or infinite" if beyond else text)
 
 
 def is_rounded(values: Values) -> bool:
     """Whether values differ by what another dtype makes of them, or not at all."""
     largest = _largest(values)
-    return largest is not None and largest <= _ROUNDED
+    return largest is not None and largest <= _ROUNDED and not _beyond(values)
+
+
+def _beyond(values: Values) -> int:
+    """How many values differ that are NaN or infinite on either side, as a cast to F16 may make them."""
+    return sum(row.beyond for row in values.components)
 
 
 def _largest(values: Values) -> float | None:
@@ -57,12 +70,16 @@ def _largest(values: Values) -> float | None:
     return None if None in known else max((one for one in known if one is not None), default=0.0)
 
 
-def _unrelated(values: Values) -> bool:
-    """Whether matrices differ as those of models that share nothing do: they point in no common direction."""
-    found = [abs(row.cosine) for row in values.rows if row.cosine is not None and row.component != "norm"]
-    most = 2 * sum(row.differing for row in values.rows if row.component != "norm")
-    tensors = sum(row.tensors for row in values.components if row.component != "norm")
-    return bool(found) and most > tensors and median(found) < _UNRELATED
+def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
+    """Whether matrices differ as those of models that share nothing do: they point in no common direction.
+
+    Where layers or experts were taken out, the others may have other numbers than in A: these tell nothing.
+    """
+    apart = _APART | {name for kind, names in _RENUMBERED.items() if kind in kinds for name in names}
+    rows = [row for row in values.rows if row.component not in apart]
+    found = [abs(row.cosine) for row in rows if row.cosine is not None]
+    tensors = sum(row.tensors for row in values.components if row.component not in apart)
+    return bool(found) and 2 * sum(row.differing for row in rows) > tensors and median(found) < _UNRELATED
 
 
 def _components(values: Values) -> str:

@@ -27,12 +27,17 @@ def expectation(expected: Expected, found: Diff, merged: Callable[[], Told] | No
         "quantised": _quantised,
     }
     if found.same_structure is None:
-        met, reason = None, "the two could not be compared"
+        met, reason = None, _untold(found)
     elif expected == "merge":
         met, reason = merged() if merged else _of_files(found)
     else:
         met, reason = checks[expected](found)
     return Expectation(expected=expected, met=met, reason=reason)
+
+
+def _untold(found: Diff) -> str:
+    doubts = [one.text for one in found.relations if one.kind == "unread"]
+    return f"B {'; '.join(doubts)}" if doubts else "the two could not be compared"
 
 
 def _same(found: Diff) -> Told:

@@ -190,12 +190,11 @@ def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
 
 
 def _same_structure(c: Compared) -> bool | None:
-    if c.matched is None:
-        return None
-    if c.unread:
+    if c.matched is None or c.unread:
         return None
     sized = sized_otherwise(c.a.blueprint, c.b.blueprint)
-    return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
+    differs = sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes
+    return False if differs else None if c.doubts else True
 
 
 def _depth(a: Looked, b: Looked) -> DiffDepth | None:

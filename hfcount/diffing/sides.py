@@ -108,6 +108,19 @@ class Looked:
         return tuple(one.code for one in findings if one.severity == "error" and one.code.startswith("HF00"))
 
     @property
+    def misread(self) -> bool:
+        """Whether it has a config of which nobody makes a model, as of one that is no JSON."""
+        config = self.documents is not None and not (self.alone or self.pipeline)
+        return config and self.blueprint is None and "HF001" in self.broken
+
+    @property
+    def weightless(self) -> bool:
+        """Whether weights were looked for and none found, so that nothing is known of it but its config."""
+        if self.inspection is None or self.documents is None or self.documents.alone or self.view is not None:
+            return False
+        return self.inspection.evidence.depth == "config" and self.inspection.evidence.unseen is not None
+
+    @property
     def unseen(self) -> HfcountError | None:
         """Why its weights are not known, where there are some."""
         if self.error is not None and self.shards is None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from pathlib import Path
+from math import inf
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from hfcount.data.difference import Difference
@@ -168,8 +169,18 @@ def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[li
 
 
 def _places(one: Looked) -> Mapping[str, Place]:
-    named = {name: shard for name, shard in (one.shards or {}).items() if name.endswith(".safetensors")}
-    return places(named) if one.container in (None, "adapter") else {}
+    """Where tensors are, without those beyond the end of a file that is cut."""
+    if one.container not in (None, "adapter"):
+        return {}
+    found: dict[str, Place] = {}
+    for name, shard in sorted((*(one.shards or {}).items(), *one.modules.items())):
+        if name.endswith(".safetensors"):
+            start = f"{PurePosixPath(name).parent.as_posix()}/" if name in one.modules else ""
+            end = inf if shard.size is None else shard.size
+            found |= {
+                start + tensor: place for tensor, place in places({name: shard}).items() if place.begin + place.size <= end
+            }
+    return found
 
 
 def _parts(one: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, Run]] | None:
@@ -209,9 +220,8 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
     whole = total(differing)
     if whole is None:
         return row
-    return replace(
-        row, share=whole.share, largest=whole.largest, rms=whole.rms, relative=whole.relative, cosine=whole.cosine
-    )
+    names = "share", "largest", "rms", "relative", "cosine", "beyond"
+    return replace(row, **{name: getattr(whole, name) for name in names})
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:
