@@ -123,3 +123,28 @@ def test_other_shapes_are_refused(tmp_path: Path) -> None:
     for b in (a._replace(shape=(1, 2)), a._replace(dtype="Q8_0", size=7)):
         with pytest.raises(ValueError, match="cannot be compared"):
             compare(a, b)
+
+
+def test_what_rounding_makes_of_values_is_told_from_other_values(tmp_path: Path) -> None:
+    """As torch casts them, to the nearest of two, the even one of two as near."""
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install '.[oracle]'")
+    torch.manual_seed(3)
+    values = torch.cat([torch.randn(4000) * 10.0**power for power in (-30, -9, -6, -1, 0)])
+    values = torch.cat([values, torch.arange(1, 3, 1 / 1024), torch.tensor([0.0, -0.0, 448, 0.4375, 1 / 1024])])
+    codes = {
+        "F64": torch.float64,
+        "BF16": torch.bfloat16,
+        "F16": torch.float16,
+        "F8_E4M3": torch.float8_e4m3fn,
+        "F8_E5M2": torch.float8_e5m2,
+    }
+    a = _span(tmp_path / "a", values.numpy().tobytes(), "F32", (len(values),))
+    for dtype, kind in codes.items():
+        cast = values.to(kind)
+        raw = bytearray(cast.view(torch.uint8).numpy().tobytes())
+        b = _span(tmp_path / dtype, bytes(raw), dtype, (len(values),))
+        assert compare(a, b).unrounded[0] == 0, dtype
+        assert compare(b, a).unrounded_back == 0, dtype
+        raw[7 * BITS[dtype] // 8] ^= 1
+        assert compare(a, _span(tmp_path / "c", bytes(raw), dtype, (len(values),))).unrounded[0] == 1, dtype
+        assert compare(b, a).unrounded[0] == compare(b, a).differing

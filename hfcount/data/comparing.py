@@ -4,17 +4,20 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from math import inf, isfinite, prod
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hfcount.data.bits import FLOATS
 from hfcount.data.chunks import CHUNK
 from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.decoded import WIDE, Numbers, decoded
-from hfcount.data.difference import Difference
+from hfcount.data.difference import THROUGH, Difference
 from hfcount.data.pool import Done, Worker, run
+from hfcount.data.rounding import rounded
 from hfcount.data.runs import Bytes
 from hfcount.storage.dtypes import BITS
 
@@ -131,7 +134,9 @@ def _same(one: Bytes, other: Bytes) -> bool:
 def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
     """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache."""
     if not _known(a, b):
-        difference.differing += int(np.count_nonzero(one != other))
+        count = int(np.count_nonzero(one != other))
+        difference.differing += count
+        difference.changed(count)
         return
     steps = _PART * BITS[a.dtype] // 8, _PART * BITS[b.dtype] // 8
     with np.errstate(invalid="ignore", over="ignore"):
@@ -143,7 +148,7 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     wide = a.dtype in WIDE or b.dtype in WIDE
     x, y = decoded(a.dtype, one, wide), decoded(b.dtype, other, wide)
     apart = _apart(a, b, one, other, x, y)
-    difference.differing += int(np.count_nonzero(apart))
+    _count(difference, a, b, x, y, apart)
     gap = y - x
     largest, squares = _squares(gap)
     if not isfinite(largest):
@@ -158,6 +163,24 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     plain = _NARROW[0] < most < _NARROW[1] and largest < _NARROW[1]  # then squares of y do not overflow either
     difference.beside += float(np.vecdot(y, y)) if plain else _squares(y)[1]
     difference.based += x.size
+
+
+def _count(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers, apart: Flags) -> None:
+    """Adds how many differ, and how many by more than what rounding to the other's dtype makes of them."""
+    count = int(np.count_nonzero(apart))
+    difference.differing += count
+    if not count or a.dtype not in FLOATS or b.dtype not in FLOATS or a.dtype == "C64":
+        difference.changed(count)
+        return
+    ways = [x if a.dtype != b.dtype else None, *(rounded(dtype, x) if dtype != a.dtype else None for dtype in THROUGH)]
+    unlike = tuple(count if way is None else _unlike(apart, rounded(b.dtype, way), y) for way in ways)
+    back = _unlike(apart, rounded(a.dtype, y), x) if a.dtype != b.dtype else count
+    difference.unrounded = tuple(map(add, difference.unrounded, unlike))
+    difference.unrounded_back += back
+
+
+def _unlike(apart: Flags, wanted: Numbers, held: Numbers) -> int:
+    return int(np.count_nonzero(apart & (wanted != held)))
 
 
 def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:

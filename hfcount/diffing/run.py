@@ -112,7 +112,11 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
     )
     if wanted.expected is None:
         return result
-    return replace(result, expectation=expectation(wanted.expected, result, partial(_merged, c, result, wanted)))
+    told = expectation(wanted.expected, result, partial(_merged, c, result, wanted))
+    if wanted.expected == "merge" and told.met:
+        found = [Relation(kind="merge", text=f"is A with the adapter merged: {told.reason}"), *found]
+        result = replace(result, relations=tuple(found), summary=_summary(a, b, found))
+    return replace(result, expectation=told)
 
 
 def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
@@ -123,7 +127,7 @@ def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
         targets, allowed = merging.targets(wanted.adapter, c.a.request, c.a.blueprint)
     except merging.Unmerged as error:
         return None, str(error).rstrip(".")
-    same = {key: gap.same for key, gap in c.gaps.by_key.items()} if c.gaps else {}
+    same = {key: not gap.other for key, gap in c.gaps.by_key.items()} if c.gaps else {}
     return merged(targets, allowed, same, found)
 
 

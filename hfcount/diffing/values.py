@@ -11,6 +11,7 @@ from hfcount.data.difference import Difference
 from hfcount.data.places import Place, places
 from hfcount.diffing.matching import Matched, grouped
 from hfcount.diffing.pieces import ValueRow, Values
+from hfcount.diffing.rounding import others
 from hfcount.diffing.sides import Looked
 from hfcount.diffing.spans import Run, paired, runs
 from hfcount.diffing.tensors import Logical
@@ -31,10 +32,16 @@ _NUMPY = "numpy is not installed, which --depth data needs: pip install 'hfcount
 
 @dataclass
 class Gap:
-    """How the values of one tensor compare; `by` is how they differ, None where only samples were compared."""
+    """How the values of one tensor compare.
+
+    Args:
+        by: how they differ; None where only samples were compared.
+        other: whether they differ by more than what the dtype of the second makes of the first's.
+    """
 
     same: bool = True
     by: Difference | None = None
+    other: bool = False
 
 
 @dataclass
@@ -44,12 +51,14 @@ class Gaps:
     Args:
         uncompared: how many tensors of one shape were not.
         reason: why none could be.
+        through: the dtype that all values were rounded to on the way, if they were; else "".
     """
 
     by_key: dict[str, Gap] = field(default_factory=dict)
     sampled: bool = False
     uncompared: int = 0
     reason: str = ""
+    through: str = ""
 
 
 _Where = tuple[Mapping[str, Place], Mapping[str, Place]]
@@ -89,7 +98,10 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
     differences = {pair.key: Difference() for pair in pairs}
     for name, part in found.items():
         differences[name.partition(" ")[2]].add(part)
-    return Gaps({key: Gap(one.identical, one) for key, one in differences.items()}, uncompared=left)
+    dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
+    other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
+    gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
+    return Gaps(gaps, uncompared=left, through=through)
 
 
 def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
@@ -110,7 +122,8 @@ def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
         if any(None in both for both in digests):
             gaps.uncompared += 1
         else:
-            gaps.by_key[key] = Gap(all(one == other for one, other in digests))
+            same = all(one == other for one, other in digests)
+            gaps.by_key[key] = Gap(same, other=not same)
     return gaps
 
 
@@ -198,6 +211,8 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
         return None
     rows = []
     differing = {key: gap for key, gap in gaps.by_key.items() if not gap.same}
+    if all(gap.by and not (gap.by.unrounded_back or gap.by.beyond) for gap in differing.values()):  # A is B, rounded
+        gaps = replace(gaps, by_key={key: replace(gap, other=False) for key, gap in gaps.by_key.items()})
     for name, keys in grouped(differing, lambda key: (matched.both[key][0].component, split(key)[0])):
         rows.append(_row(name, keys, gaps, matched))
     components: dict[str, list[str]] = {}
@@ -208,6 +223,7 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
         tensors=len(gaps.by_key),
         identical=sum(gap.same for gap in gaps.by_key.values()),
         uncompared=gaps.uncompared,
+        through=gaps.through or None,
         components=tuple(_row(name, keys, gaps, matched) for name, keys in components.items()),
         rows=tuple(sorted(rows, key=lambda row: -(row.relative or 0))[:_ROWS]),
     )
@@ -216,7 +232,10 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
 def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueRow:
     differing = [gaps.by_key[key] for key in keys if not gaps.by_key[key].same]
     component = matched.both[keys[0]][0].component
-    row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing))
+    other = sum(gap.other for gap in differing)
+    row = ValueRow(
+        name=printable(name), component=component, tensors=len(keys), differing=len(differing), other=other
+    )
     whole = total(differing)
     if whole is None:
         return row
