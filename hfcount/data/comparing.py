@@ -15,15 +15,18 @@ from hfcount.data.bits import FLOATS
 from hfcount.data.chunks import CHUNK
 from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.decoded import WIDE, Numbers, decoded
+from hfcount.data.dequantized import READ
 from hfcount.data.difference import THROUGH, Difference
 from hfcount.data.pool import Done, Worker, run
 from hfcount.data.rounding import rounded
 from hfcount.data.runs import Bytes
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.storage.dtypes import BITS
 
 Flags = NDArray[np.bool]
 
 _TASK = 32  # steps of a chunk that a thread takes at once
+_WHOLE = 256  # elements that are whole blocks and bytes in every dtype
 _PART = 1 << 14  # elements of which the difference is computed at once
 _NARROW = 1e-15, 1e15  # between these, squares of 32-bit floats neither vanish nor overflow
 _SQUARED = 1e150  # below it, sums of squares of 64-bit floats do not overflow
@@ -36,8 +39,11 @@ class Span(NamedTuple):
         path: the file.
         offset: the first byte of its data in the file.
         size: bytes of its data.
-        dtype: by the safetensors format's name; of another one, bytes are compared and no values.
+        dtype: by the safetensors format's name, or a type of GGUF's blocks that is read; of another one, bytes are
+            compared and no values.
         shape: in elements.
+        head: rows of a head, and elements of a row, where the rows of its two halves take turns in the file; both are
+            compared with the first half before the second. (0, 0) where rows are in order.
     """
 
     path: Path
@@ -45,6 +51,7 @@ class Span(NamedTuple):
     size: int
     dtype: str
     shape: tuple[int, ...]
+    head: tuple[int, int] = (0, 0)
 
 
 def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str, Difference]:
@@ -84,12 +91,15 @@ def _cut(name: str, a: Span, b: Span) -> Iterator[tuple[Span, Span]]:
 
 
 def _known(a: Span, b: Span) -> bool:
-    return a.dtype in BITS and b.dtype in BITS and (a.dtype == "C64") == (b.dtype == "C64")
+    return all(one.dtype in BITS or one.dtype in READ for one in (a, b)) and (a.dtype == "C64") == (b.dtype == "C64")
 
 
-def _bits(one: Span, other: Span) -> int:
-    """Of an element; of a byte where a dtype is not known."""
-    return BITS[one.dtype] if _known(one, other) else 8
+def _bytes(one: Span, other: Span, count: int) -> int:
+    """Of so many elements; of as many bytes where a dtype is not known."""
+    if not _known(one, other):
+        return count
+    block = BLOCKS.get(one.dtype)
+    return count // block.block * block.bytes if block else -(-count * BITS[one.dtype] // 8)
 
 
 def _units(a: Span, b: Span) -> int:
@@ -97,32 +107,45 @@ def _units(a: Span, b: Span) -> int:
 
 
 def _step(a: Span, b: Span) -> int:
-    """Elements of which the wider one of both tensors fills a chunk."""
-    return CHUNK * 8 // max(_bits(a, b), _bits(b, a)) // 8 * 8
+    """Elements of which the wider one of both tensors fills a chunk: whole blocks, and whole heads if rows take turns."""
+    wider = max(_bytes(a, b, _WHOLE), _bytes(b, a, _WHOLE))
+    step = CHUNK // wider * _WHOLE
+    head = max(prod(one.head) for one in (a, b))
+    return max(step // head, 1) * head if head else step
 
 
 def _part(one: Span, other: Span, begin: int, count: int) -> Span:
-    bits = _bits(one, other)
-    return one._replace(offset=one.offset + begin * bits // 8, size=-(-count * bits // 8), shape=(count,))
+    offset = one.offset + _bytes(one, other, begin)
+    return one._replace(offset=offset, size=_bytes(one, other, count), shape=(count,))
 
 
 def _compared(a: Span, b: Span, worker: Worker) -> Difference:
     """The difference of parts that a thread takes at once."""
     difference, step, units = Difference(), _step(a, b), a.shape[0]
-    buffers = [np.empty(CHUNK, np.uint8) for _ in range(2)]
+    buffers = [np.empty(max(_bytes(one, other, min(step, units)), 1), np.uint8) for one, other in ((a, b), (b, a))]
     with opened(a.path) as first, opened(b.path) as second:
         first.seek(a.offset)
         second.seek(b.offset)
         for begin in range(0, units, step):
             count = min(step, units - begin)
-            sizes = [-(-count * bits // 8) for bits in (_bits(a, b), _bits(b, a))]
-            one, other = filled(first, buffers[0][: sizes[0]], a.path), filled(second, buffers[1][: sizes[1]], b.path)
+            sizes = _bytes(a, b, count), _bytes(b, a, count)
+            one = _in_order(filled(first, buffers[0][: sizes[0]], a.path), a)
+            other = _in_order(filled(second, buffers[1][: sizes[1]], b.path), b)
             difference.elements += count
             if a.dtype != b.dtype or not _same(one, other):
                 _differ(difference, a, b, one, other)
             worker.went(sum(sizes))
     worker.went(0)
     return difference
+
+
+def _in_order(raw: Bytes, span: Span) -> Bytes:
+    """Whole heads with the rows of their first halves before those of the second."""
+    rows, elements = span.head
+    if not rows:
+        return raw
+    width = _bytes(span, span, elements)
+    return np.ascontiguousarray(raw.reshape(-1, rows // 2, 2, width).swapaxes(1, 2)).reshape(-1)
 
 
 def _same(one: Bytes, other: Bytes) -> bool:
@@ -138,7 +161,7 @@ def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) 
         difference.differing += count
         difference.changed(count)
         return
-    steps = _PART * BITS[a.dtype] // 8, _PART * BITS[b.dtype] // 8
+    steps = _bytes(a, b, _PART), _bytes(b, a, _PART)
     with np.errstate(invalid="ignore", over="ignore"):
         for begin, beside in zip(range(0, one.size, steps[0]), range(0, other.size, steps[1]), strict=True):
             _part_differs(difference, a, b, one[begin : begin + steps[0]], other[beside : beside + steps[1]])
@@ -188,8 +211,8 @@ def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -
     apart: Flags
     if a.dtype != b.dtype:
         apart = np.not_equal(x, y) & ~(np.isnan(x) & np.isnan(y))
-    elif BITS[a.dtype] < 8:
-        apart = np.not_equal(x, y)
+    elif a.dtype in BLOCKS or BITS[a.dtype] < 8:
+        apart = np.not_equal(x, y) & ~(np.isnan(x) & np.isnan(y))
     else:
         codes = f"u{BITS[a.dtype] // 8}"
         apart = np.not_equal(one.view(codes), other.view(codes))
