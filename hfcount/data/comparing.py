@@ -90,8 +90,17 @@ def _cut(name: str, a: Span, b: Span) -> Iterator[tuple[Span, Span]]:
         yield _part(a, b, begin, count), _part(b, a, begin, count)
 
 
+def comparable(a: str, b: str) -> bool:
+    """Whether tensors of these dtypes can be compared: by their values, or of one dtype by their bytes."""
+    return a == b or _valued(a, b)
+
+
+def _valued(a: str, b: str) -> bool:
+    return all(one in BITS or one in READ for one in (a, b)) and (a == "C64") == (b == "C64")
+
+
 def _known(a: Span, b: Span) -> bool:
-    return all(one.dtype in BITS or one.dtype in READ for one in (a, b)) and (a.dtype == "C64") == (b.dtype == "C64")
+    return _valued(a.dtype, b.dtype)
 
 
 def _bytes(one: Span, other: Span, count: int) -> int:
@@ -107,7 +116,7 @@ def _units(a: Span, b: Span) -> int:
 
 
 def _step(a: Span, b: Span) -> int:
-    """Elements of which the wider one of both tensors fills a chunk: whole blocks, and whole heads if rows take turns."""
+    """Elements of which the wider one of both fills a chunk: whole blocks, and whole heads if rows take turns."""
     wider = max(_bytes(a, b, _WHOLE), _bytes(b, a, _WHOLE))
     step = CHUNK // wider * _WHOLE
     head = max(prod(one.head) for one in (a, b))
@@ -209,9 +218,7 @@ def _unlike(apart: Flags, wanted: Numbers, held: Numbers) -> int:
 def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:
     """Which elements are not the same: by their bits, or of two dtypes by their values."""
     apart: Flags
-    if a.dtype != b.dtype:
-        apart = np.not_equal(x, y) & ~(np.isnan(x) & np.isnan(y))
-    elif a.dtype in BLOCKS or BITS[a.dtype] < 8:
+    if a.dtype != b.dtype or a.dtype in BLOCKS or BITS[a.dtype] < 8:
         apart = np.not_equal(x, y) & ~(np.isnan(x) & np.isnan(y))
     else:
         codes = f"u{BITS[a.dtype] // 8}"

@@ -22,8 +22,8 @@ class Difference:
         base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
         based: how many values that sum is of.
         beside: the sum of the squares of the second tensor's values, of the same chunks.
-        unrounded: how many that differ are not what the first tensor's values become in the second's dtype: at once, and
-            through each of `THROUGH`.
+        unrounded: how many that differ are not what the first tensor's values become in the second's dtype: at once,
+            and through each of `THROUGH`.
         unrounded_back: how many are not what the second tensor's values become in the first's dtype.
     """
 

@@ -164,8 +164,8 @@ class ValueRow(Part):
     `share` of the elements of those that differ, the `largest` absolute difference, the root mean square `rms` of the
     difference, and `relative` to that of A's values; `cosine` of the angle between both sides' values, 0 where they
     have nothing in common. Null where bytes alone were compared. `beyond` is how many of the elements that differ are
-    NaN or infinite on either side: these are in none of the other figures but `share`. `other` is how many of the tensors
-    that differ do so by more than what the dtype of either side makes of the other's values.
+    NaN or infinite on either side: these are in none of the other figures but `share`. `other` is how many of the
+    tensors that differ do so by more than what the dtype of either side makes of the other's values.
     """
 
     name: str

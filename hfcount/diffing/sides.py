@@ -39,7 +39,7 @@ class Looked:
         shards: weight files that were read, by name; None if none were.
         error: why it could not be looked at, or not be described.
         pipeline: whether it is several models.
-        gguf: the header of a GGUF file; None for anything else.
+        gguf: the header of a GGUF file; None for anything else. `parts` are the files that it is of.
         adapter: the settings of an adapter; None for anything else.
     """
 
@@ -52,6 +52,7 @@ class Looked:
     error: HfcountError | None = None
     pipeline: bool = False
     gguf: Header | None = None
+    parts: tuple[str, ...] = ()
     adapter: Settings | None = None
 
     @property
@@ -195,7 +196,8 @@ def _gguf(place: Place, request: Request, options: Options) -> Looked:
         if header
         else {}
     )
-    return Looked(place.label, request, inspection.documents, values, inspection, gguf=header)
+    files = seen.first.files.files
+    return Looked(place.label, request, inspection.documents, values, inspection, gguf=header, parts=files)
 
 
 def _examined(documents: Documents, request: Request, options: Options, until: float) -> Looked:

@@ -17,6 +17,7 @@ from hfcount.diffing.spans import Run, paired, runs
 from hfcount.diffing.tensors import Logical
 from hfcount.errors import FetchError
 from hfcount.fetcher.data_files import data_folder
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.formats.samples import Piece
 from hfcount.inspection import Options
 from hfcount.text import printable
@@ -51,6 +52,7 @@ class Gaps:
     Args:
         uncompared: how many tensors of one shape were not.
         reason: why none could be.
+        unread: the types of those that are stored as no value is read from.
         through: the dtype that all values were rounded to on the way, if they were; else "".
     """
 
@@ -58,6 +60,7 @@ class Gaps:
     sampled: bool = False
     uncompared: int = 0
     reason: str = ""
+    unread: tuple[str, ...] = ()
     through: str = ""
 
 
@@ -80,28 +83,34 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         sides = _local(a), _local(b)
     except FetchError as error:
         return Gaps(reason=str(error))
-    from hfcount.data.comparing import Span, compare_all  # which imports numpy
+    from hfcount.data.comparing import Span, comparable, compare_all  # which imports numpy
 
     folders = [folder for folder, _ in sides]
-    pairs, left = _pairs((sides[0][1], sides[1][1]), matched)
+    found, left = _pairs((sides[0][1], sides[1][1]), matched)
+    pairs = [pair for pair in found if all(comparable(one.dtype, other.dtype) for one, other in pair.parts)]
+    left += len(found) - len(pairs)
+    read = {pair.key for pair in pairs}
+    unread = {run.dtype for pair in found if pair.key not in read for both in pair.parts for run in both}
     spans: dict[str, tuple[Span, Span]] = {}
     for pair in pairs:
-        for number, (one, other) in enumerate(pair.parts):
-            first = Span(folders[0] / one.file, one.begin, one.end - one.begin, one.dtype, (one.elements,))
-            second = Span(folders[1] / other.file, other.begin, other.end - other.begin, other.dtype, (one.elements,))
+        for number, both in enumerate(pair.parts):
+            first, second = (
+                Span(folder / run.file, run.begin, run.end - run.begin, run.dtype, (run.elements,), run.head)
+                for folder, run in zip(folders, both, strict=True)
+            )
             spans[f"{number} {pair.key}"] = first, second
     size = sum(one.size + other.size for one, other in spans.values())
     try:
-        found = compare_all(spans, options.reading(size))
+        parts = compare_all(spans, options.reading(size))
     except FetchError as error:
         return Gaps(reason=str(error), uncompared=left + len(pairs))
     differences = {pair.key: Difference() for pair in pairs}
-    for name, part in found.items():
+    for name, part in parts.items():
         differences[name.partition(" ")[2]].add(part)
     dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
     other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
     gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
-    return Gaps(gaps, uncompared=left, through=through)
+    return Gaps(gaps, uncompared=left, unread=tuple(sorted(unread & BLOCKS.keys())), through=through)
 
 
 def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
@@ -145,10 +154,13 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
 
 def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
-    if (one.container != "pickle" and not one.modules) or one.request is None or one.inspection is None:
+    if one.request is None or one.inspection is None or not (one.container == "pickle" or one.modules or one.parts):
         return _folder(one), _places(one)
-    from hfcount.data.stored import stored  # which is for pickles and modules
+    from hfcount.data.stored import of_gguf, stored  # which is for other containers, and modules
 
+    if one.parts:
+        held = of_gguf(one.request, one.inspection, one.parts)
+        return (held.folder, held.places) if held else (_folder(one), {})
     found = stored(one.request, one.inspection)
     if found is None or one.view is None:
         raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files to read")
@@ -190,9 +202,8 @@ def _places(one: Looked) -> Mapping[str, Place]:
         if name.endswith(".safetensors"):
             start = f"{PurePosixPath(name).parent.as_posix()}/" if name in one.modules else ""
             end = inf if shard.size is None else shard.size
-            found |= {
-                start + tensor: place for tensor, place in places({name: shard}).items() if place.begin + place.size <= end
-            }
+            own = places({name: shard})
+            found |= {start + tensor: one for tensor, one in own.items() if one.begin + one.size <= end}
     return found
 
 
@@ -233,9 +244,7 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
     differing = [gaps.by_key[key] for key in keys if not gaps.by_key[key].same]
     component = matched.both[keys[0]][0].component
     other = sum(gap.other for gap in differing)
-    row = ValueRow(
-        name=printable(name), component=component, tensors=len(keys), differing=len(differing), other=other
-    )
+    row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing), other=other)
     whole = total(differing)
     if whole is None:
         return row

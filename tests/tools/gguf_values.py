@@ -68,7 +68,7 @@ def _few_tokens(config: Json) -> Json:
 
 
 def judged(converter: Valued, model: Converted) -> Iterator[tuple[str, str]]:
-    """What was done to the values of each result that has not those of its origins, one after another."""
+    """What was done to the values of each result; "" where it has those of its origins, one after another."""
     given = {name: values.numpy() for name, values in zip(model.given, converter.given, strict=True)}
     counts = {key: model.metadata.get(f"{model.architecture}.attention.head_count{end}") for key, end in HEADS.items()}
     shares: dict[str, list[str]] = {}
@@ -78,8 +78,7 @@ def judged(converter: Valued, model: Converted) -> Iterator[tuple[str, str]]:
     for result, (_, origins) in model.results.items():
         sources = [given[name] for name in sorted(origins, key=_numbers)]
         how = _how(converter.written[result], sources, counts, len(shares[origins[0]]) if origins else 0)
-        if how:
-            yield folded(result)[0], how
+        yield folded(result)[0], how
 
 
 HEADS = {"heads": "", "kv": "_kv"}
@@ -127,10 +126,7 @@ def main() -> None:
         row = rows.setdefault((model.model_type, model.architecture), {})
         for name, how in judged(converter, model):
             row.setdefault(name, set()).add(how)
-    lines = [
-        f"{kind}\t{name}\t{' '.join(f'{key}={_settled(how)}' for key, how in sorted(row.items()))}"
-        for (kind, name), row in sorted(rows.items())
-    ]
+    lines = [f"{kind}\t{name}\t{' '.join(_words(row))}" for (kind, name), row in sorted(rows.items())]
     if arguments.show:
         print(*lines, sep="\n")
         return
@@ -138,9 +134,12 @@ def main() -> None:
     TARGET.write_text("\n".join([f"# {version}; written by tests/tools/gguf_values.py", *lines]) + "\n")
 
 
-def _settled(found: set[str]) -> str:
-    """What was done in every conversion; of as many heads as heads of keys both are told, and the latter is meant."""
-    return found.pop() if len(found) == 1 else "other"
+def _words(row: dict[str, set[str]]) -> Iterator[str]:
+    """What was done in every conversion, by name."""
+    for name, found in sorted(row.items()):
+        how = found.pop() if len(found) == 1 else "other"
+        if how:
+            yield f"{name}={how}"
 
 
 if __name__ == "__main__":
