@@ -28,6 +28,7 @@ from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checksums import Contents
 from hfcount.figures import Failure
+from hfcount.formats.pipeline_index import Entry
 from hfcount.inspection import Options
 from hfcount.text import plural, printable
 
@@ -42,11 +43,13 @@ class Asked(NamedTuple):
         sample: whether the ends of tensors are compared.
         expected: what B has to be to A.
         adapter: what was merged into A, where that is expected.
+        part: the part of a pipeline that both are, if they are one.
     """
 
     sample: bool = False
     expected: Expected | None = None
     adapter: str | None = None
+    part: Entry | None = None
 
 
 def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: Asked) -> Diff:
@@ -66,9 +69,9 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
         for one, there in zip((a, b), contents, strict=True)
     )
     with ExitStack() as both:
-        one, other = (both.enter_context(looked(request, options.of_headers)) for request in sides)
+        one, other = (both.enter_context(looked(request, options.of_headers, wanted.part)) for request in sides)
         if one.pipeline or other.pipeline:
-            return pipelines.diff(one, other, lambda a, b: diff(a, b, options, wanted))
+            return pipelines.diff(one, other, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)))
         return _differing(one, other, files, options, wanted)
 
 

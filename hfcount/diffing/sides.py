@@ -21,7 +21,9 @@ from hfcount.fetcher.weights import weights
 from hfcount.formats.gguf import Header
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
-from hfcount.formats.safetensors import Entry, Shard
+from hfcount.formats.pipeline_index import Entry
+from hfcount.formats.safetensors import Entry as Stored
+from hfcount.formats.safetensors import Shard
 from hfcount.inspection import Inspection, Options
 from hfcount.pipeline import failed, report_of
 from hfcount.plan import Blueprint
@@ -129,7 +131,7 @@ class Looked:
         return None
 
 
-def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Entry]:
+def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Stored]:
     """The tensors of modules, with the folder of each before its name."""
     return {
         f"{PurePosixPath(name).parent.as_posix()}/{tensor}": entry
@@ -140,8 +142,12 @@ def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Entry]:
 
 
 @contextmanager
-def looked(request: Request | HfcountError, options: Options) -> Iterator[Looked]:
-    """What is found at MODEL; connections end afterwards."""
+def looked(request: Request | HfcountError, options: Options, part: Entry | None = None) -> Iterator[Looked]:
+    """What is found at MODEL; connections end afterwards.
+
+    Args:
+        part: the part of a pipeline that MODEL is, if it is one: it may have no weights but a variant's.
+    """
     if isinstance(request, HfcountError):
         yield Looked("", error=request)
         return
@@ -157,9 +163,20 @@ def looked(request: Request | HfcountError, options: Options) -> Iterator[Looked
     reads = Reads(documents.shards)
     documents = replace(documents, shards=reads)
     try:
-        yield _examined(documents, request, options, until)
+        yield _examined(_with_weights(documents, part) if part else documents, request, options, until)
     finally:
         finish(request, documents, reads.headers, reads.samples, reads.pickled)
+
+
+def _with_weights(documents: Documents, part: Entry) -> Documents:
+    """A part of a pipeline, by its variant where it has no plain files of weights."""
+    from hfcount.pipelines.run import of_variant
+    from hfcount.pipelines.weights import weight_files
+
+    files = weight_files(part, {*documents.files, *(documents.shards.names or ()), *(documents.sizes or ())})
+    if files.plain or not files.safe:
+        return documents
+    return of_variant(documents, files, next(iter(files.safe)))
 
 
 def _contained(documents: Documents | Place, request: Request, options: Options) -> Looked:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from hfcount.diffing.compared import Compared, Left
 from hfcount.diffing.matching import Matched, stacks
+from hfcount.diffing.pieces import Kind
 from hfcount.diffing.sides import Looked
 from hfcount.diffing.tensors import Logical, keyed
 from hfcount.text import plural, printable
@@ -14,6 +15,8 @@ from hfcount.verifier.folding import fold
 _TOWERS = {"vision": "vision tower", "audio": "audio tower"}
 _PARTS = (*_TOWERS, "projector")
 _FEW = 3  # names in a line
+_LAYERS = ("attention", "mlp")
+"""Components of layers: what has these is no head."""
 _MOST = 1_000  # tensors of a head
 
 
@@ -188,8 +191,9 @@ def _of_class(c: Compared, left: Left) -> None:
         names = {key(name) for leaf in other.blueprint.other_heads if leaf.count < _MOST for name in leaf.names()}
         own = [side.pop(key) for key in [*side] if key in names]
         if own:
-            kind = printable(other.blueprint.spec.architecture)
-            left.say("head", f"{text} {_listed(own)}: {kind} has none")
+            name = printable(other.blueprint.spec.architecture)
+            kind: Kind = "part" if any(one.component in _LAYERS for one in own) else "head"
+            left.say(kind, f"{text} {_listed(own)}: {name} has none")
 
 
 def _other_head(c: Compared, left: Left, heads: Sequence[Mapping[str, Logical]]) -> None:

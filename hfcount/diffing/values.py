@@ -154,7 +154,8 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
 
 def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
-    if one.request is None or one.inspection is None or not (one.container == "pickle" or one.modules or one.parts):
+    plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
+    if one.request is None or one.inspection is None or plain:
         return _folder(one), _places(one)
     from hfcount.data.stored import of_gguf, stored  # which is for other containers, and modules
 
@@ -169,6 +170,10 @@ def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
         name: place for name, place in found.places.items() if place.entry.shape == shapes.get(name, place.entry.shape)
     }
     return found.folder, own  # without those of pickles that lie in another order
+
+
+def _is_pickled_adapter(one: Looked) -> bool:
+    return one.adapter is not None and not any(name.endswith(".safetensors") for name in one.shards or ())
 
 
 def _folder(one: Looked) -> Path:

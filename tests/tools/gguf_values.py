@@ -23,7 +23,7 @@ from gguf_names import ROOT, recorded
 from hfcount.containers.gguf_table import folded
 
 TARGET = ROOT / "hfcount" / "containers" / "gguf_values.tsv"
-_MOST = 1 << 22  # elements of a tensor; larger ones are not made
+_MOST = 1 << 20  # elements of a tensor; larger ones are not made
 _TOKENS = 448
 
 
@@ -99,7 +99,7 @@ def _how(held: Any, sources: list[Any], counts: dict[str, Any], parts: int) -> s
     if held.shape[1:] == source.shape[1:] and np.array_equal(held, source[: len(held)]):
         return ""  # but for the rows beyond the tokenizer's
     for key, count in counts.items():
-        if isinstance(count, int) and source.shape[0] % (2 * count) == 0 and held.shape == source.shape:
+        if isinstance(count, int) and count and source.shape[0] % (2 * count) == 0 and held.shape == source.shape:
             halves = source.reshape(count, 2, source.shape[0] // count // 2, -1).swapaxes(1, 2)
             if np.array_equal(held, halves.reshape(source.shape)):
                 return key
