@@ -12,8 +12,10 @@ from hfcount.data.bits import FLOATS, WHOLE
 from hfcount.data.chunks import CHUNK
 from hfcount.data.comparing import Span, compare_all
 from hfcount.data.decoded import decoded
+from hfcount.data.dequantized import READ, dequantized
 from hfcount.data.difference import Difference
 from hfcount.errors import FetchError
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.storage.dtypes import BITS
 
 
@@ -102,7 +104,8 @@ def test_tensors_longer_than_a_chunk_are_found_in_any_file(tmp_path: Path) -> No
 
 
 def test_unknown_dtypes_are_held_against_each_other_by_their_bytes(tmp_path: Path) -> None:
-    a, b = (_span(tmp_path / name, raw, "Q8_0", (32,)) for name, raw in (("a", b"\0" * 34), ("b", b"\0" * 33 + b"\1")))
+    raw = {"a": b"\0" * 74, "b": b"\0" * 73 + b"\1"}
+    a, b = (_span(tmp_path / name, codes, "IQ2_XS", (256,)) for name, codes in raw.items())
     assert (compare(a, a).identical, compare(a, b).differing, compare(a, b).largest) == (True, 1, 0.0)
 
 
@@ -120,6 +123,59 @@ def test_files_that_are_gone_or_short_are_said(spoil: Callable[[Path], object], 
 
 def test_other_shapes_are_refused(tmp_path: Path) -> None:
     a = _span(tmp_path / "a", b"\0" * 8, "F32", (2,))
-    for b in (a._replace(shape=(1, 2)), a._replace(dtype="Q8_0", size=7)):
+    for b in (a._replace(shape=(1, 2)), a._replace(dtype="IQ2_XS", size=7)):
         with pytest.raises(ValueError, match="cannot be compared"):
             compare(a, b)
+
+
+def test_what_rounding_makes_of_values_is_told_from_other_values(tmp_path: Path) -> None:
+    """As torch casts them, to the nearest of two, the even one of two as near."""
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install '.[oracle]'")
+    torch.manual_seed(3)
+    values = torch.cat([torch.randn(4000) * 10.0**power for power in (-30, -9, -6, -1, 0)])
+    values = torch.cat([values, torch.arange(1, 3, 1 / 1024), torch.tensor([0.0, -0.0, 448, 0.4375, 1 / 1024])])
+    codes = {
+        "F64": torch.float64,
+        "BF16": torch.bfloat16,
+        "F16": torch.float16,
+        "F8_E4M3": torch.float8_e4m3fn,
+        "F8_E5M2": torch.float8_e5m2,
+    }
+    a = _span(tmp_path / "a", values.numpy().tobytes(), "F32", (len(values),))
+    for dtype, kind in codes.items():
+        cast = values.to(kind)
+        raw = bytearray(cast.view(torch.uint8).numpy().tobytes())
+        b = _span(tmp_path / dtype, bytes(raw), dtype, (len(values),))
+        assert compare(a, b).unrounded[0] == 0, dtype
+        assert compare(b, a).unrounded_back == 0, dtype
+        raw[7 * BITS[dtype] // 8] ^= 1
+        assert compare(a, _span(tmp_path / "c", bytes(raw), dtype, (len(values),))).unrounded[0] == 1, dtype
+        assert compare(b, a).unrounded[0] == compare(b, a).differing
+
+
+@over("dtype", [*READ])
+def test_blocks_have_the_values_that_ggml_gives_them(dtype: str, tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf", reason="gguf is not installed: pip install '.[oracle]'")
+    raw = np.random.default_rng(5).integers(0, 256, 300 * BLOCKS[dtype].bytes, dtype=np.uint8)
+    blocks = raw.reshape(300, -1)
+    with np.errstate(all="ignore"):
+        values = gguf.quants.dequantize(blocks, gguf.GGMLQuantizationType[dtype]).reshape(-1)
+    assert np.array_equal(dequantized(dtype, raw), values, equal_nan=True)
+    a = _span(tmp_path / "a", raw.tobytes(), dtype, (len(values),))
+    b = _span(tmp_path / "b", values.astype("<f4").tobytes(), "F32", (len(values),))
+    assert compare(a, b).identical
+    assert compare(b, a).identical
+
+
+@pytest.mark.parametrize(("dtype", "rows", "wide"), [("F32", 6, 3), ("Q8_0", 8, 64), ("F16", 512, 4096)])
+def test_rows_that_take_turns_are_compared_in_order(dtype: str, rows: int, wide: int, tmp_path: Path) -> None:
+    """As llama.cpp's converter has the rows of each head."""
+    block = BLOCKS.get(dtype)
+    width = wide // block.block * block.bytes if block else wide * BITS[dtype] // 8
+    halves = np.random.default_rng(6).integers(0, 60, (3, 2, rows // 2, width), dtype=np.uint8)
+    plain = _span(tmp_path / "a", halves.tobytes(), dtype, (3 * rows * wide,))
+    turned = halves.swapaxes(1, 2).tobytes()
+    b = _span(tmp_path / "b", turned, dtype, (3 * rows * wide,))._replace(head=(rows, wide))
+    for pair in ((plain, b), (b, plain)):
+        assert compare(*pair).identical
+    assert not compare(plain, b._replace(head=(0, 0))).identical

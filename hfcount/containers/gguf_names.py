@@ -4,8 +4,9 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
-from hfcount.containers.gguf_table import Conversions, Results, Shape, Table, changed, table, undisputed
+from hfcount.containers.gguf_table import Conversions, Results, Shape, changed, table, undisputed
 from hfcount.plan import Blueprint
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
@@ -44,7 +45,6 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
         layers: how many the model has, without those that predict further tokens.
         stored: the names in the file, which choose where several conversions are known.
     """
-    known = table()
     shapes: dict[str, Shape | None] = {}
     optional: dict[str, Shape | None] = {}
     sums: dict[tuple[str, ...], int] = {}
@@ -53,10 +53,10 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
         if not leaf.count or not (leaf.written or leaf.tied_to or leaf.part == "prediction"):
             continue
         target = optional if leaf.presence == "optional" or leaf.tied_to or leaf.part == "prediction" else shapes
-        conversions = list(_conversions(leaf, known, architecture, layers, stored))
-        if not conversions and target is shapes:
+        found = list(conversions(leaf, architecture, layers, stored))
+        if not found and target is shapes:
             unmapped.append(leaf.name)
-        for results, count in conversions:
+        for results, count, _ in found:
             names = []
             for name, change in results:
                 shape = changed(change, tuple(map(int, leaf.shape)), count)
@@ -76,22 +76,32 @@ def _apart(results: Results, leaf: Leaf, count: int) -> int:
     return sum(prod(shape) for shape in shapes if shape is not None)
 
 
-def _conversions(
-    leaf: Leaf, known: Table, architecture: str, layers: int, stored: Container[str]
-) -> Iterator[tuple[Results, int]]:
-    """For each tensor, or each stack of tensors, what it becomes, and of how many tensors that is made."""
-    rows = known.names.get(architecture, {})
+class Conversion(NamedTuple):
+    """What a tensor, or a stack of tensors, becomes.
+
+    Args:
+        results: names, each with the change of shape.
+        origins: of how many tensors they are made.
+        numbers: those in its name, all but the last of a stack.
+    """
+
+    results: Results
+    origins: int
+    numbers: tuple[int, ...] = ()
+
+
+def conversions(leaf: Leaf, architecture: str, layers: int, stored: Container[str]) -> Iterator[Conversion]:
+    """What each tensor of a leaf, or each stack of them, becomes; the arguments are those of `expected`."""
+    rows = table().names.get(architecture, {})
     if found := list(_listed(leaf, rows, layers, stored)):
         yield from found
     elif _dropped(leaf, rows):
-        yield (), 0
+        yield Conversion((), 0)
     elif not architecture.startswith("clip:"):
         yield from _listed(leaf, undisputed(), layers, stored)
 
 
-def _listed(
-    leaf: Leaf, rows: Mapping[str, Conversions], layers: int, stored: Container[str]
-) -> Iterator[tuple[Results, int]]:
+def _listed(leaf: Leaf, rows: Mapping[str, Conversions], layers: int, stored: Container[str]) -> Iterator[Conversion]:
     for depth in sorted({len(leaf.indices), min(1, len(leaf.indices)), 0}, reverse=True):
         pattern, kept, fixed = _pattern(leaf, depth)
         found = False
@@ -129,7 +139,7 @@ def _dropped(leaf: Leaf, rows: Mapping[str, Conversions]) -> bool:
 
 def _expanded(
     choices: Conversions, kept: list[Indices], fixed: tuple[int, ...], layers: int, stored: Container[str]
-) -> Iterator[tuple[Results, int]]:
+) -> Iterator[Conversion]:
     stacked = len(kept) > 1 and all("{1}" not in name for results in choices for name, _ in results)
     stacked = stacked and any(change not in ("same",) for results in choices for _, change in results)
     over = kept[:1] if stacked else kept
@@ -139,7 +149,7 @@ def _expanded(
             tuple((_named(name, (*numbers, *fixed), layers), change) for name, change in results) for results in choices
         ]
         held = [results for results in every if all(name in stored for name, _ in results)]
-        yield (held or every)[0], count
+        yield Conversion((held or every)[0], count, (*numbers, *fixed))
 
 
 def _named(name: str, numbers: tuple[int, ...], layers: int) -> str:

@@ -46,11 +46,12 @@ def stored_rows(tensors: Mapping[str, tuple[Shape, str]]) -> Iterator[TensorRow]
                 name=printable(name),
                 count=count,
                 shape=shape,
-                component=_component(name),
+                component=component(name),
                 kind=printable(kind),
                 elements=count * prod(shape),
             )
 
 
-def _component(name: str) -> Component:
+def component(name: str) -> Component:
+    """What a tensor of GGUF is for, by its name."""
     return next((component for pattern, component in _COMPONENTS if re.match(pattern, name)), "other")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from math import inf, isfinite, prod
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,17 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.data.apart import run_apart
+from hfcount.data.bits import FLOATS
 from hfcount.data.chunks import CHUNK
 from hfcount.data.contents import changed, filled, opened, state
 from hfcount.data.decoded import WIDE, Numbers, decoded
-from hfcount.data.difference import Difference
+from hfcount.data.dequantized import READ
+from hfcount.data.difference import THROUGH, Difference
 from hfcount.data.pool import Done, Worker
+from hfcount.data.rounding import rounded
 from hfcount.data.runs import Bytes
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.storage.dtypes import BITS
 
 Flags = NDArray[np.bool]
 
 _TASK = 32  # steps of a chunk that a core takes at once
+_WHOLE = 256  # elements that are whole blocks and bytes in every dtype
 _PART = 1 << 14  # elements of which the difference is computed at once
 _NARROW = 1e-15, 1e15  # between these, squares of 32-bit floats neither vanish nor overflow
 _SQUARED = 1e150  # below it, sums of squares of 64-bit floats do not overflow
@@ -34,8 +40,11 @@ class Span(NamedTuple):
         path: the file.
         offset: the first byte of its data in the file.
         size: bytes of its data.
-        dtype: by the safetensors format's name; of another one, bytes are compared and no values.
+        dtype: by the safetensors format's name, or a type of GGUF's blocks that is read; of another one, bytes are
+            compared and no values.
         shape: in elements.
+        head: rows of a head, and elements of a row, where the rows of its two halves take turns in the file; both are
+            compared with the first half before the second. (0, 0) where rows are in order.
     """
 
     path: Path
@@ -43,6 +52,7 @@ class Span(NamedTuple):
     size: int
     dtype: str
     shape: tuple[int, ...]
+    head: tuple[int, int] = (0, 0)
 
 
 def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str, Difference]:
@@ -81,13 +91,25 @@ def _cut(name: str, a: Span, b: Span) -> Iterator[tuple[Span, Span]]:
         yield _part(a, b, begin, count), _part(b, a, begin, count)
 
 
+def comparable(a: str, b: str) -> bool:
+    """Whether tensors of these dtypes can be compared: by their values, or of one dtype by their bytes."""
+    return a == b or _valued(a, b)
+
+
+def _valued(a: str, b: str) -> bool:
+    return all(one in BITS or one in READ for one in (a, b)) and (a == "C64") == (b == "C64")
+
+
 def _known(a: Span, b: Span) -> bool:
-    return a.dtype in BITS and b.dtype in BITS and (a.dtype == "C64") == (b.dtype == "C64")
+    return _valued(a.dtype, b.dtype)
 
 
-def _bits(one: Span, other: Span) -> int:
-    """Of an element; of a byte where a dtype is not known."""
-    return BITS[one.dtype] if _known(one, other) else 8
+def _bytes(one: Span, other: Span, count: int) -> int:
+    """Of so many elements; of as many bytes where a dtype is not known."""
+    if not _known(one, other):
+        return count
+    block = BLOCKS.get(one.dtype)
+    return count // block.block * block.bytes if block else -(-count * BITS[one.dtype] // 8)
 
 
 def _units(a: Span, b: Span) -> int:
@@ -95,32 +117,45 @@ def _units(a: Span, b: Span) -> int:
 
 
 def _step(a: Span, b: Span) -> int:
-    """Elements of which the wider one of both tensors fills a chunk."""
-    return CHUNK * 8 // max(_bits(a, b), _bits(b, a)) // 8 * 8
+    """Elements of which the wider one of both fills a chunk: whole blocks, and whole heads if rows take turns."""
+    wider = max(_bytes(a, b, _WHOLE), _bytes(b, a, _WHOLE))
+    step = CHUNK // wider * _WHOLE
+    head = max(prod(one.head) for one in (a, b))
+    return max(step // head, 1) * head if head else step
 
 
 def _part(one: Span, other: Span, begin: int, count: int) -> Span:
-    bits = _bits(one, other)
-    return one._replace(offset=one.offset + begin * bits // 8, size=-(-count * bits // 8), shape=(count,))
+    offset = one.offset + _bytes(one, other, begin)
+    return one._replace(offset=offset, size=_bytes(one, other, count), shape=(count,))
 
 
 def _compared(a: Span, b: Span, worker: Worker) -> Difference:
     """The difference of parts that a core takes at once."""
     difference, step, units = Difference(), _step(a, b), a.shape[0]
-    buffers = [np.empty(CHUNK, np.uint8) for _ in range(2)]
+    buffers = [np.empty(max(_bytes(one, other, min(step, units)), 1), np.uint8) for one, other in ((a, b), (b, a))]
     with opened(a.path) as first, opened(b.path) as second:
         first.seek(a.offset)
         second.seek(b.offset)
         for begin in range(0, units, step):
             count = min(step, units - begin)
-            sizes = [-(-count * bits // 8) for bits in (_bits(a, b), _bits(b, a))]
-            one, other = filled(first, buffers[0][: sizes[0]], a.path), filled(second, buffers[1][: sizes[1]], b.path)
+            sizes = _bytes(a, b, count), _bytes(b, a, count)
+            one = _in_order(filled(first, buffers[0][: sizes[0]], a.path), a)
+            other = _in_order(filled(second, buffers[1][: sizes[1]], b.path), b)
             difference.elements += count
             if a.dtype != b.dtype or not _same(one, other):
                 _differ(difference, a, b, one, other)
             worker.went(sum(sizes))
     worker.went(0)
     return difference
+
+
+def _in_order(raw: Bytes, span: Span) -> Bytes:
+    """Whole heads with the rows of their first halves before those of the second."""
+    rows, elements = span.head
+    if not rows:
+        return raw
+    width = _bytes(span, span, elements)
+    return np.ascontiguousarray(raw.reshape(-1, rows // 2, 2, width).swapaxes(1, 2)).reshape(-1)
 
 
 def _same(one: Bytes, other: Bytes) -> bool:
@@ -132,9 +167,11 @@ def _same(one: Bytes, other: Bytes) -> bool:
 def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
     """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache."""
     if not _known(a, b):
-        difference.differing += int(np.count_nonzero(one != other))
+        count = int(np.count_nonzero(one != other))
+        difference.differing += count
+        difference.changed(count)
         return
-    steps = _PART * BITS[a.dtype] // 8, _PART * BITS[b.dtype] // 8
+    steps = _bytes(a, b, _PART), _bytes(b, a, _PART)
     with np.errstate(invalid="ignore", over="ignore"):
         for begin, beside in zip(range(0, one.size, steps[0]), range(0, other.size, steps[1]), strict=True):
             _part_differs(difference, a, b, one[begin : begin + steps[0]], other[beside : beside + steps[1]])
@@ -144,7 +181,7 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     wide = a.dtype in WIDE or b.dtype in WIDE
     x, y = decoded(a.dtype, one, wide), decoded(b.dtype, other, wide)
     apart = _apart(a, b, one, other, x, y)
-    difference.differing += int(np.count_nonzero(apart))
+    _count(difference, a, b, x, y, apart)
     gap = y - x
     largest, squares = _squares(gap)
     if not isfinite(largest):
@@ -161,13 +198,29 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     difference.based += x.size
 
 
+def _count(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers, apart: Flags) -> None:
+    """Adds how many differ, and how many by more than what rounding to the other's dtype makes of them."""
+    count = int(np.count_nonzero(apart))
+    difference.differing += count
+    if not count or a.dtype not in FLOATS or b.dtype not in FLOATS or a.dtype == "C64":
+        difference.changed(count)
+        return
+    ways = [x if a.dtype != b.dtype else None, *(rounded(dtype, x) if dtype != a.dtype else None for dtype in THROUGH)]
+    unlike = tuple(count if way is None else _unlike(apart, rounded(b.dtype, way), y) for way in ways)
+    back = _unlike(apart, rounded(a.dtype, y), x) if a.dtype != b.dtype else count
+    difference.unrounded = tuple(map(add, difference.unrounded, unlike))
+    difference.unrounded_back += back
+
+
+def _unlike(apart: Flags, wanted: Numbers, held: Numbers) -> int:
+    return int(np.count_nonzero(apart & (wanted != held)))
+
+
 def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:
     """Which elements are not the same: by their bits, or of two dtypes by their values."""
     apart: Flags
-    if a.dtype != b.dtype:
+    if a.dtype != b.dtype or a.dtype in BLOCKS or BITS[a.dtype] < 8:
         apart = np.not_equal(x, y) & ~(np.isnan(x) & np.isnan(y))
-    elif BITS[a.dtype] < 8:
-        apart = np.not_equal(x, y)
     else:
         codes = f"u{BITS[a.dtype] // 8}"
         apart = np.not_equal(one.view(codes), other.view(codes))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.data.bits import FLOATS, WHOLE
+from hfcount.data.dequantized import READ, dequantized
 from hfcount.data.runs import Bytes
 
 Numbers = NDArray[np.floating]
@@ -28,6 +29,8 @@ def decoded(dtype: str, raw: Bytes, wide: bool) -> Numbers:
         halves = np.zeros(raw.size, np.uint16)
         halves[1::2] = raw.view(np.uint16)
         values: Numbers = halves.view(np.float32)
+    elif dtype in READ:
+        values = dequantized(dtype, raw)
     elif dtype in _PLAIN:
         values = raw.view(_PLAIN[dtype])
     else:

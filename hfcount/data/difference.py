@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from math import isfinite, sqrt
+from operator import add as added
+
+THROUGH = ("BF16", "F16")
+"""Dtypes that values may have had between two files, and were rounded to."""
 
 
 @dataclass(slots=True)
@@ -18,6 +22,9 @@ class Difference:
         base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
         based: how many values that sum is of.
         beside: the sum of the squares of the second tensor's values, of the same chunks.
+        unrounded: how many that differ are not what the first tensor's values become in the second's dtype: at once,
+            and through each of `THROUGH`.
+        unrounded_back: how many are not what the second tensor's values become in the first's dtype.
     """
 
     elements: int = 0
@@ -28,6 +35,8 @@ class Difference:
     base: float = 0.0
     based: int = 0
     beside: float = 0.0
+    unrounded: tuple[int, ...] = (0,) * (1 + len(THROUGH))
+    unrounded_back: int = 0
 
     @property
     def identical(self) -> bool:
@@ -60,6 +69,11 @@ class Difference:
             return None
         return (self.base + self.beside - self.squares) / 2 / product
 
+    def changed(self, count: int) -> None:
+        """Adds so many elements that no rounding explains."""
+        self.unrounded = tuple(one + count for one in self.unrounded)
+        self.unrounded_back += count
+
     def add(self, other: "Difference") -> None:
         """Adds that of further elements."""
         self.elements += other.elements
@@ -70,3 +84,5 @@ class Difference:
         self.base += other.base
         self.based += other.based
         self.beside += other.beside
+        self.unrounded = tuple(map(added, self.unrounded, other.unrounded))
+        self.unrounded_back += other.unrounded_back

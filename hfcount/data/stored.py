@@ -47,7 +47,7 @@ def stored(request: Request, inspection: Inspection) -> Stored | None:
     """
     evidence = inspection.evidence
     if evidence.container == "gguf":
-        return _of_gguf(request, inspection)
+        return of_gguf(request, inspection)
     shards = {**evidence.others, **(evidence.headers or {}), **(evidence.shards or {})}
     names = _adapter(inspection) if evidence.container == "adapter" else sorted(shards)
     if not names:
@@ -148,8 +148,8 @@ def _record(read: Callable[[int, int], bytes], begin: int) -> int:
     return begin + _LOCAL_HEADER + int.from_bytes(raw[26:28], "little") + int.from_bytes(raw[28:30], "little")
 
 
-def _of_gguf(request: Request, inspection: Inspection) -> Stored | None:
-    """The same of GGUF files: all that were looked at."""
+def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | None = None) -> Stored | None:
+    """The same of GGUF files: all that were looked at, or only those of one set."""
     from hfcount.containers.gguf_files import file_sets, headers
     from hfcount.formats.gguf import Header
 
@@ -157,6 +157,7 @@ def _of_gguf(request: Request, inspection: Inspection) -> Stored | None:
     if place is None:
         return None
     sets, unread = file_sets(place), list[str]()
+    sets = [one for one in sets if only is None or one.files == only]
     folder = data_folder(request, inspection.documents, [name for one in sets for name in one.files])
     found = dict[str, Place]()
     for name, header in headers(place, sets, lambda: None).items():

@@ -37,6 +37,20 @@ class Compared:
         )
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why tensors that are the same do not tell that the structures are, as what B is."""
+        said = []
+        if self.b.misread:
+            said.append("has a config that cannot be read, so that tensors alone were compared")
+        if self.a.misread:
+            said.append("was compared with A's tensors alone, since A's config cannot be read")
+        if self.b.weightless and not self.a.weightless:
+            said.append("has no weights: its config alone was compared")
+        if self.a.weightless and not self.b.weightless:
+            said.append("was compared with A's config alone, since A has no weights")
+        return tuple(said)
+
+    @property
     def described(self) -> bool:
         """Whether of a side nothing is known but what its config describes."""
         return any(own is not None and not own.listed for own in self.inventories)

@@ -1,6 +1,6 @@
 """What is said of contents: that they are the same, that some values differ, or that they are unrelated."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import median
 
 from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
@@ -12,8 +12,14 @@ _STRUCTURE = ("spelling", "container")
 
 _CONTENTS = ("same-structure", "same-values", "same-files", "finetune")
 _UNRELATED = 0.1  # cosine of values that have nothing to do with one another, which is about 0
-_ROUNDED = 0.01  # relative difference that another dtype makes
+_WORTH = 0.001  # relative difference above which rounding is told
 _FEW = 4  # components that a line names
+_APART = frozenset(("norm",))  # whose values are about 1 in every model
+_RENUMBERED: Mapping[Kind, Sequence[str]] = {
+    "experts": ("experts", "router"),
+    "layers": ("attention", "mlp", "experts", "router", "ssm", "convolution", "other"),
+}
+"""Components whose tensors have numbers of layers or experts, by what has fewer or more of them."""
 
 
 def is_same_structure(structure: Sequence[Relation]) -> bool:
@@ -32,42 +38,61 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
         which = "" if same else " that both have"
         many = f"{plural(values.tensors, 'tensor')}{' that could be compared' if values.uncompared else which}"
         yield Relation(kind="same-values", text=f"has A's values: {many}, identical{how}")
-    elif "cast" in kinds and is_rounded(values):
+    elif is_rounded(values):
         part = f" in {plural(values.tensors, 'tensor')} that could be compared" if values.uncompared else ""
-        yield Relation(kind="same-values", text=f"has A's values{part}, rounded")
-    elif (same or kinds == {"cast"}) and _unrelated(values):
+        yield Relation(kind="same-values", text=f"has A's values{part}, rounded{_through(values)}{_by(values)}")
+    elif _unrelated(values, kinds):
         start = "has A's structure, and" if same else "has"
         many = f"{differing:,} of {plural(values.tensors, 'tensor')} differ"
         yield Relation(kind="another-model", text=f"{start} values that have nothing in common with A's: {many}")
     else:
         start = "has A's structure, and" if same else "has"
-        many = f"{differing:,} of {plural(values.tensors, 'tensor')}"
-        yield Relation(kind="finetune", text=f"{start} other values in {many}{how} ({_components(values)})")
+        many = f"{_others(values):,} of {plural(values.tensors, 'tensor')}"
+        text = f"{start} other values in {many}{how} ({_components(values)})"
+        beyond = _beyond(values)
+        yield Relation(kind="finetune", text=f"{text}, {plural(beyond, 'value')} NaN or infinite" if beyond else text)
 
 
 def is_rounded(values: Values) -> bool:
     """Whether values differ by what another dtype makes of them, or not at all."""
-    largest = _largest(values)
-    return largest is not None and largest <= _ROUNDED
+    return not (values.sampled or _others(values) or _beyond(values))
 
 
-def _largest(values: Values) -> float | None:
-    """The largest relative difference of a component; None where one is not known."""
-    known = [row.relative for row in values.components if row.differing]
-    return None if None in known else max((one for one in known if one is not None), default=0.0)
+def _others(values: Values) -> int:
+    """How many tensors have other values than what another dtype makes of A's."""
+    return sum(row.other for row in values.components)
 
 
-def _unrelated(values: Values) -> bool:
-    """Whether matrices differ as those of models that share nothing do: they point in no common direction."""
-    found = [abs(row.cosine) for row in values.rows if row.cosine is not None and row.component != "norm"]
-    most = 2 * sum(row.differing for row in values.rows if row.component != "norm")
-    tensors = sum(row.tensors for row in values.components if row.component != "norm")
-    return bool(found) and most > tensors and median(found) < _UNRELATED
+def _beyond(values: Values) -> int:
+    """How many values differ that are NaN or infinite on either side, as a cast to F16 may make them."""
+    return sum(row.beyond for row in values.components)
+
+
+def _through(values: Values) -> str:
+    return f" to {values.through} on the way" if values.through else ""
+
+
+def _by(values: Values) -> str:
+    """By how much at most, where it is worth telling."""
+    largest = max((row.relative or 0.0 for row in values.components if row.differing), default=0.0)
+    return f" (root mean square {largest:.2%} at most)" if largest > _WORTH else ""
+
+
+def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
+    """Whether matrices differ as those of models that share nothing do: they point in no common direction.
+
+    Where layers or experts were taken out, the others may have other numbers than in A: these tell nothing.
+    """
+    apart = _APART | {name for kind, names in _RENUMBERED.items() if kind in kinds for name in names}
+    rows = [row for row in values.rows if row.component not in apart]
+    found = [abs(row.cosine) for row in rows if row.cosine is not None]
+    tensors = sum(row.tensors for row in values.components if row.component not in apart)
+    return bool(found) and 2 * sum(row.differing for row in rows) > tensors and median(found) < _UNRELATED
 
 
 def _components(values: Values) -> str:
-    rows = [row for row in values.components if row.differing]
-    said = [f"{row.component or 'other'} {row.differing:,}" for row in rows[:_FEW]]
+    rows = [row for row in values.components if row.other]
+    said = [f"{row.component or 'other'} {row.other:,}" for row in rows[:_FEW]]
     return ", ".join(said) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
 
 

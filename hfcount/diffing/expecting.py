@@ -27,12 +27,17 @@ def expectation(expected: Expected, found: Diff, merged: Callable[[], Told] | No
         "quantised": _quantised,
     }
     if found.same_structure is None:
-        met, reason = None, "the two could not be compared"
+        met, reason = None, _untold(found)
     elif expected == "merge":
         met, reason = merged() if merged else _of_files(found)
     else:
         met, reason = checks[expected](found)
     return Expectation(expected=expected, met=met, reason=reason)
+
+
+def _untold(found: Diff) -> str:
+    doubts = [one.text for one in found.relations if one.kind == "unread"]
+    return f"B {'; '.join(doubts)}" if doubts else "the two could not be compared"
 
 
 def _same(found: Diff) -> Told:
@@ -53,6 +58,8 @@ def _identical(found: Diff) -> Told:
         return False, "some values are not A's"
     if found.values is None:
         return None, _LOOK
+    if found.values.identical < found.values.tensors:
+        return False, "some values are A's rounded"
     if found.values.uncompared:
         return None, f"{found.values.uncompared:,} tensors could not be compared by value"
     return True, f"all tensors are A's{' in samples' if found.values.sampled else ''}"
@@ -64,6 +71,8 @@ def _finetune(found: Diff) -> Told:
     if "another-model" in _kinds(found):
         return False, "its values have nothing to do with A's"
     same, reason = _identical(found)
+    if same is False and "finetune" not in _kinds(found):
+        return False, reason
     if same is False:
         return True, "its structure is A's, and some values are not"
     return (False if same else None), reason
@@ -105,7 +114,7 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
         allowed: those that may.
         same: by key whether the values are A's.
     """
-    if not found.same_structure:
+    if not (found.same_structure or _is_cast(found)):
         return False, "its structure is not A's"
     if not same:
         return _of_files(found)
@@ -120,6 +129,11 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
     if unknown or (found.values and found.values.uncompared):
         return None, f"not all tensors could be compared, such as {_listed(unknown or ['those of another form'])}"
     return True, f"all {len(targets):,} targets of the adapter differ{how}, and nothing else"
+
+
+def _is_cast(found: Diff) -> bool:
+    """Whether nothing but dtypes of floats keeps the structure from being the same, and values."""
+    return "cast" in _kinds(found) and not _kinds(found) - {"cast", "finetune", "reading", *_FORM}
 
 
 def _listed(keys: Sequence[str]) -> str:

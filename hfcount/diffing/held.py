@@ -7,13 +7,15 @@ from hfcount.containers.adapter import compare as compare_adapter
 from hfcount.containers.gguf import Remark, role
 from hfcount.containers.gguf_base import compare as compare_gguf
 from hfcount.containers.gguf_findings import reason
-from hfcount.diffing.pieces import Kind, Relation
+from hfcount.diffing.contents import of_values
+from hfcount.diffing.pieces import Kind, Relation, Values
 from hfcount.diffing.sides import Looked
 from hfcount.errors import DocumentError
 from hfcount.plan import Blueprint
 from hfcount.storage.dtypes import FLOATING
 from hfcount.text import plural, printable
 
+_CONTAINERS = {"pickle": "pickled files"}
 _FEW = 4  # types that a line names
 
 
@@ -23,10 +25,22 @@ class Held(NamedTuple):
     Args:
         relations: what B is to A; none where that cannot be told.
         notes: what is to be said besides.
+        apart: what the first relation says where values were compared and are not those of A; empty if that is no
+            matter of values.
     """
 
     relations: tuple[Relation, ...]
     notes: tuple[str, ...] = ()
+    apart: str = ""
+
+    def beside(self, values: Values | None) -> list[Relation]:
+        """All that B is, with what its values say."""
+        first, *rest = self.relations or (None,)
+        if first is None or values is None:
+            return [*self.relations]
+        told = [*of_values(values, self.relations)]
+        apart = any(one.kind in ("finetune", "another-model") for one in told)
+        return [Relation(kind=first.kind, text=self.apart) if apart else first, *rest, *told]
 
 
 def held(a: Looked, b: Looked) -> Held | None:
@@ -37,11 +51,11 @@ def held(a: Looked, b: Looked) -> Held | None:
     if model.blueprint is None:
         return None
     if container.gguf is not None:
-        return _gguf(container, model.blueprint, turned)
+        return _gguf(container, model, model.blueprint, turned)
     return _adapter(container, model.blueprint, turned)
 
 
-def _gguf(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
+def _gguf(container: Looked, model: Looked, blueprint: Blueprint, turned: bool) -> Held:
     header = container.gguf
     assert header is not None  # held() has seen to that
     remarks = compare_gguf(header, blueprint, True)
@@ -66,14 +80,13 @@ def _gguf(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
     types = Counter(one.type for one in header.tensors.values())
     shown = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common(_FEW))
     packed = not {*types} <= {*FLOATING}
-    text = f"is A as GGUF ({shown})" if not turned else f"is what A was made of, a GGUF file ({shown})"
-    kind: Kind = ("dequantised" if turned else "quantised") if packed else "cast"
-    return Held((Relation(kind=kind, text=text), _container(turned)))
-
-
-def _container(turned: bool) -> Relation:
-    names = ("safetensors", "GGUF") if turned else ("GGUF", "safetensors")
-    return Relation(kind="container", text=f"is stored as {names[0]}, and A as {names[1]}")
+    text = f"has the tensors that A, a GGUF file ({shown}), was made of" if turned else f"is A as GGUF ({shown})"
+    apart = f"has the structure of A, a GGUF file ({shown})" if turned else f"has A's structure as GGUF ({shown})"
+    kinds: tuple[Kind, Kind] = ("dequantised", "quantised")
+    first = Relation(kind=kinds[not turned] if packed else "cast", text=text)
+    names = ["GGUF", _CONTAINERS.get(model.container or "", "safetensors")]
+    a, b = names if turned else names[::-1]
+    return Held((first, Relation(kind="container", text=f"is stored as {b}, and A as {a}")), apart=apart)
 
 
 def _reason(remark: Remark) -> str:

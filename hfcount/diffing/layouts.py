@@ -16,11 +16,16 @@ Parts = Mapping[str, tuple[str, Entry]]
 
 
 class Bytes(NamedTuple):
-    """A range of the data of a stored tensor."""
+    """A range of the data of a stored tensor.
+
+    Args:
+        head: rows of a head, and elements of a row, where the rows of its two halves take turns; else (0, 0).
+    """
 
     stored: str
     begin: int
     end: int
+    head: tuple[int, int] = (0, 0)
 
 
 Found = tuple[Leaf, str, tuple[int, ...], str, tuple[Bytes, ...]]

@@ -45,7 +45,7 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
         b=_side(requests[1], contents[1], blueprints[1]),
         summary="B " + "; ".join(one.text for one in relations),
         relations=relations,
-        same_structure=not sized,
+        same_structure=None if notes else not sized,
         depth="listing",
         config=keys,
         files=files,

@@ -36,9 +36,10 @@ Kind = Literal[
     "spelling",
     "reading",
     "tensors",
+    "unread",
     "another-model",
 ]
-"""What B is to A, in a word; several may hold."""
+"""What B is to A, in a word; several may hold. `unread`: a config cannot be read, or one side alone has weights."""
 
 DiffDepth = Literal["listing", "config", "index", "headers", "samples", "data"]
 """How far both were compared: contents by the checksums of listings, or up to values."""
@@ -162,7 +163,9 @@ class ValueRow(Part):
 
     `share` of the elements of those that differ, the `largest` absolute difference, the root mean square `rms` of the
     difference, and `relative` to that of A's values; `cosine` of the angle between both sides' values, 0 where they
-    have nothing in common. Null where bytes alone were compared.
+    have nothing in common. Null where bytes alone were compared. `beyond` is how many of the elements that differ are
+    NaN or infinite on either side: these are in none of the other figures but `share`. `other` is how many of the
+    tensors that differ do so by more than what the dtype of either side makes of the other's values.
     """
 
     name: str
@@ -174,6 +177,8 @@ class ValueRow(Part):
     rms: float | None = None
     relative: float | None = None
     cosine: float | None = None
+    beyond: int = 0
+    other: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -181,13 +186,15 @@ class Values(Part):
     """Values of tensors that both have: those that were compared, and those that differ, by component and by name.
 
     `sampled` says that the first and last 64 KiB of each were compared. `uncompared` are tensors of which one side is
-    stored in a form that was not read.
+    stored in a form that was not read. `through` is the dtype that values were rounded to on the way from A to B, where
+    that explains what the dtypes of both do not.
     """
 
     sampled: bool
     tensors: int
     identical: int
     uncompared: int = 0
+    through: str | None = None
     components: tuple[ValueRow, ...] = ()
     rows: tuple[ValueRow, ...] = ()
 

@@ -11,7 +11,7 @@ from hfcount.fetcher import Request
 from hfcount.formats.pipeline_index import Entry, PipelineIndex, read_pipeline
 from hfcount.text import printable
 
-Differ = Callable[[Request | HfcountError, Request | HfcountError], Diff]
+Differ = Callable[[Entry, Request | HfcountError, Request | HfcountError], Diff]
 """Says what differs between two parts."""
 
 
@@ -33,12 +33,10 @@ def diff(a: Looked, b: Looked, differ: Differ) -> Diff:
         )
         relation = Relation(kind="another-model", text=which.removeprefix("B "))
         return Diff(a=sides[0], b=sides[1], summary=which, relations=(relation,), same_structure=False)
-    parts = {entry.name: differ(*_requests(entry.name, a, b)) for entry in _common(first, second)}
+    parts = {entry.name: differ(entry, *_requests(entry.name, a, b)) for entry in _common(first, second)}
     relations = [*_lists(first, second), *_of_parts(parts)]
-    known = [part.same_structure for part in parts.values()]
-    same = (
-        False if False in known or any(one.kind == "tensors" for one in relations) else None if None in known else True
-    )
+    listed = not any(one.kind == "tensors" for one in relations)
+    same = _every([listed, *(part.same_structure for part in parts.values())])
     return Diff(
         a=_side(a, first, [part.a for part in parts.values()]),
         b=_side(b, second, [part.b for part in parts.values()]),
@@ -58,13 +56,17 @@ def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
         return None
     expected = next(iter(found.values())).expected
     met = [one.met for one in found.values()]
-    one_is_enough = expected == "finetune" and all(parts[name].same_structure for name in found)
+    told = _every(met)
+    if expected == "finetune" and (same := _every([parts[name].same_structure for name in found])) is not False:
+        some = True if True in met else None if None in met else False
+        told = _every([some, same]) if some is not False else False
     reasons = "; ".join(f"{printable(name)}: {one.reason}" for name, one in found.items())
-    if one_is_enough in met:
-        told: bool | None = one_is_enough
-    else:
-        told = None if None in met else not one_is_enough
     return Expectation(expected=expected, met=told, reason=reasons)
+
+
+def _every(told: Sequence[bool | None]) -> bool | None:
+    """Whether all hold; None where none is wrong, and some cannot be told."""
+    return False if False in told else None if None in told else True
 
 
 def _requests(name: str, *sides: Looked) -> tuple[Request | HfcountError, Request | HfcountError]:
@@ -112,7 +114,7 @@ def _of_parts(parts: Mapping[str, Diff]) -> list[Relation]:
     return [
         Relation(kind=one.kind, text=f"in {', '.join(map(printable, names))} {one.text}")
         for relations, names in texts.items()
-        for one in relations
+        for one in relations or (Relation(kind="unread", text=f"is not known: {parts[names[0]].summary}"),)
     ]
 
 

@@ -24,6 +24,8 @@ def relations(c: Compared) -> list[Relation]:
     found = [*contents, *found] if is_same_structure(found) else [*found, *contents]
     if not any(one.kind == "another-model" for one in found):
         found += otherwise(c.config, (c.a.blueprint, c.b.blueprint), is_same_structure(found))
+    if c.matched is not None:
+        found += [Relation(kind="unread", text=text) for text in c.doubts]
     return found
 
 

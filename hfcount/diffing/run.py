@@ -12,11 +12,12 @@ from hfcount.diffing import configs, listing, merging, pipelines
 from hfcount.diffing.cells import cells
 from hfcount.diffing.compared import Compared
 from hfcount.diffing.configured import sized_otherwise
+from hfcount.diffing.converted import converted
 from hfcount.diffing.effects import of_adapter, of_gguf
 from hfcount.diffing.expecting import Told, expectation, merged
 from hfcount.diffing.files import compare, known
 from hfcount.diffing.held import held
-from hfcount.diffing.matching import folded, match
+from hfcount.diffing.matching import Matched, folded, match
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import ConfigKey, DiffDepth, FileSums, Relation, Side
 from hfcount.diffing.relations import relations
@@ -27,6 +28,7 @@ from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checksums import Contents
 from hfcount.figures import Failure
+from hfcount.formats.pipeline_index import Entry
 from hfcount.inspection import Options
 from hfcount.text import plural, printable
 
@@ -41,11 +43,13 @@ class Asked(NamedTuple):
         sample: whether the ends of tensors are compared.
         expected: what B has to be to A.
         adapter: what was merged into A, where that is expected.
+        part: the part of a pipeline that both are, if they are one.
     """
 
     sample: bool = False
     expected: Expected | None = None
     adapter: str | None = None
+    part: Entry | None = None
 
 
 def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: Asked) -> Diff:
@@ -65,9 +69,9 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
         for one, there in zip((a, b), contents, strict=True)
     )
     with ExitStack() as both:
-        one, other = (both.enter_context(looked(request, options.of_headers)) for request in sides)
+        one, other = (both.enter_context(looked(request, options.of_headers, wanted.part)) for request in sides)
         if one.pipeline or other.pipeline:
-            return pipelines.diff(one, other, lambda a, b: diff(a, b, options, wanted))
+            return pipelines.diff(one, other, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)))
         return _differing(one, other, files, options, wanted)
 
 
@@ -91,11 +95,12 @@ def _by_files(
 
 def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, wanted: Asked) -> Diff:
     c = replace(compared(a, b), files=files)
-    gaps = _gaps(c, options, wanted.sample)
-    if gaps is not None and c.matched is not None:
-        c = replace(c, gaps=gaps, values=shown(gaps, c.matched))
     container = held(a, b)
-    found = relations(c) if container is None else [*container.relations]
+    matched = c.matched if container is None else _of_container(c) if container.apart else None
+    gaps = _gaps(c, matched, options, wanted.sample)
+    if gaps is not None and matched is not None:
+        c = replace(c, gaps=gaps, values=shown(gaps, matched))
+    found = relations(c) if container is None else container.beside(c.values)
     result = Diff(
         a=side(a, c.inventories[0]),
         b=side(b, c.inventories[1]),
@@ -107,12 +112,16 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
         tensors=folded(c.matched) if c.matched else None,
         files=c.files,
         values=c.values,
-        cells=cells(c.matched, c.gaps) if c.matched else (),
+        cells=cells(matched, c.gaps) if matched and (c.matched or c.gaps) else (),
         notes=(*_notes(a, b, c), *(container.notes if container else ())),
     )
     if wanted.expected is None:
         return result
-    return replace(result, expectation=expectation(wanted.expected, result, partial(_merged, c, result, wanted)))
+    told = expectation(wanted.expected, result, partial(_merged, c, result, wanted))
+    if wanted.expected == "merge" and told.met:
+        found = [Relation(kind="merge", text=f"is A with the adapter merged: {told.reason}"), *found]
+        result = replace(result, relations=tuple(found), summary=_summary(a, b, found))
+    return replace(result, expectation=told)
 
 
 def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
@@ -123,15 +132,30 @@ def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
         targets, allowed = merging.targets(wanted.adapter, c.a.request, c.a.blueprint)
     except merging.Unmerged as error:
         return None, str(error).rstrip(".")
-    same = {key: gap.same for key, gap in c.gaps.by_key.items()} if c.gaps else {}
+    same = {key: not gap.other for key, gap in c.gaps.by_key.items()} if c.gaps else {}
     return merged(targets, allowed, same, found)
 
 
-def _gaps(c: Compared, options: Options, sample: bool) -> Gaps | None:
+def _gaps(c: Compared, matched: Matched | None, options: Options, sample: bool) -> Gaps | None:
     """How values compare, where that is asked for."""
-    if c.matched is None or not (options.depth == "data" or sample):
+    if matched is None or not (options.depth == "data" or sample):
         return None
-    return all_values(c.a, c.b, c.matched, options) if options.depth == "data" else samples(c.a, c.b, c.matched)
+    gaps = all_values(c.a, c.b, matched, options) if options.depth == "data" else samples(c.a, c.b, matched)
+    if c.matched is None:  # of a container only what it has of the model
+        model = c.inventories[c.a.alone]
+        gaps.uncompared += len(model.tensors) - len(matched.both) if model else 0
+    return gaps
+
+
+def _of_container(c: Compared) -> Matched | None:
+    """The tensors of a GGUF file beside those of its model."""
+    own, other = c.inventories
+    header, model = c.a.gguf or c.b.gguf, c.b if c.a.gguf else c.a
+    if header is None or model.blueprint is None or own is None or other is None:
+        return None
+    found = converted(header, model.blueprint, str(model.values.get("model_type") or "")).tensors
+    one, two = (found, other.tensors) if c.a.gguf else (own.tensors, found)
+    return Matched({key: (held, two[key]) for key, held in one.items() if key in two}, {}, {})
 
 
 def compared(a: Looked, b: Looked) -> Compared:
@@ -190,12 +214,11 @@ def _summary(a: Looked, b: Looked, found: Sequence[Relation]) -> str:
 
 
 def _same_structure(c: Compared) -> bool | None:
-    if c.matched is None:
-        return None
-    if c.unread:
+    if c.matched is None or c.unread:
         return None
     sized = sized_otherwise(c.a.blueprint, c.b.blueprint)
-    return not (sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes)
+    differs = sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes
+    return False if differs else None if c.doubts else True
 
 
 def _depth(a: Looked, b: Looked) -> DiffDepth | None:
@@ -219,6 +242,7 @@ def _notes(a: Looked, b: Looked, c: Compared) -> list[str]:
         if one.inspection and one.inspection.evidence.unseen and one.adapter is None:
             notes.append(f"{name}: {one.inspection.evidence.unseen.message}")
     if c.gaps and (c.gaps.reason or c.gaps.uncompared):
-        what = c.gaps.reason or f"{plural(c.gaps.uncompared, 'tensor')} of one shape could not be compared by value."
-        notes.append(f"Values: {what}")
+        types = f", stored as {', '.join(c.gaps.unread)} among them" if c.gaps.unread else ""
+        many = plural(c.gaps.uncompared, "tensor")
+        notes.append(f"Values: {c.gaps.reason or f'{many} of one shape could not be compared by value{types}.'}")
     return [printable(note, None) for note in notes]

@@ -21,7 +21,9 @@ from hfcount.fetcher.weights import weights
 from hfcount.formats.gguf import Header
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
-from hfcount.formats.safetensors import Entry, Shard
+from hfcount.formats.pipeline_index import Entry
+from hfcount.formats.safetensors import Entry as Stored
+from hfcount.formats.safetensors import Shard
 from hfcount.inspection import Inspection, Options
 from hfcount.pipeline import failed, report_of
 from hfcount.plan import Blueprint
@@ -39,7 +41,7 @@ class Looked:
         shards: weight files that were read, by name; None if none were.
         error: why it could not be looked at, or not be described.
         pipeline: whether it is several models.
-        gguf: the header of a GGUF file; None for anything else.
+        gguf: the header of a GGUF file; None for anything else. `parts` are the files that it is of.
         adapter: the settings of an adapter; None for anything else.
     """
 
@@ -52,6 +54,7 @@ class Looked:
     error: HfcountError | None = None
     pipeline: bool = False
     gguf: Header | None = None
+    parts: tuple[str, ...] = ()
     adapter: Settings | None = None
 
     @property
@@ -108,6 +111,19 @@ class Looked:
         return tuple(one.code for one in findings if one.severity == "error" and one.code.startswith("HF00"))
 
     @property
+    def misread(self) -> bool:
+        """Whether it has a config of which nobody makes a model, as of one that is no JSON."""
+        config = self.documents is not None and not (self.alone or self.pipeline)
+        return config and self.blueprint is None and "HF001" in self.broken
+
+    @property
+    def weightless(self) -> bool:
+        """Whether weights were looked for and none found, so that nothing is known of it but its config."""
+        if self.inspection is None or self.documents is None or self.documents.alone or self.view is not None:
+            return False
+        return self.inspection.evidence.depth == "config" and self.inspection.evidence.unseen is not None
+
+    @property
     def unseen(self) -> HfcountError | None:
         """Why its weights are not known, where there are some."""
         if self.error is not None and self.shards is None:
@@ -115,7 +131,7 @@ class Looked:
         return None
 
 
-def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Entry]:
+def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Stored]:
     """The tensors of modules, with the folder of each before its name."""
     return {
         f"{PurePosixPath(name).parent.as_posix()}/{tensor}": entry
@@ -126,8 +142,12 @@ def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Entry]:
 
 
 @contextmanager
-def looked(request: Request | HfcountError, options: Options) -> Iterator[Looked]:
-    """What is found at MODEL; connections end afterwards."""
+def looked(request: Request | HfcountError, options: Options, part: Entry | None = None) -> Iterator[Looked]:
+    """What is found at MODEL; connections end afterwards.
+
+    Args:
+        part: the part of a pipeline that MODEL is, if it is one: it may have no weights but a variant's.
+    """
     if isinstance(request, HfcountError):
         yield Looked("", error=request)
         return
@@ -143,9 +163,20 @@ def looked(request: Request | HfcountError, options: Options) -> Iterator[Looked
     reads = Reads(documents.shards)
     documents = replace(documents, shards=reads)
     try:
-        yield _examined(documents, request, options, until)
+        yield _examined(_with_weights(documents, part) if part else documents, request, options, until)
     finally:
         finish(request, documents, reads.headers, reads.samples, reads.pickled)
+
+
+def _with_weights(documents: Documents, part: Entry) -> Documents:
+    """A part of a pipeline, by its variant where it has no plain files of weights."""
+    from hfcount.pipelines.run import of_variant
+    from hfcount.pipelines.weights import weight_files
+
+    files = weight_files(part, {*documents.files, *(documents.shards.names or ()), *(documents.sizes or ())})
+    if files.plain or not files.safe:
+        return documents
+    return of_variant(documents, files, next(iter(files.safe)))
 
 
 def _contained(documents: Documents | Place, request: Request, options: Options) -> Looked:
@@ -182,7 +213,8 @@ def _gguf(place: Place, request: Request, options: Options) -> Looked:
         if header
         else {}
     )
-    return Looked(place.label, request, inspection.documents, values, inspection, gguf=header)
+    files = seen.first.files.files
+    return Looked(place.label, request, inspection.documents, values, inspection, gguf=header, parts=files)
 
 
 def _examined(documents: Documents, request: Request, options: Options, until: float) -> Looked:

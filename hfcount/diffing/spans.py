@@ -3,27 +3,30 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hfcount.data.places import Place
+from hfcount.data.places import Place, elements
 from hfcount.diffing.layouts import Bytes
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.storage.dtypes import BITS
 
 
 class Run(NamedTuple):
-    """A run of bytes in a file, of elements of one dtype."""
+    """A run of bytes in a file, of elements of one dtype; `head` is that of Bytes."""
 
     file: str
     begin: int
     end: int
     dtype: str
+    head: tuple[int, int] = (0, 0)
 
     @property
     def elements(self) -> int:
         """How many elements it has."""
-        return (self.end - self.begin) * 8 // BITS[self.dtype]
+        return elements(self.dtype, self.end - self.begin)
 
-    def cut(self, elements: int) -> tuple["Run", "Run"]:
+    def cut(self, count: int) -> tuple["Run", "Run"]:
         """The first elements, and the rest."""
-        middle = self.begin + elements * BITS[self.dtype] // 8
+        block = BLOCKS.get(self.dtype)
+        middle = self.begin + (count // block.block * block.bytes if block else count * BITS[self.dtype] // 8)
         return self._replace(end=middle), self._replace(begin=middle)
 
 
@@ -32,14 +35,15 @@ def runs(pieces: Sequence[Bytes], places: Mapping[str, Place]) -> list[Run] | No
     found: list[Run] = []
     for piece in pieces:
         place = places.get(piece.stored)
-        if place is None or place.entry.dtype not in BITS or piece.end > place.size:
+        if place is None or not (place.entry.dtype in BITS or place.entry.dtype in BLOCKS) or piece.end > place.size:
             return None
         begin, end = place.begin + piece.begin, place.begin + piece.end
         last = found[-1] if found else None
-        if last and last.file == place.file and last.end == begin and last.dtype == place.entry.dtype:
+        run = Run(place.file, begin, end, place.entry.dtype, piece.head)
+        if last and last == run._replace(begin=last.begin, end=begin):
             found[-1] = last._replace(end=end)
         else:
-            found.append(Run(place.file, begin, end, place.entry.dtype))
+            found.append(run)
     return found
 
 

@@ -6,14 +6,17 @@ from typing import Literal
 
 from hfcount.diffing.compared import Compared, Left
 from hfcount.diffing.matching import Matched, stacks
+from hfcount.diffing.pieces import Kind
 from hfcount.diffing.sides import Looked
-from hfcount.diffing.tensors import Logical
+from hfcount.diffing.tensors import Logical, keyed
 from hfcount.text import plural, printable
 from hfcount.verifier.folding import fold
 
 _TOWERS = {"vision": "vision tower", "audio": "audio tower"}
 _PARTS = (*_TOWERS, "projector")
 _FEW = 3  # names in a line
+_LAYERS = ("attention", "mlp")
+"""Components of layers: what has these is no head."""
 _MOST = 1_000  # tensors of a head
 
 
@@ -27,6 +30,7 @@ def explained(c: Compared, matched: Matched) -> Left:
     _stacks(matched, left)
     _vocabulary(c, left)
     _head(c, left)
+    _of_class(c, left)
     return left
 
 
@@ -176,6 +180,20 @@ def _head(c: Compared, left: Left) -> None:
     left.only_a = {key: one for key, one in left.only_a.items() if key not in heads[0]}
     left.only_b = {key: one for key, one in left.only_b.items() if key not in heads[1]}
     _other_head(c, left, heads)
+
+
+def _of_class(c: Compared, left: Left) -> None:
+    """What the class of one side alone makes in its base model, such as a pooler that its head reads."""
+    for side, other, text in ((left.only_a, c.b, "lacks A's"), (left.only_b, c.a, "adds")):
+        if other.blueprint is None or other.blueprint.derived_with:
+            continue
+        key = keyed(other.blueprint)
+        names = {key(name) for leaf in other.blueprint.other_heads if leaf.count < _MOST for name in leaf.names()}
+        own = [side.pop(key) for key in [*side] if key in names]
+        if own:
+            name = printable(other.blueprint.spec.architecture)
+            kind: Kind = "part" if any(one.component in _LAYERS for one in own) else "head"
+            left.say(kind, f"{text} {_listed(own)}: {name} has none")
 
 
 def _other_head(c: Compared, left: Left, heads: Sequence[Mapping[str, Logical]]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from hfcount.containers.stored_rows import component
 from hfcount.diffing.layouts import Bytes, relaid
 from hfcount.formats.gguf import Header
 from hfcount.formats.safetensors import Entry
@@ -12,6 +13,7 @@ from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.tree.alike import Alike, filled
 from hfcount.tree.leaves import Leaf, joined, split
+from hfcount.tree.nodes import Component
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.names import Match
 
@@ -26,6 +28,7 @@ class Logical(NamedTuple):
         leaf: its leaf in the blueprint; None where no config describes it.
         stored: the name that it, or the first part of it, is stored under.
         bytes: where its bytes are, in order; None where they are packed, or not known.
+        role: its component where it has no leaf.
     """
 
     name: str
@@ -34,11 +37,12 @@ class Logical(NamedTuple):
     leaf: Leaf | None
     stored: str
     bytes: tuple[Bytes, ...] | None = None
+    role: Component | None = None
 
     @property
     def component(self) -> str | None:
         """What it is counted under."""
-        return self.leaf.component if self.leaf else None
+        return self.leaf.component if self.leaf else self.role
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,12 @@ def by_entries(entries: Mapping[str, Entry], key: Callable[[str], str] = str) ->
 
 def of_gguf(header: Header) -> Inventory:
     """The tensors of a GGUF file, with their types for dtypes."""
-    return Inventory({name: Logical(name, one.shape, one.type, None, name) for name, one in header.tensors.items()})
+    return Inventory(
+        {
+            name: Logical(name, one.shape, one.type, None, name, (Bytes(name, 0, one.bytes),), component(name))
+            for name, one in header.tensors.items()
+        }
+    )
 
 
 def keyed(blueprint: Blueprint) -> Callable[[str], str]:

@@ -147,4 +147,5 @@ def value_line(row: ValueRow) -> str:
         return said
     relative = f", {row.relative:.2%} of A's" if row.relative is not None else ""
     size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
-    return f"{said}, in {row.share:.2%} of their elements, {size}"
+    beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
+    return f"{said}, in {row.share:.2%} of their elements{beyond}, {size}"

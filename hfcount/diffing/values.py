@@ -3,18 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from pathlib import Path
+from math import inf
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from hfcount.data.difference import Difference
 from hfcount.data.places import Place, places
 from hfcount.diffing.matching import Matched, grouped
 from hfcount.diffing.pieces import ValueRow, Values
+from hfcount.diffing.rounding import others
 from hfcount.diffing.sides import Looked
 from hfcount.diffing.spans import Run, paired, runs
 from hfcount.diffing.tensors import Logical
 from hfcount.errors import FetchError
 from hfcount.fetcher.data_files import data_folder
+from hfcount.formats.gguf_types import BLOCKS
 from hfcount.formats.samples import Piece
 from hfcount.inspection import Options
 from hfcount.text import printable
@@ -30,10 +33,16 @@ _NUMPY = "numpy is not installed, which --depth data needs: pip install 'hfcount
 
 @dataclass
 class Gap:
-    """How the values of one tensor compare; `by` is how they differ, None where only samples were compared."""
+    """How the values of one tensor compare.
+
+    Args:
+        by: how they differ; None where only samples were compared.
+        other: whether they differ by more than what the dtype of the second makes of the first's.
+    """
 
     same: bool = True
     by: Difference | None = None
+    other: bool = False
 
 
 @dataclass
@@ -43,12 +52,16 @@ class Gaps:
     Args:
         uncompared: how many tensors of one shape were not.
         reason: why none could be.
+        unread: the types of those that are stored as no value is read from.
+        through: the dtype that all values were rounded to on the way, if they were; else "".
     """
 
     by_key: dict[str, Gap] = field(default_factory=dict)
     sampled: bool = False
     uncompared: int = 0
     reason: str = ""
+    unread: tuple[str, ...] = ()
+    through: str = ""
 
 
 _Where = tuple[Mapping[str, Place], Mapping[str, Place]]
@@ -70,25 +83,34 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         sides = _local(a), _local(b)
     except FetchError as error:
         return Gaps(reason=str(error))
-    from hfcount.data.comparing import Span, compare_all  # which imports numpy
+    from hfcount.data.comparing import Span, comparable, compare_all  # which imports numpy
 
     folders = [folder for folder, _ in sides]
-    pairs, left = _pairs((sides[0][1], sides[1][1]), matched)
+    found, left = _pairs((sides[0][1], sides[1][1]), matched)
+    pairs = [pair for pair in found if all(comparable(one.dtype, other.dtype) for one, other in pair.parts)]
+    left += len(found) - len(pairs)
+    read = {pair.key for pair in pairs}
+    unread = {run.dtype for pair in found if pair.key not in read for both in pair.parts for run in both}
     spans: dict[str, tuple[Span, Span]] = {}
     for pair in pairs:
-        for number, (one, other) in enumerate(pair.parts):
-            first = Span(folders[0] / one.file, one.begin, one.end - one.begin, one.dtype, (one.elements,))
-            second = Span(folders[1] / other.file, other.begin, other.end - other.begin, other.dtype, (one.elements,))
+        for number, both in enumerate(pair.parts):
+            first, second = (
+                Span(folder / run.file, run.begin, run.end - run.begin, run.dtype, (run.elements,), run.head)
+                for folder, run in zip(folders, both, strict=True)
+            )
             spans[f"{number} {pair.key}"] = first, second
     size = sum(one.size + other.size for one, other in spans.values())
     try:
-        found = compare_all(spans, options.reading(size))
+        parts = compare_all(spans, options.reading(size))
     except FetchError as error:
         return Gaps(reason=str(error), uncompared=left + len(pairs))
     differences = {pair.key: Difference() for pair in pairs}
-    for name, part in found.items():
+    for name, part in parts.items():
         differences[name.partition(" ")[2]].add(part)
-    return Gaps({key: Gap(one.identical, one) for key, one in differences.items()}, uncompared=left)
+    dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
+    other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
+    gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
+    return Gaps(gaps, uncompared=left, unread=tuple(sorted(unread & BLOCKS.keys())), through=through)
 
 
 def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
@@ -109,7 +131,8 @@ def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
         if any(None in both for both in digests):
             gaps.uncompared += 1
         else:
-            gaps.by_key[key] = Gap(all(one == other for one, other in digests))
+            same = all(one == other for one, other in digests)
+            gaps.by_key[key] = Gap(same, other=not same)
     return gaps
 
 
@@ -131,10 +154,14 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
 
 def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
-    if (one.container != "pickle" and not one.modules) or one.request is None or one.inspection is None:
+    plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
+    if one.request is None or one.inspection is None or plain:
         return _folder(one), _places(one)
-    from hfcount.data.stored import stored  # which is for pickles and modules
+    from hfcount.data.stored import of_gguf, stored  # which is for other containers, and modules
 
+    if one.parts:
+        held = of_gguf(one.request, one.inspection, one.parts)
+        return (held.folder, held.places) if held else (_folder(one), {})
     found = stored(one.request, one.inspection)
     if found is None or one.view is None:
         raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files to read")
@@ -143,6 +170,10 @@ def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
         name: place for name, place in found.places.items() if place.entry.shape == shapes.get(name, place.entry.shape)
     }
     return found.folder, own  # without those of pickles that lie in another order
+
+
+def _is_pickled_adapter(one: Looked) -> bool:
+    return one.adapter is not None and not any(name.endswith(".safetensors") for name in one.shards or ())
 
 
 def _folder(one: Looked) -> Path:
@@ -168,8 +199,17 @@ def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[li
 
 
 def _places(one: Looked) -> Mapping[str, Place]:
-    named = {name: shard for name, shard in (one.shards or {}).items() if name.endswith(".safetensors")}
-    return places(named) if one.container in (None, "adapter") else {}
+    """Where tensors are, without those beyond the end of a file that is cut."""
+    if one.container not in (None, "adapter"):
+        return {}
+    found: dict[str, Place] = {}
+    for name, shard in sorted((*(one.shards or {}).items(), *one.modules.items())):
+        if name.endswith(".safetensors"):
+            start = f"{PurePosixPath(name).parent.as_posix()}/" if name in one.modules else ""
+            end = inf if shard.size is None else shard.size
+            own = places({name: shard})
+            found |= {start + tensor: one for tensor, one in own.items() if one.begin + one.size <= end}
+    return found
 
 
 def _parts(one: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, Run]] | None:
@@ -187,6 +227,8 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
         return None
     rows = []
     differing = {key: gap for key, gap in gaps.by_key.items() if not gap.same}
+    if all(gap.by and not (gap.by.unrounded_back or gap.by.beyond) for gap in differing.values()):  # A is B, rounded
+        gaps = replace(gaps, by_key={key: replace(gap, other=False) for key, gap in gaps.by_key.items()})
     for name, keys in grouped(differing, lambda key: (matched.both[key][0].component, split(key)[0])):
         rows.append(_row(name, keys, gaps, matched))
     components: dict[str, list[str]] = {}
@@ -197,6 +239,7 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
         tensors=len(gaps.by_key),
         identical=sum(gap.same for gap in gaps.by_key.values()),
         uncompared=gaps.uncompared,
+        through=gaps.through or None,
         components=tuple(_row(name, keys, gaps, matched) for name, keys in components.items()),
         rows=tuple(sorted(rows, key=lambda row: -(row.relative or 0))[:_ROWS]),
     )
@@ -205,13 +248,13 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
 def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueRow:
     differing = [gaps.by_key[key] for key in keys if not gaps.by_key[key].same]
     component = matched.both[keys[0]][0].component
-    row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing))
+    other = sum(gap.other for gap in differing)
+    row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing), other=other)
     whole = total(differing)
     if whole is None:
         return row
-    return replace(
-        row, share=whole.share, largest=whole.largest, rms=whole.rms, relative=whole.relative, cosine=whole.cosine
-    )
+    names = "share", "largest", "rms", "relative", "cosine", "beyond"
+    return replace(row, **{name: getattr(whole, name) for name in names})
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:

@@ -184,7 +184,7 @@ class _Run(NamedTuple):
         unread = _unread(entry, files, found)
         settings = settings._replace(depth="config") if unread else settings
         if variant := found.variant.get(entry.name):
-            part = self._as_variant(entry.name, part, found, variant)
+            part = of_variant(part, found.weights[entry.name], variant)
         try:
             report = self.judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), settings, asked)
         except HfcountError as error:
@@ -192,17 +192,6 @@ class _Run(NamedTuple):
         if unread and self.options.depth != "config" and report.error is None:
             return replace(report, error=Failure(kind="NoHeaders", message=unread))
         return report
-
-    def _as_variant(self, name: str, part: Documents, found: Looked, variant: str) -> Documents:
-        """The documents of a part as a variant of it has them."""
-        files = found.weights[name]
-        layout = layout_of_variant(part.layout, files, variant)
-        index = part.companions.get(layout.listing)
-        if index is None and part.place is not None and layout.listing in files.safe[variant]:
-            index = part.place.reader.document(layout.listing)
-        assert isinstance(part.shards, Reads)
-        part.shards.names = [one for one in files.safe[variant] if one.endswith(".safetensors")]
-        return replace(part, layout=layout, index=index)
 
     def _beside(self, entries: list[Entry]) -> Iterator[Beside]:
         """What lies beside the parts and belongs to none."""
@@ -214,6 +203,17 @@ class _Run(NamedTuple):
             several["weights beside the parts"] = whole
         for kind, files in several.items():
             yield Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:100]))
+
+
+def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:
+    """The documents of a part as a variant of it has them."""
+    layout = layout_of_variant(part.layout, files, variant)
+    index = part.companions.get(layout.listing)
+    if index is None and part.place is not None and layout.listing in files.safe[variant]:
+        index = part.place.reader.document(layout.listing)
+    assert isinstance(part.shards, Reads)
+    part.shards.names = [one for one in files.safe[variant] if one.endswith(".safetensors")]
+    return replace(part, layout=layout, index=index)
 
 
 def _unknown(kind: str, message: str) -> Report:

@@ -1,0 +1,35 @@
+"""What values become in a narrower dtype: the nearest one that it holds, of two as near the even one."""
+
+import numpy as np
+
+from hfcount.data.bits import FLOATS, Float
+from hfcount.data.decoded import Numbers
+
+_PLAIN = {"F64": np.float64, "F32": np.float32, "F16": np.float16}
+_LOST = 16  # bits of a 32-bit float that BF16 has not
+
+
+def rounded(dtype: str, values: Numbers) -> Numbers:
+    """The values as a dtype of floats holds them, as 32-bit or 64-bit floats; those of other dtypes as they are.
+
+    What is larger than all values of an 8-bit dtype, or of a narrower one, becomes the largest, as casts that saturate
+    have it.
+    """
+    kind = FLOATS.get(dtype)
+    if dtype in _PLAIN:
+        return values.astype(_PLAIN[dtype], copy=False).astype(values.dtype, copy=False)
+    if dtype == "BF16":
+        codes = values.astype(np.float32).view(np.uint32)
+        finite = np.isfinite(values)
+        up = np.where(finite, np.uint32((1 << (_LOST - 1)) - 1) + (codes >> np.uint32(_LOST) & np.uint32(1)), 0)
+        kept = (codes + up.astype(np.uint32)) & np.uint32(0xFFFF0000)
+        return np.where(finite, kept.view(np.float32), values).astype(values.dtype, copy=False)
+    return _narrow(kind, values) if kind and kind.signed and kind.bits <= 8 else values
+
+
+def _narrow(kind: Float, values: Numbers) -> Numbers:
+    exponents = np.maximum(np.frexp(values)[1] - 1, 1 - kind.bias) - kind.mantissa
+    steps = np.ldexp(np.ones_like(values), exponents)
+    most = kind.value(kind.highest)
+    found: Numbers = np.clip(np.rint(values / steps) * steps, -most, most)
+    return found
