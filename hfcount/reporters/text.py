@@ -127,7 +127,7 @@ def _kept(memory: Memory, states: bool = False) -> str:
     """` (48 GQA layers of 4,096 bytes)`: how many layers of which kind store how many bytes each."""
     parts = [
         f"{plural(part.layers, f'{part.kind} layer')} of {size:,} bytes"
-        + (f" for {plural(part.merged, 'token')}" if (part.merged or 1) > 1 and not states else "")
+        + (f" for {plural(part.merged, 'token')}" if part.merged is not None and part.merged > 1 and not states else "")
         + (f", {part.window:,} tokens at most" if part.window else "")
         for part in memory.parts
         if (size := part.state_bytes if states else part.bytes_per_token)
