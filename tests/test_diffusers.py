@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from loopback import write_shard
+from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError, UnknownArchitecture
@@ -160,7 +161,7 @@ REFUSED: list[tuple[str, Json, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "changes", "key"), REFUSED)
+@over(("kind", "changes", "key"), REFUSED, [f"{kind}-{key}" for kind, _, key in REFUSED])
 def test_what_diffusers_refuses_names_the_key(kind: str, changes: Json, key: str) -> None:
     with pytest.raises(ConfigError) as raised:
         hfcount.blueprint({"_class_name": kind, **changes})

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
+from tables import over
 
 import hfcount
 
@@ -36,7 +37,7 @@ def test_what_is_called_first_has_an_example(name: str) -> None:
     assert _tests(name)
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@over("name", PUBLIC)
 def test_everything_public_is_documented(name: str) -> None:
     kind = PUBLIC[name]
     assert name == "Verdict" or kind.__doc__

@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import over
 
 from hfcount.errors import Variant
 from hfcount.verifier.finding import Finding, Severity
@@ -114,7 +115,7 @@ def test_what_a_rule_says_holds_unless_a_finding_says_otherwise() -> None:
         BufferStored(parameters=1, colour="red")  # type: ignore[call-arg] - as a misspelt fact
 
 
-@pytest.mark.parametrize("code", RULES)
+@over("code", RULES)
 def test_a_file_has_a_rule(code: str) -> None:
     rule = RULES[code]
     assert issubclass(rule, Finding)

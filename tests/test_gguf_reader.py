@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from gguf_files import NUMBERS, Source, laid_out, model, row, source, text, value
+from tables import over
 
 from hfcount.errors import DocumentError
 from hfcount.formats.gguf import Header, Long, Tensor, read_gguf, read_variant
@@ -68,7 +69,7 @@ def test_values_of_metadata(item: Any, read: Any) -> None:
     assert source({"first": 1, "key": item, "last": 2}, []).read().metadata == {"first": 1, "key": read, "last": 2}
 
 
-@pytest.mark.parametrize("kind", sorted(TYPES))
+@over("kind", sorted(TYPES), sorted(TYPES))
 def test_every_type_takes_the_bytes_of_its_blocks(kind: int) -> None:
     one = TYPES[kind]
     header = source({}, laid_out({"a": (3, 2 * one.block), "b": (1,)}, {"a": one.name})).read()

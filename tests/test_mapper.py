@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from build import Json
+from tables import over
 
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
@@ -58,7 +59,7 @@ READ_AS: dict[str, tuple[Json, Read, object]] = {
 }
 
 
-@pytest.mark.parametrize(("values", "read", "expected"), READ_AS.values(), ids=READ_AS)
+@over(("values", "read", "expected"), READ_AS.values(), READ_AS)
 def test_reads(values: Json, read: Read, expected: object) -> None:
     assert read(Config(values)) == expected
 
@@ -92,7 +93,7 @@ def test_errors_carry_the_rule(values: Json, read: Read, code: str) -> None:
     assert raised.value.code == code
 
 
-@pytest.mark.parametrize(
+@over(
     ("kind", "value"),
     [
         ("int", "5"),

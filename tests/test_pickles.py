@@ -20,6 +20,7 @@ from pickled import (
     tensor,
     text,
 )
+from tables import over
 
 from hfcount import blueprint
 from hfcount.containers.pickles import conditions, ties
@@ -283,7 +284,7 @@ def held(identity: bytes) -> bytes:
     return archive(state(w=called(V2, identity + b"Q", number(0), numbers([6]), numbers([1]), b"\x89", b"N")))
 
 
-@pytest.mark.parametrize(
+@over(
     ("raw", "kind", "message"),
     [
         # What is no file of torch.save

@@ -265,6 +265,18 @@ def test_a_memory_that_is_too_small(tmp_path: Path) -> None:
     assert (report.verdict, report.exit_code, codes(report)) == ("verified", 1, ["HF602"])
 
 
+def test_a_wrong_part_counts_like_any_other(tmp_path: Path) -> None:
+    """Its report is false, as that of every mismatch is; all parts here are wrong, since they are zeros."""
+    pipeline(tmp_path)
+    shapes = described(json.loads((tmp_path / "unet/config.json").read_bytes()))
+    (tmp_path / WEIGHTS["unet"]).write_bytes(safetensors(dict([*shapes.items()][1:])))
+    report = hfcount.verify(tmp_path, depth="data", memory=10**6, allow=["HF201"])
+    assert report.verdict == "mismatch"
+    assert {row.file.partition("/")[0] for row in report.statistics or ()} == {"text_encoder", "unet", "vae"}
+    assert [(one.code, one.count) for one in report.allowed] == [("HF201", 1)]
+    assert "HF602" in codes(report)
+
+
 def test_a_what_if_wants_one_part(tmp_path: Path) -> None:
     with pytest.raises(hfcount.BadSetting, match="--subfolder"):
         hfcount.what_ifs(pipeline(tmp_path), [{"in_channels": 8}])

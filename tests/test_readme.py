@@ -25,6 +25,7 @@ from hfcount.project import REPOSITORY, SCHEMA
 from hfcount.verifier.rules import RULES
 
 TEXT = README.read_text()
+OPTIONS = [option for option in main.params if isinstance(option, click.Option)]
 PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -62,7 +63,7 @@ def test_every_rule_has_a_section(code: str) -> None:
     assert [part for part in ("**What**", "**Why**", "**Example**", "\n> ", "**Fix**") if part not in section] == []
 
 
-@pytest.mark.parametrize("option", [option for option in main.params if isinstance(option, click.Option)])
+@over("option", OPTIONS, [one.name for one in OPTIONS])
 def test_every_option_has_help(option: click.Option) -> None:
     assert option.help
     assert option.opts[-1] in (DOCS / "command.md").read_text()
@@ -117,7 +118,7 @@ def _links(page: Path) -> list[str]:
     return [*re.findall(r"\]\(([^)\s]+)\)", text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]
 
 
-@PAGE
+@over("page", PAGES, [page.name for page in PAGES])
 def test_links_lead_somewhere(page: Path) -> None:
     for link in _links(page):
         link = re.sub(rf"^{re.escape(project.PAGES)}", os.path.relpath(DOCS, page.parent), link)
@@ -134,7 +135,7 @@ def test_every_page_is_linked() -> None:
     assert set(PAGES) - linked == {README} - linked
 
 
-@PAGE
+@over("page", PAGES, [page.name for page in PAGES])
 def test_nothing_is_left_to_fill_in(page: Path) -> None:
     assert re.findall(r"OWNER|TODO|YOUR_|<org>/hf", page.read_text()) == []
 

@@ -80,7 +80,7 @@ def test_accepts(raw: bytes, names: list[str], data: int) -> None:
     assert read.raw == raw
 
 
-@pytest.mark.parametrize(("dtype", "bits"), DTYPES.items(), ids=list(DTYPES))
+@over(("dtype", "bits"), DTYPES.items(), DTYPES)
 def test_knows_every_dtype(dtype: str, bits: int) -> None:
     """Eight elements take as many bytes as one has bits."""
     read = parse_header("x", header(x=entry(0, bits, [2, 4], dtype)))

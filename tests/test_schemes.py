@@ -388,7 +388,7 @@ MODULES = {
 FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
 
 
-@pytest.mark.parametrize(
+@over(
     ("settings", "packed"),
     [
         (FP8, "q, gate_proj, tower, layer 31"),
@@ -518,7 +518,7 @@ def test_numbers_that_a_list_tells_apart() -> None:
     assert [sorted(matcher.numbers(word)) for word in ("layers", "experts", "h")] == [[2, 3], [2, 7], [1, 2]]
 
 
-@pytest.mark.parametrize(
+@over(
     ("settings", "said"),
     [
         ({"quant_method": "gptq", "bits": 4, "checkpoint_format": "marlin"}, "checkpoint_format marlin"),

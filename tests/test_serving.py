@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from build import TINY, Json, config
+from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError
@@ -284,7 +285,7 @@ def test_a_composite_model_keeps_what_its_language_model_keeps() -> None:
 ALL = range(12)
 
 
-@pytest.mark.parametrize(
+@over(
     ("kind", "changes", "extent", "layers"),
     [
         ("mistral", {}, "sliding_window", ALL),

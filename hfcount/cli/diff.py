@@ -129,7 +129,7 @@ def command(
     with Bar(2) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
         found = diff(sides[0], sides[1], options, Asked(sample, expect, adapter))
-    there = said(_text("json" if as_json else style, found))
+    there = said(partial(_text, "json" if as_json else style, found))
     for one in outputs:
         written(one.path, partial(_file, one.kind, found))
     if not there:

@@ -34,14 +34,14 @@ class _NotWritten(click.ClickException):
 
 def show(format: Format, reports: "Sequence[Report]") -> bool:
     """Prints the reports; whether anybody still reads them."""
-    return said(format.render(reports))
+    return said(lambda: format.render(reports))
 
 
-def said(text: str) -> bool:
-    """Prints a report; whether anybody still reads it."""
+def said(render: Callable[[], str]) -> bool:
+    """Prints what `render` returns, which may write itself; whether anybody still reads it."""
     try:
         # The format has decided on colours; click would write UTF-8 where the encoding is ASCII.
-        click.echo(writable(text, sys.stdout.encoding or "utf-8"), color=True)
+        click.echo(writable(render(), sys.stdout.encoding or "utf-8"), color=True)
     except BrokenPipeError:
         return False
     except OSError as error:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hfcount.choices import Expected
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import Expectation, Kind
+from hfcount.text import plural
 
 _FORM = ("spelling", "container", "same-structure", "same-values", "same-files")
 _LOOK = "values were not compared: --sample or --depth data tells"
@@ -123,9 +124,11 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
     unknown = [key for key in targets if key not in same]
     how = " in samples" if found.values and found.values.sampled else ""
     if others:
-        return False, f"{_listed(others)} differ{how}, which the adapter does not adapt"
+        verb = "differs" if len(others) == 1 else "differ"
+        return False, f"{_listed(others)} {verb}{how}, which the adapter does not adapt"
     if left:
-        return False, f"{_listed(left)} of {len(targets):,} targets have A's values{how}"
+        verb = "has" if len(left) == 1 else "have"
+        return False, f"{_listed(left)} of {plural(len(targets), 'target')} {verb} A's values{how}"
     if unknown or (found.values and found.values.uncompared):
         return None, f"not all tensors could be compared, such as {_listed(unknown or ['those of another form'])}"
     return True, f"all {len(targets):,} targets of the adapter differ{how}, and nothing else"

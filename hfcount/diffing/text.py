@@ -142,7 +142,8 @@ def value_line(row: ValueRow) -> str:
     """How the values of some tensors compare."""
     if not row.differing:
         return f"{row.name}: {plural(row.tensors, 'tensor')}, identical"
-    said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} differ"
+    verb = "differs" if row.differing == 1 else "differ"
+    said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
     if row.share is None or row.rms is None or row.largest is None:
         return said
     relative = f", {row.relative:.2%} of A's" if row.relative is not None else ""

@@ -1,37 +1,27 @@
 """Phi-4-multimodal: Phi-4-mini with vision and audio towers inside its embedding (arXiv:2503.01743)."""
 
+from functools import partial
+
 from hfcount import families, keys
 from hfcount.components.conformers import Phi4Conformer, shortened
+from hfcount.components.phi import layer
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import altered, base, fused_qkv, fused_swiglu, inv_freq, pre_norm, with_head
+from hfcount.parts import altered, base, with_head
 from hfcount.spec import Layer, Record, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor
 
 MODEL_TYPES = ("phi4_multimodal",)  # transformers 5.23: modeling_phi4_multimodal.py
 
 
 def spec(c: Config) -> Spec:
-    layer = Layer(mixer=keys.attention(c), ffn=keys.dense(c))
+    every = Layer(mixer=keys.attention(c), ffn=keys.dense(c))
     parts = {"vision": families.part(c, "vision_config"), "audio": families.part(c, "audio_config")}
     heads, windows = ("ForCausalLM", "Model"), keys.sliding_everywhere(c)
-    return keys.decoder_spec(c, layer, heads=heads, windows=windows, parts=parts)
+    return keys.decoder_spec(c, every, heads=heads, windows=windows, parts=parts)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        a = one.attention
-        return pre_norm(
-            d,
-            self_attn=block(
-                "attention",
-                qkv_proj=fused_qkv(d, a),
-                o_proj=Linear(a.heads * a.head_dim, d),
-                rotary_emb=inv_freq(a.head_dim),
-            ),
-            mlp=fused_swiglu(d, one.dense.width),
-        )
 
     def projected(width: int, up: str, down: str) -> dict[str, Node]:
         return {up: Linear(width, d, True, "projector"), down: Linear(d, d, True, "projector")}
@@ -50,7 +40,7 @@ def blueprint(s: Spec) -> Block:
         width = heard.hidden * heard.sizes(Phi4MultimodalAudio).downsample_rate
         sound |= projected(width, f"up_proj_for_{sense}", f"down_proj_for_{sense}")
     senses = Block({"image_embed": image, "audio_embed": Block(sound)}, repeats=0)
-    return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))
+    return with_head(s, altered(base(s, partial(layer, d)), embed_tokens_extend=senses))
 
 
 class Phi4MultimodalAudio(Record):
@@ -78,8 +68,8 @@ def audio_spec(c: Config) -> Spec[Phi4MultimodalAudio]:
         deep=keys.dim("m_d", c.int("depthwise_multiplier")) * d,
     )
     own = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
-    layer = Layer(mixer=keys.multi_head(c, d, heads, indivisible="built"), ffn=keys.dense(c, bias=True))
-    return keys.encoding(c, keys.uniform(layer, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
+    every = Layer(mixer=keys.multi_head(c, d, heads, indivisible="built"), ffn=keys.dense(c, bias=True))
+    return keys.encoding(c, keys.uniform(every, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
 
 
 def audio_blueprint(s: Spec[Phi4MultimodalAudio]) -> Block:

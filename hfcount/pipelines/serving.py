@@ -17,7 +17,8 @@ def served(listed: Sequence[Listed], options: Options) -> tuple[Serving | None, 
     answers = [Answer(question="tp", ranks=ranks, answer="unknown", reason=_SHARED) for ranks in load.ranks]
     if load.memory is None:
         return (Serving(answers=tuple(answers)) if answers else None), []
-    sizes = [part.report.memory.weights_bytes if part.report.memory else None for part in listed if part.report]
+    reports = [part.report for part in listed if part.report is not None]  # a mismatch is false
+    sizes = [report.memory.weights_bytes if report.memory else None for report in reports]
     if None in sizes or any(part.absent for part in listed):
         answers.append(Answer(question="memory", ranks=1, answer="unknown", reason="not all parts have known sizes"))
         return Serving(answers=tuple(answers)), []

@@ -58,6 +58,7 @@ def combined(documents: Documents, options: Options, whole: Whole, listed: Seque
     """The report of a pipeline."""
     policy = options.policy
     parts = tuple(map(_part, listed))
+    reports = [one.report for one in listed if one.report is not None]  # a mismatch is false
     own = [reported(finding, policy, documents) for finding in whole.findings]
     findings = [*own, *(_named(one.name, finding) for one in parts for finding in one.findings)]
     findings.sort(key=lambda one: one.severity)  # an error comes before a note
@@ -76,7 +77,7 @@ def combined(documents: Documents, options: Options, whole: Whole, listed: Seque
         not_looked_at=tuple(_merged((*whole.beside, *_together(parts)))),
         checks=tuple(_checks(parts)),
         findings=tuple(findings),
-        allowed=_allowed([waived(whole.findings, policy), *(one.report.allowed for one in listed if one.report)]),
+        allowed=_allowed([waived(whole.findings, policy), *(one.allowed for one in reports)]),
         memory=_memory(parts, whole),
         serving=whole.serving,
         error=_failure(parts),
@@ -101,7 +102,11 @@ def _part(listed: Listed) -> PipelinePart:
 
 def _statistics(listed: Sequence[Listed]) -> tuple[TensorStatistics, ...] | None:
     """Those of all parts, named by their paths; None where no values were read."""
-    several = [(one.name, one.report.statistics) for one in listed if one.report and one.report.statistics is not None]
+    several = [
+        (one.name, one.report.statistics)
+        for one in listed
+        if one.report is not None and one.report.statistics is not None
+    ]
     if not several:
         return None
     return tuple(
