@@ -12,7 +12,7 @@ from hfcount.spec import GQA, SSM, Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# modeling_hymba.py and configuration_hymba.py of nvidia/Hymba-1.5B-Base
+# modeling_hymba.py of nvidia/Hymba-1.5B-Base, and configuration_hymba.py beside it
 MODEL_TYPES = ("hymba",)
 IGNORED = tuple(
     "attn_hidden_size attn_implementation attn_implementation_new calc_logits_for_entire_prompt conv_dim"
