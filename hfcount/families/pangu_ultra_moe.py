@@ -8,7 +8,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # openpangu.py of vllm-project/vllm 0.33.0, openpangu_mtp.py beside it and, where experts are counted under
-# num_experts, pangu_moe.py of vllm-project/vllm-ascend 0.9.1
+# num_experts, torchair_pangu_moe.py of vllm-project/vllm-ascend 0.11.0
 MODEL_TYPES = ("pangu_ultra_moe", "PanguProMoE", "PanguProMoEV2")
 CLASSES = ("PanguUltraMoEForCausalLM", "PanguProMoEForCausalLM", "PanguProMoEV2ForCausalLM")
 IGNORED = (
