@@ -14,7 +14,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 # THUDM/cogvlm2-llama3-caption, and visual.py beside it
 MODEL_TYPES = ("cogvlm", "cogvlm2", "cogvlm_video")
 CLASSES = ("CogVLMForCausalLM", "CogVLMVideoForCausalLM")
-IGNORED = ("num_multi_query_heads", "template_version")
+IGNORED = ("template_version",)
 
 
 class CogVLM(Sizes):

@@ -12,7 +12,7 @@ MODEL_TYPES = ("grok-1", "grok-2")
 CLASSES = ("Grok1ModelForCausalLM", "Grok1ForCausalLM")
 IGNORED = tuple(
     "attn_logit_softcapping attn_output_multiplier attn_temperature_len context_len embedding_multiplier_scale"
-    " final_logit_softcapping global_attn_every_n max_attn_value output_multiplier_scale residual_moe"
+    " final_logit_softcapping global_attn_every_n max_attn_value output_multiplier_scale"
     " rope_rotate_half_dims rope_type router_logit_softcapping scaling_factor sliding_window_size".split()
 )
 
