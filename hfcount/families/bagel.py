@@ -11,7 +11,7 @@ from hfcount.parts.vision import patch_projection
 from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-# bagel.py, qwen2_navit.py, siglip_navit.py and app.py of ByteDance-Seed/Bagel, and bagel.py of vLLM 0.33.0
+# bagel.py of ByteDance-Seed/Bagel, qwen2_navit.py and siglip_navit.py beside it, and app.py, which loads them
 MODEL_TYPES = ("bagel",)
 CLASSES = ("BagelForConditionalGeneration", "Bagel")
 IGNORED = ("connector_act", "downsample", "freeze_und", "interpolate_pos", "rope", "timestep_shift")

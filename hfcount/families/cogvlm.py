@@ -4,17 +4,17 @@ from dataclasses import replace
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import altered, decoder, fused_qkv, pre_norm, swiglu
+from hfcount.parts import altered, base, fused_qkv, pre_norm, swiglu, with_head
 from hfcount.parts.composite import gated_projection
 from hfcount.parts.vision import convolution
 from hfcount.spec import GQA, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
-# modeling_cogvlm.py and visual.py of THUDM/cogvlm-chat-hf, of THUDM/cogvlm2-llama3-chat-19B and, without the experts
-# for images, of THUDM/cogvlm2-llama3-caption
+# modeling_cogvlm.py of THUDM/cogvlm-chat-hf, of THUDM/cogvlm2-llama3-chat-19B and, without the experts for images, of
+# THUDM/cogvlm2-llama3-caption, and visual.py beside it
 MODEL_TYPES = ("cogvlm", "cogvlm2", "cogvlm_video")
 CLASSES = ("CogVLMForCausalLM", "CogVLMVideoForCausalLM")
-IGNORED = ("num_multi_query_heads", "template_version")
+IGNORED = ("template_version",)
 
 
 class CogVLM(Sizes):
@@ -70,9 +70,4 @@ def blueprint(s: Spec[CogVLM]) -> Block:
         boi=ends,
         eoi=ends,
     )
-    whole = decoder(s, layer)
-    if s.head == "base":
-        return altered(whole, vision=vision)
-    model = whole.children["model"]
-    assert isinstance(model, Block), "a decoder with a head holds its base model"
-    return altered(whole, model=altered(model, vision=vision))
+    return with_head(s, altered(base(s, layer), vision=vision))

@@ -6,13 +6,13 @@ from hfcount.parts import decoder, gqa, moe, numbered_swiglu, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-# modeling_grok_1.py of hpcai-tech/grok-1, as grok1.py of vLLM 0.11.0 loads it; and, where the config counts its experts
-# under num_local_experts, as xai-org/grok-2 does, grok.py of SGLang 0.5.23
+# modeling_grok_1.py of hpcai-tech/grok-1, which grok1.py of vllm-project/vllm 0.11.0 loads; and, where experts are
+# counted under num_local_experts, as xai-org/grok-2 does, grok.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("grok-1", "grok-2")
 CLASSES = ("Grok1ModelForCausalLM", "Grok1ForCausalLM")
 IGNORED = tuple(
     "attn_logit_softcapping attn_output_multiplier attn_temperature_len context_len embedding_multiplier_scale"
-    " final_logit_softcapping global_attn_every_n max_attn_value output_multiplier_scale residual_moe"
+    " final_logit_softcapping global_attn_every_n max_attn_value output_multiplier_scale"
     " rope_rotate_half_dims rope_type router_logit_softcapping scaling_factor sliding_window_size".split()
 )
 

@@ -12,10 +12,10 @@ from hfcount.spec import GQA, SSM, Layer, Sizes, Spec, derived, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# modeling_hymba.py and configuration_hymba.py of nvidia/Hymba-1.5B-Base
+# modeling_hymba.py of nvidia/Hymba-1.5B-Base, and configuration_hymba.py beside it
 MODEL_TYPES = ("hymba",)
 IGNORED = tuple(
-    "attn_hidden_size attn_implementation attn_implementation_new calc_logits_for_entire_prompt conv_dim"
+    "attn_implementation attn_implementation_new calc_logits_for_entire_prompt conv_dim"
     " kv_weight_reuse layer_type memory_tokens_interspersed_every num_experts num_experts_per_tok num_mamba"
     " orig_max_position_embeddings rope rope_type v_head_dim".split()
 )
@@ -39,6 +39,10 @@ def _normed_width(c: Config) -> int | None:
 
 def spec(c: Config) -> Spec[Hymba]:
     mixer, own = keys.attention(c, derived=True, indivisible="refused"), Hymba.read(c)
+    inner, hidden = c.int("attn_hidden_size", default=-1, minimum=-1), c.int("hidden_size")
+    if inner > 0 and inner != hidden:
+        said = f"attn_hidden_size is {inner:,}, and hidden_size {hidden:,}, which attention shares."
+        raise c.error("contradiction", said, "attn_hidden_size", "Correct one of them.")
     ssm = SSM(
         inner=keys.expanded(c, "mamba_expand", default=2),
         state=c.int("mamba_d_state", default=16),

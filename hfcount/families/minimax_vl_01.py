@@ -9,18 +9,18 @@ from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# minimax_vl_01.py of vLLM 0.11.0, and the names in the index of MiniMaxAI/MiniMax-VL-01
+# minimax_vl_01.py of vllm-project/vllm 0.11.0, and the names in the index of MiniMaxAI/MiniMax-VL-01
 MODEL_TYPES = ("minimax_vl_01",)
 IGNORED = ("image_grid_pinpoints", "image_seq_length", "process_image_mode", "vision_feature_layer")
 
 
 def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", "minimax_text_01")
-    towers = {"vision": families.part(c, "vision_config")}
-    known = towers["vision"].family
-    if known != "clip_vision_model":
-        raise UnknownArchitecture(f"{c.where}: {c.family} is described with CLIP's tower, not {printable(known, 60)}.")
-    return keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
+    seen = families.part(c, "vision_config")
+    if seen.family != "clip_vision_model":
+        other = printable(seen.family, 60)
+        raise UnknownArchitecture(f"{c.where}: {c.family} is described with CLIP's tower, not {other}.")
+    return keys.composite(c, text, {"vision": seen}, heads=("ForConditionalGeneration",))
 
 
 def blueprint(s: Spec) -> Block:

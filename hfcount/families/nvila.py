@@ -7,7 +7,7 @@ from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("nvila", "nvila_lite")  # nvila.py and nvila_lite.py of SGLang 0.5.23
+MODEL_TYPES = ("nvila", "nvila_lite")  # nvila.py of sgl-project/sglang 0.5.23, and nvila_lite.py beside it
 CLASSES = ("NVILAForConditionalGeneration", "NVILALiteForConditionalGeneration")
 SPELLINGS = {r"^vision_tower\.(?!vision_model\.)": "vision_tower.vision_model."}
 

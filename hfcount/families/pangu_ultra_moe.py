@@ -7,17 +7,11 @@ from hfcount.spec import GQA, MLA, Layer, Layers, MoE, Sizes, Spec, Window, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# openpangu.py and openpangu_mtp.py of vLLM 0.33.0 and, where experts are counted under num_experts, pangu_moe.py of
-# vllm-ascend 0.9.1
+# openpangu.py of vllm-project/vllm 0.33.0, openpangu_mtp.py beside it and, where experts are counted under
+# num_experts, torchair_pangu_moe.py of vllm-project/vllm-ascend 0.11.0
 MODEL_TYPES = ("pangu_ultra_moe", "PanguProMoE", "PanguProMoEV2")
 CLASSES = ("PanguUltraMoEForCausalLM", "PanguProMoEForCausalLM", "PanguProMoEV2ForCausalLM")
-IGNORED = (
-    "interleaved_sliding_window",
-    "param_sink_of_head_dim",
-    "param_sink_scalar",
-    "router_enable_expert_bias",
-    "routed_scaling_factor",
-)
+IGNORED = ("param_sink_of_head_dim", "param_sink_scalar", "routed_scaling_factor")
 
 
 class Pangu(Sizes):
@@ -62,6 +56,8 @@ def _experts(c: Config) -> MoE:
 
 
 def _latent(c: Config) -> MLA:
+    for derived in ("num_key_value_heads", "head_dim"):
+        c.int(derived, default=None)  # present in configs, without effect
     rank = "q_lora_rank" if c.has("q_lora_rank") else "attention_q_lora_dim"
     return MLA(
         heads=c.int("num_attention_heads"),

@@ -5,20 +5,18 @@ from collections.abc import Callable
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.parts import rms_norm
+from hfcount.parts import altered, rms_norm
 from hfcount.parts.composite import rebased
 from hfcount.spec import Sizes, Spec, count, derived, flag, size
 from hfcount.text import printable
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Undescribed, block
+from hfcount.tree.nodes import Block, Linear, Node, Undescribed, block
 
-# ultravox_model.py of fixie-ai/ultravox, and, for layers in the projector, ultravox.py of vLLM 0.33.0
+# ultravox_model.py of fixie-ai/ultravox, and, for layers in the projector, ultravox.py of vllm-project/vllm 0.33.0
 MODEL_TYPES = ("ultravox",)
 CLASSES = ("UltravoxModel",)
-IGNORED = ("audio_latency_block_size", "llm_only_training", "norm_init", "vocab_size")
-
-_MODELS = {"text": "llama", "audio": "whisper"}
-"""What a part is by default."""
+IGNORED = ("audio_latency_block_size", "norm_init", "vocab_size")
+_PARTS = ("text", "audio")
 
 
 class Ultravox(Sizes):
@@ -33,34 +31,37 @@ class Ultravox(Sizes):
 
 
 def spec(c: Config) -> Spec[Ultravox]:
-    elsewhere, parts = dict[str, str](), dict[str, Spec]()
-    for name, usual in _MODELS.items():
-        lora = c.sub(f"{name}_model_lora_config")
-        if lora and lora.int("r", default=0, minimum=0):
-            raise UnknownArchitecture(f"{c.where}: {c.family} is not described with adapters that are not merged.")
-        if c.given(f"{name}_model_id"):
-            elsewhere[name] = printable(c.str(f"{name}_model_id"), 80)
-        if c.sub(f"{name}_config") or name not in elsewhere:
-            kind = c.part(f"{name}_config").str("model_type", default=usual)
-            parts[name] = families.part(c, f"{name}_config", "whisper_encoder" if kind == "whisper" else kind)
-    own = Ultravox.read(c, elsewhere=tuple(elsewhere.items()))
+    if c.bool("llm_only_training", default=False):
+        raise UnknownArchitecture(f"{c.where}: {c.family} is not described without a tower (llm_only_training).")
+    text, heard = _part(c, "text", "llama"), _part(c, "audio", "whisper")
+    ids = {name: printable(c.str(f"{name}_model_id"), 80) for name in _PARTS if c.given(f"{name}_model_id")}
+    own = Ultravox.read(c, elsewhere=tuple(ids.items()))
     if own.halved and own.width % 2:
-        c.cannot_run(
-            "not-divisible", f"hidden_size {own.width:,} has to be even, since SwiGLU halves it.", "hidden_size"
-        )
-    if not parts:
+        c.cannot_run("not-divisible", f"hidden_size {own.width:,} has to be even: SwiGLU halves it.", "hidden_size")
+    if not (text or heard):
         raise UnknownArchitecture(f"{c.where}: the sizes of {c.family} are those of models elsewhere, by their ids.")
-    if "audio" in parts and parts["audio"].family != "whisper_encoder":
+    if heard and heard.family != "whisper_encoder":
         raise UnknownArchitecture(f"{c.where}: {c.family} is described with Whisper's encoder alone.")
     heads = keys.named(Model="conditional_generation", ForConditionalGeneration="conditional_generation")
-    why = f"its language model is loaded from {elsewhere['text']}" if "text" in elsewhere else ""
-    if "text" in parts:
-        text, towers = parts["text"], {name: one for name, one in parts.items() if name != "text"}
+    why = f"its language model is loaded from {ids.get('text')}" if "text" in ids else ""
+    towers = {"audio": heard} if heard else {}
+    if text:
         whole = keys.composite(c, text, towers, heads=heads, uncounted=why or text.uncounted)
         return whole.replace(tied=text.tied).having(own)
-    whole = Spec(family=c.family, hidden=own.width, layers=(), parts=parts, uncounted=why, dtype=c.dtype())
+    whole = Spec(family=c.family, hidden=own.width, layers=(), parts=towers, uncounted=why, dtype=c.dtype())
     architecture, head = keys.head_of(c, heads)
     return whole.replace(architecture=architecture, head=head, heads=(head,)).having(own)
+
+
+def _part(c: Config, name: str, usual: str) -> Spec | None:
+    """A part by its config, by default of the `usual` type; None if that is elsewhere, and an id names it."""
+    lora = c.sub(f"{name}_model_lora_config")
+    if lora and lora.int("r", default=0, minimum=0):
+        raise UnknownArchitecture(f"{c.where}: {c.family} is not described with adapters that are not merged.")
+    if c.given(f"{name}_model_id") and not c.sub(f"{name}_config"):
+        return None
+    kind = c.part(f"{name}_config").str("model_type", default=usual)
+    return families.part(c, f"{name}_config", "whisper_encoder" if kind == "whisper" else kind)
 
 
 def blueprint(s: Spec[Ultravox]) -> Block:
@@ -99,15 +100,13 @@ def _projector(s: Spec[Ultravox], unknown: Callable[[str], Undescribed]) -> Bloc
         )
     if heard is None or seen is None:
         return block("projector", ln_pre=before, layers=before, embed_positions=before, linear_in=before)
-    tower, d = families.tree(heard).children, heard.hidden
-    (layers,) = tower["layers"] if isinstance(tower["layers"], tuple) else (tower["layers"],)
-    assert isinstance(layers, Repeat), "Whisper's layers are alike"
-    return block(
-        "projector",
+    d = heard.hidden
+    layers = tuple(part.replace(indices=Indices.below(of.deep)) for part in heard.layers[:1])
+    tower = altered(families.tree(heard.replace(layers=layers)), conv1=None, conv2=None, layer_norm=None)
+    further = block(
         ln_pre=before,
         linear_in=Linear(seen, d, True),
-        embed_positions=tower["embed_positions"],
-        layers=Repeat(Indices.below(of.deep), layers.body),
         ln_post=rms_norm(d),
         linear_out=unknown("text") if text is None else Linear(d, text.hidden, True),
     )
+    return Block({**tower.children, **further.children}, "projector")
