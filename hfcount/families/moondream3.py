@@ -10,7 +10,8 @@ from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-# hf_moondream.py, text.py and region.py of moondream/moondream3-preview; moondream3.py of vllm-project/vllm 0.33
+# text.py of moondream/moondream3-preview, region.py of moondream/moondream3-preview,
+# moondream3.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("moondream3",)
 CLASSES = ("HfMoondream", "Moondream3ForCausalLM")
 IGNORED = ("max_context", "max_crops", "overlap_margin", "prefix_attn", "skills", "tokenizer")
