@@ -6,7 +6,7 @@ from hfcount.parts import altered
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-# dots_vlm.py, dots_vlm_vit.py and configs/dots_vlm.py of sgl-project/sglang 0.5.23
+# dots_vlm.py of sgl-project/sglang 0.5.23, dots_vlm_vit.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("dots_vlm",)
 CLASSES = ("DotsVLMForCausalLM",)
 IGNORED = ("use_mla",)

@@ -8,13 +8,13 @@ from hfcount.spec import MLA, DeltaNet, Layer, Layers, MoE, Sizes, Spec, derived
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-# modeling_gigachat3_5.py of ai-sage/GigaChat3.5-432B-A28B-Reasoning; gigachat3_5.py of vllm-project/vllm 0.34,
-# gigachat35.py and gigachat35_mtp.py of sgl-project/sglang 0.5.23
+# modeling_gigachat3_5.py of ai-sage/GigaChat3.5-432B-A28B-Reasoning, gigachat3_5.py of vllm-project/vllm,
+# gigachat35.py of sgl-project/sglang 0.5.23, gigachat35_mtp.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("gigachat3_5",)
 CLASSES = ("GigaChat35ForCausalLM",)
 IGNORED = ("use_mla_scaling_factor",)
 
-# configs/gigachat3_5.py of vllm-project/vllm 0.34, where the released class means the same by absent keys.
+# configs/gigachat3_5.py of vllm-project/vllm, where the released class means the same by absent keys.
 _ABSENT = {
     "hidden_size": 7168,
     "intermediate_size": 18432,

@@ -9,7 +9,7 @@ from hfcount.spec import DeltaNet, Layer, Sizes, Spec, Window
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# modeling_jet_nemotron.py, jet_block.py and dynamic_conv.py of NVlabs/Jet-Nemotron
+# modeling_jet_nemotron.py of NVlabs/Jet-Nemotron, jet_block.py of NVlabs/Jet-Nemotron
 MODEL_TYPES = ("jet_nemotron",)
 CLASSES = ("JetNemotronForCausalLM",)
 IGNORED = ("dconv_implementation", "mode", "norm_eps")

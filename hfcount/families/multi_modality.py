@@ -15,8 +15,8 @@ from hfcount.spec import Record, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer
 
-# modeling_vlm.py, siglip_vit.py, projector.py and vq_model.py of deepseek-ai/Janus,
-# clip_encoder.py and sam.py of deepseek-ai/DeepSeek-VL
+# modeling_vlm.py of deepseek-ai/Janus, siglip_vit.py of deepseek-ai/Janus, vq_model.py of deepseek-ai/Janus,
+# clip_encoder.py of deepseek-ai/DeepSeek-VL, sam.py of deepseek-ai/DeepSeek-VL
 MODEL_TYPES = ("multi_modality",)
 CLASSES = ("MultiModalityCausalLM",)
 IGNORED = ("freeze_high", "freeze_low", "pixel_mean", "pixel_std", "select_layer")

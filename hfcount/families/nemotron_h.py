@@ -11,8 +11,8 @@ from hfcount.spec import GQA, SSM, Layer, Layers, MoE, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# transformers 5.23: modeling_nemotron_h.py; for layers of their own sizes, configs/nemotron_h.py and
-# models/nemotron_h.py of sgl-project/sglang 0.5.23
+# transformers 5.23: modeling_nemotron_h.py
+# and, for layers with sizes of their own, nemotron_h.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("nemotron_h", "nemotron_h_puzzle")
 CLASSES = ("NemotronHPuzzleForCausalLM",)
 SPELLINGS = {r"\bbackbone\.": "model."}

@@ -8,7 +8,8 @@ from hfcount.parts.composite import rebased
 from hfcount.spec import Sizes, Spec, derived, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
-# transformers 5.23: modeling_nemotron_h_omni.py; for the first releases, nano_nemotron_vl.py of vllm-project/vllm 0.33
+# transformers 5.23: modeling_nemotron_h_omni.py
+# and, for the first releases, nano_nemotron_vl.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("nemotron_h_omni", "NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3")
 CLASSES = ("NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3")
 IGNORED = (

@@ -9,8 +9,8 @@ from hfcount.spec import Dense, Layer, Patches, Sizes, Spec
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
-# transformers 5.23: modeling_radio.py; for the recipe of the first releases, hf_model.py and vit_patch_generator.py of
-# NVlabs/RADIO, and radio.py of vllm-project/vllm 0.33
+# transformers 5.23: modeling_radio.py
+# and, for the recipe of the first releases, hf_model.py of NVlabs/RADIO and radio.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("radio",)
 IGNORED = ("image_size", "max_resolution", "patch_dim", "preferred_resolution", "video_patch_dim")
 SPELLINGS = {
