@@ -67,12 +67,12 @@ def _width(c: Config, d: int, early: bool, late: bool) -> int:
     if c.given(key):
         return c.int(key)
     if late:
-        return keys.derived_dim(c, "d_ff", ceil(d * pi / 64) * 64, "{hidden_size} · π, in steps of 64")
+        return keys.derived_dim(c, "d_ff", ceil(d * pi / 64) * 64, "{hidden_size} · π, rounded to 64")
     if early:
         step = c.int("multiple_of", default=64)
         made = round_up(8 * int(d) // 3, int(step))
-        return keys.derived_dim(c, "d_ff", made, "{dim} · 8/3, in steps of {multiple_of}")
-    return keys.derived_dim(c, "d_ff", round_up(8 * int(d) // 3, 64), "{hidden_size} · 8/3, in steps of 64")
+        return keys.derived_dim(c, "d_ff", made, "{dim} · 8 / 3, rounded to multiple_of")
+    return keys.derived_dim(c, "d_ff", round_up(8 * int(d) // 3, 64), "{hidden_size} · 8 / 3, rounded to 64")
 
 
 def _shared(c: Config, early: bool) -> int:

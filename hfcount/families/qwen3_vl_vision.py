@@ -11,6 +11,7 @@ from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py, modeling_qwen3_5.py, modeling_qwen3_5_moe.py,
 # modeling_cohere_compass.py, modeling_qwen4_exp.py, modeling_qwen3_omni_moe.py
+# and, for Intern-S1-Pro, modeling_interns1_pro.py of internlm/Intern-S1-Pro
 MODEL_TYPES = (
     "qwen3_vl_vision",
     "qwen3_vl_moe_vision",
@@ -19,6 +20,7 @@ MODEL_TYPES = (
     "cohere_compass_vision",
     "qwen4_exp_vision",
     "qwen3_omni_moe_vision_encoder",
+    "interns1_pro_vision",
 )
 _HANDING_ON = (
     "qwen3_vl_vision",
