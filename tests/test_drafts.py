@@ -94,7 +94,37 @@ def test_a_layer_alone_has_no_numbers_of_the_model_around_it() -> None:
     assert not any(name.startswith(("model.embed_tokens", "lm_head", "model.norm")) for name in names)
 
 
+NO_TARGET: list[tuple[dict[str, str], str, str]] = [
+    ({"adapter_config.json": "{}"}, "", "has no config.json: name the model that this adapter is for"),
+    ({"model_index.json": "{}"}, "", "has no config.json: name a model, and not a pipeline of several"),
+    ({"small-Q4_K_M.gguf": "GGUF"}, "", "has no config.json: name the model that this GGUF was converted from"),
+    ({"small-Q4_K_M.gguf": "GGUF"}, "small-Q4_K_M.gguf", "name the model that this GGUF was converted from"),
+    ({"model.safetensors": ""}, "model.safetensors", "name a folder, a config's own .json file or a repo"),
+    ({"notes.txt": ""}, "", "has no config.json."),
+    ({}, "nothing", "there is no folder or file"),
+    ({"config.json": "[1]"}, "", "must hold an object"),
+]
+
+
+@pytest.mark.parametrize(("files", "named", "said"), NO_TARGET)
+def test_what_is_no_model_by_itself_is_said_of_a_target(
+    files: dict[str, str], named: str, said: str, command: Command, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    for name, text in files.items():
+        (target / name).write_text(text)
+    (tmp_path / "draft.json").write_text(json.dumps(eagle()))
+    done = command(str(tmp_path / "draft.json"), "--target", str(target / named), "--json")
+    assert done.code == 3
+    assert said in json.loads(done.out)["error"]["message"]
+
+
 OTHER: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (TARGET, eagle(), "is a draft itself"),
+    (flash(), speculator("eagle3", draft_vocab_size=24), "is a draft itself"),
+    (eagle(), {**TARGET, "architectures": ["Qwen3Model"]}, "as Qwen3Model, writes no tokens"),
+    (eagle(), {**TARGET, "architectures": ["Qwen3ForSequenceClassification"]}, "writes no tokens"),
     ({"model_type": "bert"}, TARGET, "proposes no tokens"),
     (eagle(), RECORDED["bert"]["config"], "is no target of a draft"),
     (eagle(), {"model_type": "swift"}, "no family describes"),
