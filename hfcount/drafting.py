@@ -86,12 +86,19 @@ def _target(named: str, request: Request) -> Side:
             f"{document.where}: {family} is a draft itself, and so is no target of one. MODEL is the draft, and"
             " --target the model that it was made for."
         )
-    if not (spec.vocab and spec.causal and spec.head in _WRITING):
+    if not _writes(blueprint):
         named = f", as {printable(spec.architecture, 60)}," if spec.architecture else ""
         raise UnknownArchitecture(
             f"{document.where}: {family}{named} writes no tokens one by one, and so is no target of a draft."
         )
     return Side(printable(named), blueprint, values)
+
+
+def _writes(blueprint: Blueprint) -> bool:
+    """Whether it writes tokens one by one; some classes that do are named like base models, as InternVLChatModel is."""
+    spec = blueprint.spec
+    headed = spec.head in _WRITING or any(leaf.component == "lm_head" for leaf in blueprint.leaves)
+    return bool(spec.vocab and spec.causal and headed)
 
 
 def compared(draft: Side, target: Side) -> Iterator[Check]:
@@ -112,7 +119,7 @@ def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Findi
     """
     own, theirs = draft.blueprint.spec, target.blueprint.spec
     needs = own.own.needs(own) if isinstance(own.own, Draft) else None
-    if needs is None and not (own.vocab and own.causal and own.head in _WRITING):
+    if needs is None and not _writes(draft.blueprint):
         family = printable(own.family, 60)
         raise FetchError("BadName", f"{draft.name} is {family}, which proposes no tokens: --target goes with a draft.")
     if own.vocab and int(own.vocab) != int(theirs.vocab):

@@ -154,6 +154,15 @@ def test_any_model_may_draft_by_its_words(tmp_path: Path) -> None:
         assert [one.code for one in report.findings] == codes
 
 
+@pytest.mark.parametrize("name", ["chatglm", "internvl_chat", "gemma3"])
+def test_a_class_that_writes_may_draft_and_be_drafted_for(name: str, tmp_path: Path) -> None:
+    """Also one that is named like a base model."""
+    (tmp_path / "model.json").write_text(json.dumps(RECORDED[name]["config"]))
+    report = hfcount.verify(tmp_path / "model.json", target=tmp_path / "model.json")
+    assert report.error is None
+    assert not [one.code for one in report.findings if one.code.startswith("HF85")]
+
+
 def test_a_target_of_several_parts_is_its_language_model(tmp_path: Path) -> None:
     target = RECORDED["gemma3"]["config"]
     text = target["text_config"]
