@@ -15,6 +15,7 @@ from hfcount.mapper import Config
 from hfcount.plan import Blueprint
 from hfcount.serving.limits import limit_of
 from hfcount.text import printable
+from hfcount.tree.dims import has_key, origin
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check
 from hfcount.verifier.rules.hf850_draft_width_differs import DraftWidthDiffers
@@ -108,7 +109,7 @@ def compared(draft: Side, target: Side) -> Iterator[Check]:
         yield Check("target_vocabulary", int(theirs.vocab), int(own.vocab), text)
     width = own.own.needs(own).width if isinstance(own.own, Draft) else None
     if width is not None:
-        yield Check("target_width", int(theirs.hidden), width, text)
+        yield Check("target_width", int(theirs.hidden), int(width), text)
 
 
 def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Finding]:
@@ -140,7 +141,8 @@ def _read(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
     """The states that it reads of the target."""
     width, depth = int(target.blueprint.spec.hidden), int(target.blueprint.spec.depth)
     if needs.width is not None and needs.width != width:
-        yield DraftWidthDiffers(expected=width, observed=needs.width, target=target.name, key="hidden_size")
+        key = origin(needs.width).partition(",")[0] if has_key(needs.width) else "hidden_size"
+        yield DraftWidthDiffers(expected=width, observed=int(needs.width), target=target.name, key=key)
     first, last = needs.first, depth + needs.last
     absent = tuple(number for number in needs.layers if not first <= number <= last)
     if absent:

@@ -78,6 +78,22 @@ def test_what_no_library_builds_is_refused(config: dict[str, Any], said: str) ->
         hfcount.blueprint(config)
 
 
+WIDE: list[tuple[dict[str, Any], str]] = [
+    (eagle(hidden_size=64), "hidden_size"),
+    (eagle(target_hidden_size=64), "target_hidden_size"),
+    ({"model_type": "mlp_speculator", "emb_dim": 64, "vocab_size": 96}, "emb_dim"),
+    ({"model_type": "medusa", "vocab_size": 96}, "hidden_size"),
+]
+
+
+@pytest.mark.parametrize(("draft", "key"), WIDE)
+def test_the_key_of_the_width_is_the_one_that_gives_it(draft: dict[str, Any], key: str, tmp_path: Path) -> None:
+    (tmp_path / "draft.json").write_text(json.dumps(draft))
+    (tmp_path / "target.json").write_text(json.dumps(TARGET))
+    report = hfcount.verify(tmp_path / "draft.json", target=tmp_path / "target.json")
+    assert [one.key for one in report.findings if one.code == "HF850"] == [key]
+
+
 def test_a_draft_of_more_words_than_its_target_cannot_run() -> None:
     (problem,) = hfcount.blueprint(eagle(draft_vocab_size=100)).problems
     assert "draft_vocab_size 100 exceeds vocab_size 96" in str(problem)

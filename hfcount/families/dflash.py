@@ -65,7 +65,7 @@ class DFlash(Draft):
 
     def needs(self, s: Spec) -> Needs:
         """What it takes from its target."""
-        width = int(self.target_hidden_size)
+        width = self.target_hidden_size
         return Needs(width=width, layers=self.layers, last=self.last, depth=self.depth, masked=True)
 
 

@@ -52,7 +52,7 @@ class LlamaEagle3(Draft):
         number to be that of a layer, so that the embedding's is -1.
         """
         return Needs(
-            width=int(self.target_hidden_size),
+            width=self.target_hidden_size,
             layers=self.layers,
             first=0 if self.library else -1,
             last=0,
