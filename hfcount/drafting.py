@@ -15,6 +15,7 @@ from hfcount.mapper import Config
 from hfcount.plan import Blueprint
 from hfcount.serving.limits import limit_of
 from hfcount.text import printable
+from hfcount.tree.dims import has_key, origin
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check
 from hfcount.verifier.rules.hf850_draft_width_differs import DraftWidthDiffers
@@ -25,11 +26,15 @@ from hfcount.verifier.rules.hf854_draft_of_another_target import DraftOfAnotherT
 from hfcount.verifier.rules.hf855_draft_rope_differs import DraftRopeDiffers
 from hfcount.verifier.rules.hf856_draft_context_shorter import DraftContextShorter
 from hfcount.verifier.rules.hf857_draft_dtype_differs import DraftDtypeDiffers
+from hfcount.verifier.rules.hf858_draft_mask_absent import DraftMaskAbsent
 
 Values = Mapping[str, Any]
 
 _IDS = ("target_layer_ids", "eagle_aux_hidden_state_layer_ids", "aux_hidden_state_layer_ids")
 _TEXT = "text_config"
+_MASK = "mask_token_id"
+_WRITING = ("causal_lm", "conditional_generation")
+"""Heads that write tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +81,25 @@ def _target(named: str, request: Request) -> Side:
     blueprint = build(Config(values, where=document.where))
     if blueprint.coded:
         raise blueprint.coded
-    if not (blueprint.spec.vocab and blueprint.spec.causal):
+    spec, family = blueprint.spec, printable(blueprint.spec.family, 60)
+    if isinstance(spec.own, Draft):
         raise UnknownArchitecture(
-            f"{document.where}: {printable(blueprint.spec.family, 60)} writes no tokens one by one, and so is no target"
-            " of a draft."
+            f"{document.where}: {family} is a draft itself, and so is no target of one. MODEL is the draft, and"
+            " --target the model that it was made for."
+        )
+    if not _writes(blueprint):
+        named = f", as {printable(spec.architecture, 60)}," if spec.architecture else ""
+        raise UnknownArchitecture(
+            f"{document.where}: {family}{named} writes no tokens one by one, and so is no target of a draft."
         )
     return Side(printable(named), blueprint, values)
+
+
+def _writes(blueprint: Blueprint) -> bool:
+    """Whether it writes tokens one by one; some classes that do are named like base models, as InternVLChatModel is."""
+    spec = blueprint.spec
+    headed = spec.head in _WRITING or any(leaf.component == "lm_head" for leaf in blueprint.leaves)
+    return bool(spec.vocab and spec.causal and headed)
 
 
 def compared(draft: Side, target: Side) -> Iterator[Check]:
@@ -91,7 +109,7 @@ def compared(draft: Side, target: Side) -> Iterator[Check]:
         yield Check("target_vocabulary", int(theirs.vocab), int(own.vocab), text)
     width = own.own.needs(own).width if isinstance(own.own, Draft) else None
     if width is not None:
-        yield Check("target_width", int(theirs.hidden), width, text)
+        yield Check("target_width", int(theirs.hidden), int(width), text)
 
 
 def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Finding]:
@@ -102,7 +120,7 @@ def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Findi
     """
     own, theirs = draft.blueprint.spec, target.blueprint.spec
     needs = own.own.needs(own) if isinstance(own.own, Draft) else None
-    if needs is None and not (own.vocab and own.causal and own.head == "causal_lm"):
+    if needs is None and not _writes(draft.blueprint):
         family = printable(own.family, 60)
         raise FetchError("BadName", f"{draft.name} is {family}, which proposes no tokens: --target goes with a draft.")
     if own.vocab and int(own.vocab) != int(theirs.vocab):
@@ -111,6 +129,7 @@ def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Findi
         )
     if needs:
         yield from _read(draft, target, needs)
+        yield from _masked(draft, target) if needs.masked else ()
         yield from _shared(draft, target, needs, evidence)
         yield from _named(draft, target, needs)
     yield from _length(draft, target)
@@ -122,12 +141,25 @@ def _read(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
     """The states that it reads of the target."""
     width, depth = int(target.blueprint.spec.hidden), int(target.blueprint.spec.depth)
     if needs.width is not None and needs.width != width:
-        yield DraftWidthDiffers(expected=width, observed=needs.width, target=target.name, key="hidden_size")
-    absent = tuple(number for number in needs.layers if not 0 <= number <= depth + needs.last)
+        key = origin(needs.width).partition(",")[0] if has_key(needs.width) else "hidden_size"
+        yield DraftWidthDiffers(expected=width, observed=int(needs.width), target=target.name, key=key)
+    first, last = needs.first, depth + needs.last
+    absent = tuple(number for number in needs.layers if not first <= number <= last)
     if absent:
         yield DraftLayerAbsent(
-            key=_key(draft.values), target=target.name, listed=absent, last=depth + needs.last, expected=depth
+            key=_key(draft.values), target=target.name, listed=absent, first=first, last=last, expected=depth
         )
+
+
+def _masked(draft: Side, target: Side) -> Iterator[Finding]:
+    """The token that fills a block: one of the target's, whose embedding it is looked up in."""
+    within = draft.values.get("dflash_config")
+    for place, values in (("dflash_config.", within if isinstance(within, dict) else {}), ("", draft.values)):
+        number, known = values.get(_MASK), int(target.blueprint.spec.vocab)
+        if type(number) is int:
+            if number >= known:
+                yield DraftMaskAbsent(key=f"{place}{_MASK}", target=target.name, expected=known, observed=number)
+            return
 
 
 def _key(values: Values) -> str:

@@ -110,8 +110,29 @@ DRAFTED: dict[str, Drafted] = {
     "a draft of a deeper model": Drafted(
         "mismatch",
         "HF852",
-        ("eagle_config.eagle_aux_hidden_state_layer_ids of the draft lists 9,", "numbered 0 to 7 (8 layers)"),
+        ("eagle_config.eagle_aux_hidden_state_layer_ids of the draft lists 9,", "numbered -1 to 8 (8 layers)"),
         target={"num_hidden_layers": 8},
+    ),
+    "a draft that fills its blocks with a token of another tokenizer": Drafted(
+        "mismatch",
+        "HF858",
+        ("dflash_config.mask_token_id of the draft is 96", "has 96 tokens, numbered 0 to 95"),
+        draft=flash(dflash_config={"target_layer_ids": [1, 5, 9], "mask_token_id": 96}),
+    ),
+    "a list of layers beside eagle_config": Drafted(
+        "mismatch",
+        "HF852",
+        ("eagle_aux_hidden_state_layer_ids of the draft lists 99,", "numbered -1 to 12 (12 layers)"),
+        draft=eagle(eagle_config=None, eagle_aux_hidden_state_layer_ids=[1, 5, 99]),
+    ),
+    "a list of layers beside dflash_config": Drafted(
+        "mismatch",
+        "HF852",
+        ("target_layer_ids of the draft lists 12,", "numbered 0 to 11 (12 layers)"),
+        draft=flash(dflash_config={"mask_token_id": 7}, target_layer_ids=[1, 5, 12]),
+    ),
+    "the states of the embedding and of the last layer": Drafted(
+        "verified", draft=eagle(eagle_config={"eagle_aux_hidden_state_layer_ids": [-1, 6, 12]})
     ),
     "a narrower draft without words of its own": Drafted(
         "mismatch",

@@ -90,6 +90,22 @@ def test_what_no_library_builds_is_refused(config: dict[str, Any], said: str) ->
         hfcount.blueprint(config)
 
 
+WIDE: list[tuple[dict[str, Any], str]] = [
+    (eagle(hidden_size=64), "hidden_size"),
+    (eagle(target_hidden_size=64), "target_hidden_size"),
+    ({"model_type": "mlp_speculator", "emb_dim": 64, "vocab_size": 96}, "emb_dim"),
+    ({"model_type": "medusa", "vocab_size": 96}, "hidden_size"),
+]
+
+
+@pytest.mark.parametrize(("draft", "key"), WIDE)
+def test_the_key_of_the_width_is_the_one_that_gives_it(draft: dict[str, Any], key: str, tmp_path: Path) -> None:
+    (tmp_path / "draft.json").write_text(json.dumps(draft))
+    (tmp_path / "target.json").write_text(json.dumps(TARGET))
+    report = hfcount.verify(tmp_path / "draft.json", target=tmp_path / "target.json")
+    assert [one.key for one in report.findings if one.code == "HF850"] == [key]
+
+
 def test_a_draft_of_more_words_than_its_target_cannot_run() -> None:
     (problem,) = hfcount.blueprint(eagle(draft_vocab_size=100)).problems
     assert "draft_vocab_size 100 exceeds vocab_size 96" in str(problem)
@@ -106,7 +122,37 @@ def test_a_layer_alone_has_no_numbers_of_the_model_around_it() -> None:
     assert not any(name.startswith(("model.embed_tokens", "lm_head", "model.norm")) for name in names)
 
 
+NO_TARGET: list[tuple[dict[str, str], str, str]] = [
+    ({"adapter_config.json": "{}"}, "", "has no config.json: name the model that this adapter is for"),
+    ({"model_index.json": "{}"}, "", "has no config.json: name a model, and not a pipeline of several"),
+    ({"small-Q4_K_M.gguf": "GGUF"}, "", "has no config.json: name the model that this GGUF was converted from"),
+    ({"small-Q4_K_M.gguf": "GGUF"}, "small-Q4_K_M.gguf", "name the model that this GGUF was converted from"),
+    ({"model.safetensors": ""}, "model.safetensors", "name a folder, a config's own .json file or a repo"),
+    ({"notes.txt": ""}, "", "has no config.json."),
+    ({}, "nothing", "there is no folder or file"),
+    ({"config.json": "[1]"}, "", "must hold an object"),
+]
+
+
+@pytest.mark.parametrize(("files", "named", "said"), NO_TARGET)
+def test_what_is_no_model_by_itself_is_said_of_a_target(
+    files: dict[str, str], named: str, said: str, command: Command, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    for name, text in files.items():
+        (target / name).write_text(text)
+    (tmp_path / "draft.json").write_text(json.dumps(eagle()))
+    done = command(str(tmp_path / "draft.json"), "--target", str(target / named), "--json")
+    assert done.code == 3
+    assert said in json.loads(done.out)["error"]["message"]
+
+
 OTHER: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (TARGET, eagle(), "is a draft itself"),
+    (flash(), speculator("eagle3", draft_vocab_size=24), "is a draft itself"),
+    (eagle(), {**TARGET, "architectures": ["Qwen3Model"]}, "as Qwen3Model, writes no tokens"),
+    (eagle(), {**TARGET, "architectures": ["Qwen3ForSequenceClassification"]}, "writes no tokens"),
     ({"model_type": "bert"}, TARGET, "proposes no tokens"),
     (eagle(), RECORDED["bert"]["config"], "is no target of a draft"),
     (eagle(), {"model_type": "swift"}, "no family describes"),
@@ -134,6 +180,15 @@ def test_any_model_may_draft_by_its_words(tmp_path: Path) -> None:
         (tmp_path / "small.json").write_text(json.dumps({**TARGET, "hidden_size": 8, "vocab_size": vocab}))
         report = hfcount.verify(tmp_path / "small.json", target=tmp_path / "target.json")
         assert [one.code for one in report.findings] == codes
+
+
+@pytest.mark.parametrize("name", ["chatglm", "internvl_chat", "gemma3"])
+def test_a_class_that_writes_may_draft_and_be_drafted_for(name: str, tmp_path: Path) -> None:
+    """Also one that is named like a base model."""
+    (tmp_path / "model.json").write_text(json.dumps(RECORDED[name]["config"]))
+    report = hfcount.verify(tmp_path / "model.json", target=tmp_path / "model.json")
+    assert report.error is None
+    assert not [one.code for one in report.findings if one.code.startswith("HF85")]
 
 
 def test_a_target_of_several_parts_is_its_language_model(tmp_path: Path) -> None:

@@ -16,18 +16,22 @@ class Needs(Record):
     Args:
         width: of the target's states that it reads; None if it reads none, or they may be of any width.
         layers: the numbers of the target's layers whose states it reads, as far as its config says.
+        first: the smallest of these numbers that there may be; -1 where it may be that of the embedding.
         last: the largest of these numbers that there may be, counted from the number of layers: -1 is the last layer.
         depth: how many layers it takes the target to have; None if it does not say.
         shared: the tensors that it takes from the target where it stores none, by their width.
         alike: whether its layer is one of the target's, with the same rotary positions.
+        masked: whether it fills a block with a token of the target's that mask_token_id names.
     """
 
     width: int | None
     layers: tuple[int, ...] = ()
+    first: int = 0
     last: int = -1
     depth: int | None = None
     shared: tuple[str, ...] = ("embed_tokens.weight", "lm_head.weight")
     alike: bool = False
+    masked: bool = False
 
 
 class Draft(Sizes):

@@ -102,9 +102,8 @@ def spec(c: Config) -> Spec[ColpaliEngine]:
 def _bare(inner: Block) -> Block:
     """A model whose language model has no head beside it, and no name of its own below `language_model`."""
     text = inner.children.get("language_model")
-    if isinstance(text, Block) and text.children.keys() == {"model"}:
-        return Block({**inner.children, "language_model": text.children["model"]}, inner.component, inner.repeats)
-    return inner
+    bare = text.children.get("model") if isinstance(text, Block) and len(text.children) == 1 else None
+    return altered(inner, language_model=bare) if bare else inner
 
 
 def blueprint(s: Spec[ColpaliEngine]) -> Block:

@@ -48,7 +48,7 @@ IGNORED = (
     "use_swa",
     "swa_window_size",
 )
-_IDS = "aux_hidden_state_layer_ids"
+_IDS, _FLAT = "aux_hidden_state_layer_ids", "target_layer_ids"
 _KINDS = {"DFlash2DraftModel": "dflash2", "DominoDraftModel": "domino", "DSparkDraftModel": "dspark"}
 
 Head = Markov | Correction | Selection | Refinement | None
@@ -65,7 +65,8 @@ class DFlash(Draft):
 
     def needs(self, s: Spec) -> Needs:
         """What it takes from its target."""
-        return Needs(width=int(self.target_hidden_size), layers=self.layers, last=self.last, depth=self.depth)
+        width = self.target_hidden_size
+        return Needs(width=width, layers=self.layers, last=self.last, depth=self.depth, masked=True)
 
 
 def spec(c: Config) -> Spec[DFlash]:
@@ -81,7 +82,7 @@ def spec(c: Config) -> Spec[DFlash]:
         ffn=keys.dense(text),
     )
     d, vocab, depth = text.int("hidden_size"), text.int("vocab_size"), keys.layer_count(text)
-    listed = numbers(own, "target_layer_ids") if flat else numbers(c, _IDS)
+    listed = (numbers(own, _FLAT) or numbers(c, _FLAT)) if flat else numbers(c, _IDS)
     if not (flat or listed):
         raise c.malformed(f"no {_IDS}, which says how many states it reads.", _IDS, "HF101")
     of_target = c.int("num_target_layers", default=None) if flat else None

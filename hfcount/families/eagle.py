@@ -22,7 +22,7 @@ class Eagle(Draft):
 
     def needs(self, s: Spec) -> Needs:
         """What it takes from its target."""
-        return Needs(width=int(s.hidden))
+        return Needs(width=s.hidden)
 
 
 def spec(c: Config) -> Spec[Eagle]:

@@ -46,11 +46,16 @@ class LlamaEagle3(Draft):
     fc_norm: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """What it takes from its target.
+
+        vLLM 0.33 counts the states from that of the embedding, 0, to that of the last layer; SGLang 0.5.23 takes a
+        number to be that of a layer, so that the embedding's is -1.
+        """
         return Needs(
-            width=int(self.target_hidden_size),
+            width=self.target_hidden_size,
             layers=self.layers,
-            last=0 if self.library else -1,
+            first=0 if self.library else -1,
+            last=0,
             shared=("embed_tokens.weight",),
         )
 
@@ -62,7 +67,7 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
     ffn = keys.dense(text, bias=not normed and text.bool("mlp_bias", default=False))
     mixer = keys.attention(text, qkv_bias=bias, out_bias=library and bias, qk_norm=normed)
     ids = c if library else c.sub("eagle_config")
-    listed = numbers(ids, _IDS)
+    listed = (() if library else numbers(c, _IDS)) or numbers(ids, _IDS)
     seen = (None if library else c.int("num_aux_hidden_states", default=None)) or len(listed) or 3
     vocab = text.int("vocab_size")
     at_once = c.family == "speculators_peagle" or "PEagleDraftModel" in c.strs("architectures")

@@ -23,7 +23,7 @@ class Medusa(Draft):
 
     def needs(self, s: Spec) -> Needs:
         """What it takes from its target."""
-        return Needs(width=int(s.hidden), shared=())
+        return Needs(width=s.hidden, shared=())
 
 
 def spec(c: Config) -> Spec[Medusa]:

@@ -24,7 +24,7 @@ class MLPSpeculator(Draft):
 
     def needs(self, s: Spec) -> Needs:
         """What it takes from its target."""
-        return Needs(width=int(self.emb_dim), shared=())
+        return Needs(width=self.emb_dim, shared=())
 
 
 def spec(c: Config) -> Spec[MLPSpeculator]:

@@ -26,7 +26,7 @@ class Speculators(Draft):
 
     def needs(self, s: Spec) -> Needs:
         """What it takes from its target."""
-        return Needs(width=int(s.hidden), alike=s.family == "speculators_mtp")
+        return Needs(width=s.hidden, alike=s.family == "speculators_mtp")
 
 
 def spec(c: Config) -> Spec[Speculators]:

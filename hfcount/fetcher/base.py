@@ -1,13 +1,15 @@
 """The config of another model: the base that an adapter or a GGUF file was made of, or the target of a draft."""
 
 import os
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, folder
+from hfcount.fetcher.instead import no_folder
 from hfcount.fetcher.interface import Request
-from hfcount.fetcher.layout import CONFIG
+from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX
 from hfcount.fetcher.names import understood
 from hfcount.fetcher.place import Place
 from hfcount.formats.json import Document
@@ -57,8 +59,31 @@ def own_config(request: Request) -> Document:
 def _local(named: str) -> Document:
     path = folder.local_path(named)
     if os.path.isdir(path):
-        path /= CONFIG
+        found = files.read(path / CONFIG)
+        return found or _there(None, named, _instead(path))
+    if not os.path.exists(path):
+        raise FetchError("NoConfig", no_folder(path, named))
+    if path.suffix.lower() != ".json":
+        other = _GGUF if path.suffix.lower() == ".gguf" else "name a folder, a config's own .json file or a repo"
+        raise FetchError("NoConfig", f"{printable(named)} is no {CONFIG}: {other}.")
     return _there(files.read(path), str(path))
+
+
+_GGUF = "name the model that this GGUF was converted from"
+_OTHERS = {
+    ADAPTER: "name the model that this adapter is for",
+    MODEL_INDEX: "name a model, and not a pipeline of several",
+}
+
+
+def _instead(path: Path) -> str:
+    """What to name in place of a folder without a config."""
+    names: list[str] = []
+    with suppress(OSError):
+        names = os.listdir(path)
+    known = [said for name, said in _OTHERS.items() if name in names]
+    known += [_GGUF] if any(name.lower().endswith(".gguf") for name in names) else []
+    return f": {known[0]}" if known else ""
 
 
 def _recorded(request: Request, named: str) -> Document:
@@ -68,7 +93,7 @@ def _recorded(request: Request, named: str) -> Document:
     return _there(files.read(request.fixtures / path / CONFIG), named)
 
 
-def _there(config: Document | None, where: str) -> Document:
+def _there(config: Document | None, where: str, instead: str = "") -> Document:
     if config is None:
-        raise FetchError("NoConfig", f"{printable(where)} has no {CONFIG}.")
+        raise FetchError("NoConfig", f"{printable(where)} has no {CONFIG}{instead}.")
     return config

@@ -10,7 +10,8 @@ class DraftLayerAbsent(Finding):
     Args:
         target: the target, as it is named.
         listed: the numbers in the list that the target has no state for.
-        last: the largest number that there may be.
+        first: the smallest number that there may be.
+        last: the largest.
     """
 
     code = "HF852"
@@ -23,6 +24,7 @@ class DraftLayerAbsent(Finding):
     target: str
     listed: tuple[int, ...]
     last: int
+    first: int = 0
 
     @property
     def text(self) -> str:
@@ -30,5 +32,5 @@ class DraftLayerAbsent(Finding):
         more = f" and {len(self.listed) - 5:,} more" if len(self.listed) > 5 else ""
         return (
             f"{self.key} of the draft lists {shown}{more}, and the hidden states of {printable(self.target)} are"
-            f" numbered 0 to {self.last:,} ({self.expected:,} layers)."
+            f" numbered {self.first:,} to {self.last:,} ({self.expected:,} layers)."
         )

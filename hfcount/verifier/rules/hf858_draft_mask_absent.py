@@ -1,0 +1,29 @@
+"""HF858: draft mask absent."""
+
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+
+
+class DraftMaskAbsent(Finding):
+    """With --target MODEL only: the token that a draft of blocks fills them with is none of its target's.
+
+    Args:
+        target: the target, as it is named.
+    """
+
+    code = "HF858"
+    name = "draft-mask-absent"
+    level = "error"
+    why = "The token was added to the tokenizer, and the target's embedding has no row for it."
+    remedy = "Take the draft that was made for this target, or a target whose embedding has that row."
+
+    expected: int
+    observed: int
+    target: str
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{self.key} of the draft is {self.observed:,}, and {printable(self.target)} has {self.expected:,} tokens,"
+            f" numbered 0 to {self.expected - 1:,}: its embedding has no row for it."
+        )
