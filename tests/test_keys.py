@@ -171,6 +171,35 @@ def test_a_size_that_a_class_makes_of_others_is_what_its_own_key_says(
     assert keys == ([] if runs else [key])
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "tensor", "rows"),
+    [
+        ("deit", {"head_dim": 24}, "encoder.layer.0.attention.attention.key.weight", 48),
+        ("deit", {"num_attention_heads": 5}, "encoder.layer.0.attention.attention.key.weight", 40),
+        ("hunyuan_vl_vision", {"num_attention_heads": 5}, "layers.0.self_attn.k_proj.weight", 40),
+        ("glmasr_encoder", {"head_dim": 24}, "layers.0.self_attn.k_proj.weight", 48),
+        ("phi4_multimodal_audio", {"head_dim": 24}, "encoders.0.self_attn.k_proj.weight", 48),
+        ("ouro", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 48),
+        ("internlm2", {"head_dim": 6}, "model.layers.0.attention.wqkv.weight", 6144),
+        ("arctic", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 7168),
+        ("Yi", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 96),
+        ("sam_vision_model", {"image_size": 277}, "vision_encoder.pos_embed", 1),
+    ],
+)
+def test_the_width_of_a_head_is_read_where_the_class_reads_it_and_else_rounded_down(
+    name: str, changes: Json, tensor: str, rows: int
+) -> None:
+    shapes, keys = _shapes(name, changes)
+    assert shapes[tensor][0] == rows
+    assert keys == []
+
+
+def test_a_residual_network_that_readers_see_differently_is_not_guessed() -> None:
+    assert _shapes("arctic", {"use_residual": True})[0]
+    with pytest.raises(UnknownArchitecture, match="differ"):
+        _shapes("arctic", {"parallel_attn_mlp_res": None, "use_residual": True})
+
+
 def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
     indivisible = {"hidden_size": 13, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None}
     blueprint = hfcount.blueprint(config("mixtral", **indivisible))
