@@ -122,10 +122,20 @@ def test_what_is_built_and_cannot_run_is_counted(family: str, changes: Json, ali
     assert blueprint.active == hfcount.blueprint(config(family, **{**changes, **alike})).active
 
 
+def _recorded(name: str) -> Json:
+    """The config of a recorded architecture."""
+    found: Json = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
+    return found
+
+
+def _untied(name: str) -> Json:
+    """Its language model's, whose head is not tied."""
+    return {**_recorded(name)["text_config"], "tie_word_embeddings": False}
+
+
 def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[str | None]]:
     """The shapes of a recorded architecture with these changes, and the keys with which it cannot run."""
-    recorded = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
-    blueprint = hfcount.blueprint({**recorded, **changes})
+    blueprint = hfcount.blueprint({**_recorded(name), **changes})
     return {one.name: one.shape for one in blueprint.tensors()}, [problem.key for problem in blueprint.problems]
 
 
@@ -169,6 +179,46 @@ def test_a_size_that_a_class_makes_of_others_is_what_its_own_key_says(
     shapes, keys = _shapes(name, {key: value})
     assert shapes[tensor] == (shape or (shapes[tensor][0], value))
     assert keys == ([] if runs else [key])
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "tensor", "rows"),
+    [
+        ("deit", {"head_dim": 24}, "encoder.layer.0.attention.attention.key.weight", 48),
+        ("deit", {"num_attention_heads": 5}, "encoder.layer.0.attention.attention.key.weight", 40),
+        ("hunyuan_vl_vision", {"num_attention_heads": 5}, "layers.0.self_attn.k_proj.weight", 40),
+        ("glmasr_encoder", {"head_dim": 24}, "layers.0.self_attn.k_proj.weight", 48),
+        ("phi4_multimodal_audio", {"head_dim": 24}, "encoders.0.self_attn.k_proj.weight", 48),
+        ("ouro", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 48),
+        ("internlm2", {"head_dim": 6}, "model.layers.0.attention.wqkv.weight", 6144),
+        ("arctic", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 7168),
+        ("Yi", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 96),
+        ("sam_vision_model", {"image_size": 277}, "vision_encoder.pos_embed", 1),
+    ],
+)
+def test_the_width_of_a_head_is_read_where_the_class_reads_it_and_else_rounded_down(
+    name: str, changes: Json, tensor: str, rows: int
+) -> None:
+    shapes, keys = _shapes(name, changes)
+    assert shapes[tensor][0] == rows
+    assert keys == []
+
+
+def test_what_is_absent_is_what_readers_make_of_it() -> None:
+    shapes, _ = _shapes("eagle", {"num_key_value_heads": None})
+    assert shapes["layers.0.self_attn.k_proj.weight"] == shapes["layers.0.self_attn.q_proj.weight"]
+    shapes, _ = _shapes("mimo_v2", {"v_head_dim": 6, "swa_head_dim": 10, "swa_v_head_dim": None})
+    heads = _recorded("mimo_v2")["swa_num_attention_heads"]
+    assert shapes["model.layers.1.self_attn.o_proj.weight"][1] == 10 * heads
+    shapes, _ = _shapes("locateanything", {"tie_word_embeddings": True, "text_config": _untied("locateanything")})
+    assert "language_model.lm_head.weight" in shapes
+    assert hfcount.blueprint({**_recorded("plamo2"), "num_hidden_layers": 0}).total > 0
+
+
+def test_a_residual_network_that_readers_see_differently_is_not_guessed() -> None:
+    assert _shapes("arctic", {"use_residual": True})[0]
+    with pytest.raises(UnknownArchitecture, match="differ"):
+        _shapes("arctic", {"parallel_attn_mlp_res": None, "use_residual": True})
 
 
 def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:

@@ -1,6 +1,6 @@
 """SAM's vision tower, of which several models have one (arXiv:2304.02643)."""
 
-from hfcount.keys import dim, divides, encoding, layer_count, multi_head, numbered, patches, split
+from hfcount.keys import dim, encoding, grid, layer_count, multi_head, numbered, patches, split
 from hfcount.mapper import Config
 from hfcount.parts.ffn import mlp
 from hfcount.parts.model import stack
@@ -76,8 +76,7 @@ def sam_tower(c: Config) -> Spec[SamTower]:
     """A tower with attention within windows, and everywhere in the layers of global_attn_indexes."""
     d, bias = c.int("hidden_size"), c.bool("qkv_bias")
     width = c.int("mlp_dim", default=None) or c.times("mlp_ratio", d, default=4)
-    image, side = c.int("image_size"), c.int("patch_size")
-    across = dim("n_w", divides(c, "patch_size", side, "image_size", image))
+    across = dim("n_w", grid(c))
     mixer = multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     one = Layer(mixer=mixer, ffn=Dense(width=width, bias=True))
     near = one.replace(own=SamLayer(across=dim("w", c.int("window_size"))))

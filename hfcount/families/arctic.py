@@ -20,11 +20,11 @@ class Arctic(Sizes):
 
 
 def spec(c: Config) -> Spec[Arctic]:
-    own, other = (c.bool(key, default=None) for key in ("parallel_attn_mlp_res", "use_residual"))
-    if own is not None and other is not None and own != other:
+    own, other = c.bool("parallel_attn_mlp_res", default=False), c.bool("use_residual", default=None)
+    if other is not None and own != other:
         said = "parallel_attn_mlp_res, which the code of the release reads, and use_residual, which vLLM reads, differ."
         raise UnknownArchitecture(f"{c.where}: {said}")
-    count, mixer = keys.layer_count(c), keys.attention(c)
+    count, mixer = keys.layer_count(c), keys.attention(c, derived=True, indivisible="refused")
     step = c.int("moe_layer_frequency", default=2, minimum=1, maximum=MAX_LAYERS)
     routed = Indices.span(step - 1, count, step)
 
@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Arctic]:
         return keys.moe(c, "intermediate_size", experts=("num_local_experts",))
 
     layers = keys.networks(c, (Indices.below(count).difference(routed), routed), experts, mixer)
-    read = Arctic.read(c, beside=bool(own if other is None else other))
+    read = Arctic.read(c, beside=own)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(read)
 
 

@@ -26,7 +26,8 @@ class Deit(Sizes):
 
 def spec(c: Config) -> Spec[Deit]:
     d, tokens = c.int("hidden_size"), 2 if c.family == "deit" else 0
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    heads, bias = c.int("num_attention_heads"), c.bool("qkv_bias", default=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + tokens
     own = Deit.read(c, tokens=tokens)
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS)

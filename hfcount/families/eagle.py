@@ -28,7 +28,7 @@ class Eagle(Draft):
 def spec(c: Config) -> Spec[Eagle]:
     text = c.part("model") if c.given("model") else c
     bias, both = text.bool("qkv_bias", default=False), text.bool("attention_bias", default=False)
-    layer = Layer(mixer=keys.attention(text, qkv_bias=bias or both, out_bias=both), ffn=keys.dense(text))
+    layer = Layer(mixer=keys.attention(text, qkv_bias=bias or both, out_bias=both, alone=True), ffn=keys.dense(text))
     heads = keys.named(("ForCausalLM",), ForCausalLMEagle="causal_lm", EAGLEModel="causal_lm")
     own = Eagle.read(c, bias=c.bool("bias", default=False) if c.given("bias") else None)
     return keys.decoder_spec(text, layer, whole=c, heads=heads).replace(tied=False).having(own)

@@ -49,15 +49,16 @@ def _network(width: int, times: int) -> Block:
 
 def blueprint(s: Spec[Evolla]) -> Block:
     d, of, protein = s.hidden, s.own, s.part("protein")
-    square, p = Linear(d, d, True), protein.hidden
+    heads, p = s.layers[0].layer.attention.heads, protein.hidden
+    seen = Linear(d, heads * (d // heads), True)
     inner = of.resampler_dim_head * of.resampler_heads
     adapter = block(
         "attention",
         gate_attention=Tensor((1,)),
         gate_ffw=Tensor((1,)),
-        query=square,
-        key_protein=square,
-        value_protein=square,
+        query=seen,
+        key_protein=seen,
+        value_protein=seen,
         attention_norm=rms_norm(d),
         out_proj=Linear(d, d, of.aligner_enable_bias),
         ff=_network(d, of.aligner_ffn_mult),
@@ -91,7 +92,7 @@ def blueprint(s: Spec[Evolla]) -> Block:
 
 class EvollaProtein(Sizes):
     emb_layer_norm_before: bool = flag(absent=False)
-    rotary: bool
+    turned: int | None  # elements of a head that are rotated
     rows: int = size("|V_p|", "vocab_size")
 
 
@@ -103,7 +104,8 @@ def protein_spec(c: Config) -> Spec[EvollaProtein]:
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
     kind = c.str("position_embedding_type", default="rotary")
-    own = EvollaProtein.read(c, rotary=kind == "rotary")
+    turned = keys.computed(c, "h_r", "head_dim", mixer.head_dim) if kind == "rotary" else None
+    own = EvollaProtein.read(c, turned=turned)
     places = c.int("max_position_embeddings") if kind == "absolute" else None
     return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, positions=places).having(own)
 
@@ -119,14 +121,13 @@ def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
         back = block("mlp", dense=Linear(one.dense.width, d, True))
         return altered(bert_layer(d, one), attention=attention, output=back, LayerNorm=norm)
 
-    width = s.layers[0].layer.attention.head_dim
     tables = block(
         "embedding",
         word_embeddings=embedding(of.rows, d),
         layer_norm=norm if of.emb_layer_norm_before else None,
         position_embeddings=None if s.positions is None else embedding(s.positions, d),
     )
-    turned = block(inv_freq=buffer(width // 2)) if of.rotary else None
+    turned = None if of.turned is None else block(inv_freq=buffer((of.turned + 1) // 2))
     encoder = block(layer=stack(s.layers, layer), emb_layer_norm_after=norm)
     return block(embeddings=tables, rotary_embeddings=turned, encoder=encoder)
 

@@ -32,9 +32,9 @@ def encoder_spec(c: Config) -> Spec[GlmasrEncoder]:
     """GLM-ASR's encoder of spectrograms: as Whisper's, with rotary positions and other names (transformers)."""
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     kv_heads = c.int("num_key_value_heads", default=heads)
-    keys.divides(c, "num_key_value_heads", kv_heads, "num_attention_heads", heads)
+    keys.grouped(c, heads, kv_heads)
     layer = Layer(
-        mixer=keys.multi_head(c, d, heads, indivisible="run").replace(kv_heads=kv_heads),
+        mixer=keys.multi_head(c, d, heads, indivisible="run", own_width=True).replace(kv_heads=kv_heads),
         ffn=keys.dense(c, bias=True),
     )
     layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))

@@ -6,8 +6,8 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gqa, mlp, pre_norm, rms_norm, stack, swiglu, with_head
 from hfcount.parts import layer_norm as norm
-from hfcount.parts.classic import positions
-from hfcount.parts.vision import convolution, patch_convolution, square_attention
+from hfcount.parts.classic import mha, positions
+from hfcount.parts.vision import convolution, patch_convolution
 from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -65,7 +65,8 @@ def vision_spec(c: Config) -> Spec[HunyuanVlVision]:
     return (
         keys.tower(
             c,
-            indivisible="built",
+            indivisible="run",
+            own_width=True,
             patches=patches,
             positions=side * side + 1,
             out=c.int("text_hidden_size"),
@@ -81,7 +82,7 @@ def vision_blueprint(s: Spec[HunyuanVlVision]) -> Block:
     up, down = ("dense_h_to_4h", "dense_4h_to_h") if within else ("fc1", "fc2")
 
     def layer(one: Layer) -> Block:
-        attention, network = square_attention(d), mlp(d, one.dense.width, up=up, down=down)
+        attention, network = mha(d, one.attention, "o_proj"), mlp(d, one.dense.width, up=up, down=down)
         if s.adapted:
             return pre_norm(d, norm, self_attn=attention, mlp=network)
         return block(layer_norm1=norm(d), self_attn=attention, layer_norm2=norm(d), mlp=network)

@@ -10,7 +10,7 @@ MODEL_TYPES = ("internlm2",)  # modeling_internlm2.py of internlm/internlm2-7b a
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("bias", default=True), indivisible="refused")
+    mixer = keys.attention(c, bias=c.bool("bias", default=True), indivisible="refused", derived=True)
     heads = keys.named(("ForCausalLM", "Model", "ForSequenceClassification"), ForRewardModel="reward")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
 

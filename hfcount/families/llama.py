@@ -20,7 +20,8 @@ MODEL_TYPES = (
 )
 IGNORED = ("max_sequence_length",)
 
-_UNEVEN: dict[str, keys.Indivisible] = {"granite": "run"}  # LlamaConfig checks what GraniteConfig does not
+# LlamaConfig checks what GraniteConfig and those made of it do not.
+_UNEVEN: dict[str, keys.Indivisible] = {"granite": "run", "granite4_vision_text": "run"}
 
 
 def spec(c: Config) -> Spec:

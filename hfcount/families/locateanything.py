@@ -16,8 +16,8 @@ CLASSES = ("LocateAnythingForConditionalGeneration",)
 
 def spec(c: Config) -> Spec:
     text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "moonvit")
-    tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
+    whole = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=text.tied)  # both readers ask the language model's config alone
 
 
 def blueprint(s: Spec) -> Block:

@@ -31,11 +31,12 @@ def spec(c: Config) -> Spec:
     full = keys.attention(c, qkv_bias=bias, alone=True)
     value = c.int("v_head_dim", default=full.head_dim)
     full = full.replace(sinks=sinks, value_dim=value)
+    width = c.int("swa_head_dim", default=full.head_dim)
     near = full.replace(
         heads=c.int("swa_num_attention_heads", default=full.heads),
         kv_heads=c.int("swa_num_key_value_heads", default=full.kv_heads),
-        head_dim=c.int("swa_head_dim", default=full.head_dim),
-        value_dim=c.int("swa_v_head_dim", default=value),
+        head_dim=width,
+        value_dim=c.int("swa_v_head_dim", default=width),
         sinks=c.bool("add_swa_attention_sink_bias", default=False),
     )
     shared = ("n_shared_experts",) if c.given("n_shared_experts") else ()

@@ -8,13 +8,14 @@ from hfcount.parts import altered, base, gqa, rms_norm, swiglu, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("ouro",)  # ouro.py of vllm-project/vllm 0.20
+# modeling_ouro.py of ByteDance/Ouro-1.4B, ouro.py of vllm-project/vllm 0.20
+MODEL_TYPES = ("ouro",)
 IGNORED = ("early_exit_threshold",)
 
 
 def spec(c: Config) -> Spec:
     times = c.int("total_ut_steps", default=4, minimum=1, maximum=1_000)
-    layer = Layer(mixer=keys.attention(c, alone=True, derived=True), ffn=keys.dense(c), repeats=times)
+    layer = Layer(mixer=keys.attention(c, alone=True), ffn=keys.dense(c), repeats=times)
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"))
 
 

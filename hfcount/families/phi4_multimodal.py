@@ -68,7 +68,7 @@ def audio_spec(c: Config) -> Spec[Phi4MultimodalAudio]:
         deep=keys.dim("m_d", c.int("depthwise_multiplier")) * d,
     )
     own = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
-    every = Layer(mixer=keys.multi_head(c, d, heads, indivisible="built"), ffn=keys.dense(c, bias=True))
+    every = Layer(mixer=keys.multi_head(c, d, heads, indivisible="run", own_width=True), ffn=keys.dense(c, bias=True))
     return keys.encoding(c, keys.uniform(every, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
 
 

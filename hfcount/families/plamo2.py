@@ -38,7 +38,7 @@ def _places(c: Config) -> tuple[Indices, Indices]:
     if not c.bool("mamba_enabled", default=True):
         return every, Indices.below(0)
     step = c.int("mamba_step", default=2, minimum=2, maximum=MAX_LAYERS)
-    first = count - 1 if count <= step // 2 else step // 2
+    first = max(count - 1, 0) if count <= step // 2 else step // 2
     attention = Indices.span(first, count, step)
     return attention, every.difference(attention)
 

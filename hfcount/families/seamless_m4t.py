@@ -78,7 +78,8 @@ def spec(c: Config) -> Spec[SeamlessM4T]:
         raise c.error("out-of-range", "conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
 
     def side(name: str, width: str = "ffn_dim") -> Spec:
-        mixer = keys.multi_head(c, d, c.int(f"{name}_attention_heads"))
+        indivisible: keys.Indivisible = "built" if name == "speech_encoder" else "refused"
+        mixer = keys.multi_head(c, d, c.int(f"{name}_attention_heads"), indivisible=indivisible)
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{name}_{width}"), bias=True))
         layers = tuple(keys.uniform(layer, keys.layer_count(c, f"{name}_layers")))
         return Spec(family=c.family, hidden=d, layers=layers, causal=False)

@@ -10,7 +10,7 @@ MODEL_TYPES = ("Yi",)  # yi.py of vllm-project/vllm 0.2.7
 
 
 def spec(c: Config) -> Spec:
-    return keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, derived=True), ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from hfcount.keys.attention import Indivisible, multi_head
+from hfcount.keys.attention import multi_head
 from hfcount.keys.layers import uniform
 from hfcount.keys.model import Heads, decoder_spec, labels
 from hfcount.keys.sizes import dim
@@ -59,10 +59,7 @@ def detecting(
     wide = dim("d_e", c.int(inside)) if inside else d
 
     def layers(side: str) -> tuple[Layers, ...]:
-        indivisible: Indivisible = "built" if inside and side == "encoder" else "refused"
-        mixer = multi_head(
-            c, wide if side == "encoder" else d, c.int(f"{side}_attention_heads"), indivisible=indivisible
-        )
+        mixer = multi_head(c, wide if side == "encoder" else d, c.int(f"{side}_attention_heads"), indivisible="built")
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
         return tuple(uniform(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
 

@@ -22,6 +22,7 @@ def tower(
     depth: Sequence[str] = ("num_hidden_layers",),
     indivisible: Indivisible = "refused",
     bias: bool = True,
+    own_width: bool = False,
     further: Mapping[str, Head] | None = None,
     **more: Unpack[Fields],
 ) -> Spec:
@@ -33,13 +34,15 @@ def tower(
         depth: aliases of the key with the number of layers.
         indivisible: what becomes of a config whose heads do not divide the width.
         bias: whether the projections of attention have a bias.
+        own_width: whether head_dim, if given, is the width of a head.
         further: endings of class names, as in `encoding`.
         more: further fields of the Spec; `hidden` is by default hidden_size.
     """
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     ffn = ffn or Dense(width=c.int("intermediate_size"), bias=True)
-    mixer = multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS), bias=bias, indivisible=indivisible)
+    count = c.int(*heads, maximum=MAX_LAYERS)
+    mixer = multi_head(c, more["hidden"], count, bias=bias, indivisible=indivisible, own_width=own_width)
     layer = Layer(mixer=mixer, ffn=ffn)
     return encoding(c, uniform(layer, c.int(*depth, maximum=MAX_LAYERS)), further, **more)
 
