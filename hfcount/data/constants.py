@@ -39,7 +39,8 @@ def constants(subjects: Subjects, loaded: Sequence[Subject], outcome: Outcome) -
             of_leaf.setdefault(id(one.leaf), []).append(one)
     groups = list(of_leaf.values())
     wrong = {one.name: one for one in Beginnings(subjects, groups).doubtful()}
-    begun = _layers(wrong, groups) | _branches(wrong, groups, subjects)
+    layers, branches = _layers(wrong, groups), _branches(wrong, groups, subjects)
+    begun = layers | branches if wrong.keys() == layers | branches else layers  # where more was lost, so were branches
     lost = [one for name, one in wrong.items() if name not in begun]
     lost += [one for one in loaded if _zero_in_gguf(one) or _no_variance(one)]
     lost += _codes(loaded, outcome) + adapters.zeros(subjects, loaded)
