@@ -1,13 +1,18 @@
 """A callback for trainers that verifies each checkpoint as soon as it is written."""
 
+import json
 import logging
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hfcount.api import verify, verify_model
 from hfcount.errors import HfcountError, NotVerified
+from hfcount.fetcher.module import base_of
 
 if TYPE_CHECKING:
     from hfcount.report.model import Report
@@ -20,14 +25,15 @@ _log = logging.getLogger("hfcount")
 class VerifyCallback:
     """Verifies the model before the first step of a Trainer of transformers, and each checkpoint after it is written.
 
-    It works on the main process alone, writes nothing and logs what it finds as `hfcount`. What cannot be looked at,
-    such as the shards of FSDP or DeepSpeed, is logged as well, and never ends a training.
+    It looks on the main process alone, leaves nothing behind and logs what it finds as `hfcount`. What cannot be looked
+    at, such as the shards of FSDP or DeepSpeed, is logged as well, and never ends a training. Every process needs it:
+    they stop together. An adapter is held against the model in memory that it is on, unless `base` is given.
 
     >>> trainer = Trainer(model, args, train_dataset=data, callbacks=[VerifyCallback()])  # doctest: +SKIP
 
     Args:
         on_mismatch: what follows where a checkpoint is wrong: `warn` logs it, `stop` also ends the training after this
-            step, and `raise` raises NotVerified.
+            step in all processes, and `raise` raises NotVerified.
         on_report: called with the folder (None: the model in memory) and its report, whatever its verdict is.
         first: whether the model is verified before the first step.
         options: of `verify`; `depth` is `data` unless another one is given, so that every value is read.
@@ -62,12 +68,26 @@ class VerifyCallback:
         if self.first and model is not None and _is_main(state):
             policy = {name: self.options[name] for name in ("allow", "strict", "derive_with") if name in self.options}
             self._look("the model", None, lambda: verify_model(model, **policy), control)
+        if self.first:
+            self._share(args, control)
 
-    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Verifies the folder that was just written."""
+    def on_save(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+        """Verifies the folder that was just written; an adapter with the model in memory that it is on."""
         if _is_main(state):
             folder = _written(Path(args.output_dir), f"checkpoint-{state.global_step}")
-            self._look(str(folder), folder, lambda: verify(folder, **self.options), control)
+            with _base(model) as base:
+                self._look(str(folder), folder, lambda: verify(folder, **base | self.options), control)
+        self._share(args, control)
+
+    def _share(self, args: Any, control: Any) -> None:
+        """Ends the training of all processes where the main one does: one that went on would wait for it forever."""
+        torch = sys.modules.get("torch")
+        if self.on_mismatch != "stop" or torch is None or not torch.distributed.is_available():
+            return
+        if torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
+            stop = torch.tensor(int(control.should_training_stop), device=getattr(args, "device", None))
+            torch.distributed.all_reduce(stop, torch.distributed.ReduceOp.MAX)
+            control.should_training_stop = bool(stop)
 
     def _look(self, what: str, folder: Path | None, look: "Callable[[], Report]", control: Any) -> None:
         try:
@@ -93,6 +113,19 @@ class VerifyCallback:
 
 def _is_main(state: Any) -> bool:
     return bool(getattr(state, "is_world_process_zero", True))
+
+
+@contextmanager
+def _base(model: Any) -> Iterator[dict[str, Any]]:
+    """The option that says where the config is of the model that an adapter is on; none for other models."""
+    config = None if model is None else base_of(model)
+    if config is None:
+        yield {}
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "config.json"
+        file.write_text(json.dumps(config, default=str), encoding="utf-8")
+        yield {"base": file}
 
 
 def _written(output: Path, name: str) -> Path:

@@ -314,6 +314,7 @@ def test_a_repo_that_is_not_on_this_machine_says_what_to_type(hub: Hub, tmp_path
 
 def test_an_adapter_is_read_too(tmp_path: Path) -> None:
     folder = adapter().write(tmp_path / "adapter")
+    filled(folder / "adapter_model.safetensors", 3)
     assert "HF9" not in str([one.code for one in hfcount.verify(folder, depth="data").findings])
     name = next(iter(header(folder / "adapter_model.safetensors")[0]))
     put(name, 1, 0x7FC00000)(folder)

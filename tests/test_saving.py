@@ -2,14 +2,17 @@
 
 import json
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from defects import adapter
 from readme import DOCS
 from test_pages import blocks
-from valued import UP, VALUED, put
+from valued import UP, VALUED, filled, put
 
 import hfcount
 
@@ -18,10 +21,10 @@ SOUND = VALUED["sound values"]
 SPOIL = put(UP, 7, 0x7FC0)
 
 
-def _saved(callback: hfcount.VerifyCallback, output: Path, main: bool = True, step: int = 7) -> Any:
+def _saved(callback: hfcount.VerifyCallback, output: Path, main: bool = True, step: int = 7, model: Any = None) -> Any:
     control = SimpleNamespace(should_training_stop=False)
     state = SimpleNamespace(global_step=step, is_world_process_zero=main)
-    callback.on_save(SimpleNamespace(output_dir=str(output)), state, control)
+    callback.on_save(SimpleNamespace(output_dir=str(output)), state, control, model=model)
     return control
 
 
@@ -107,6 +110,50 @@ def test_the_page_s_lines_for_other_trainers(tmp_path: Path, monkeypatch: pytest
     SPOIL(folder)
     with pytest.raises(hfcount.NotVerified, match="HF901"):
         exec(code, {"hfcount": hfcount})
+
+
+@pytest.mark.parametrize(("hidden", "codes"), [(12, []), (16, ["HF725"])])
+def test_an_adapter_is_held_against_the_model_in_memory(hidden: int, codes: list[str], tmp_path: Path) -> None:
+    checkpoint = adapter()
+    config = checkpoint.config | {"hidden_size": hidden}
+    folder = checkpoint.write(tmp_path / "checkpoint-7")
+    (folder / "config.json").unlink()
+    filled(folder / "adapter_model.safetensors", 3)
+    base = type(config["architectures"][0], (), {"dtype": "torch.bfloat16"})()
+    base.config = SimpleNamespace(to_dict=lambda: config)
+    model = SimpleNamespace(peft_config={"default": ...}, get_base_model=lambda: base)
+    seen: list[Any] = []
+    callback = hfcount.VerifyCallback(on_report=lambda _, report: seen.append([one.code for one in report.findings]))
+    _saved(callback, tmp_path, model=model)
+    assert seen == [codes]
+
+
+PROCESS = """
+import sys
+from types import SimpleNamespace
+import torch, hfcount
+rank, output, file = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+torch.distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
+state = SimpleNamespace(global_step=7, is_world_process_zero=rank == 0)
+control = SimpleNamespace(should_training_stop=False)
+hfcount.VerifyCallback("stop").on_save(SimpleNamespace(output_dir=output), state, control)
+print(control.should_training_stop)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_all_processes_stop_together(spoilt: bool, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the oracle is not installed")
+    folder = SOUND.write(tmp_path / "checkpoint-7")
+    if spoilt:
+        SPOIL(folder)
+    command = [sys.executable, "-c", PROCESS]
+    both = [
+        subprocess.Popen([*command, str(rank), tmp_path, tmp_path / "group"], stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    assert [one.communicate()[0].split() for one in both] == [[str(spoilt)]] * 2
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hfcount.data.bits import FLOATS
 from hfcount.data.constants import constants
 from hfcount.data.reporting import reported
 from hfcount.data.scales import unusable
@@ -33,13 +34,23 @@ def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[V
     loaded = [one for one in subjects if one.loaded]
     plain = [one for one in loaded if not one.scale]
     nan = [one for one in plain if one.tally.nan]
-    infinite = [one for one in plain if one.tally.infinite and not one.buffer]  # masks hold -inf
+    infinite = [one for one in plain if one.tally.infinite and not _bounds(one)]
     yield from reported(NotANumber, nan, lambda one: _spot(one, one.tally.first_nan, one.tally.nan))
     yield from reported(Infinite, infinite, lambda one: _spot(one, one.tally.first_infinite, one.tally.infinite))
-    yield from reported(OneValue, constants(loaded, outcome), lambda one: {"observed": one.tally.least})
+    lost, begun = constants(subjects, loaded, outcome)
+    yield from reported(OneValue, lost, lambda one: {"observed": one.tally.least})
+    yield from reported(OneValue, begun, {"observed": 0.0, "begun": True, "severity": "note", "fix": OneValue.training})
     yield from unusable(loaded, source)
     for one in loaded:
         yield from _codes(one, subjects, source)
+
+
+def _bounds(one: Subject) -> bool:
+    """Whether it is a mask, which may hold -inf, or a bound that is infinite: no statistics of a batch norm."""
+    if not one.buffer or one.name.endswith(("running_mean", "running_var")) or not one.tally.first_infinite:
+        return False
+    negative = one.tally.first_infinite.code & FLOATS[one.place.entry.dtype].sign
+    return bool(negative) or one.tally.infinite == one.tally.count
 
 
 def _spot(one: Subject, spot: Spot | None, values: int) -> Mapping[str, Any]:

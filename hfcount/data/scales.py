@@ -17,6 +17,9 @@ from hfcount.verifier.values import index_of
 _OF_INPUTS = ("input", "output", "k_scale", "v_scale", "activation")
 """Parts of names of scales that activations are divided by."""
 
+_LEAST = 2.0**-127
+"""What a byte of zero stands for as a power of two: less than what any sound weight is scaled by."""
+
 _POWER = "F8_E8M0"
 """What powers of two are stored as, and what they are where they are stored as U8."""
 
@@ -27,7 +30,9 @@ def unusable(loaded: Sequence[Subject], source: Source) -> Iterator[ScaleUnusabl
     for what, some in (("NaN", _nan(scales)), ("infinite", [one for one in scales if one.tally.infinite])):
         yield from reported(ScaleUnusable, some, partial(_located, what, source))
     zero = [one for one in scales if one.tally.constant == 0 and (one.blocks or _floating(one))]
+    least = [one for one in scales if one.tally.constant == (0 if _is_power(one) else _LEAST) and one not in zero]
     yield from reported(ScaleUnusable, zero, {"observed": "zero"})
+    yield from reported(ScaleUnusable, least, {"observed": "2^-127, which is stored as zero"})
     rest = [one for one in scales if one not in zero and _floating(one) and one.tally.range]
     for what, some in (
         ("zero", [one for one in rest if one.tally.zeros]),
@@ -64,12 +69,13 @@ def _located(what: str, source: Source, one: Subject, **facts: Any) -> Mapping[s
     counts: Mapping[str, int] = {"NaN": one.tally.nan, "infinite": one.tally.infinite}
     if spot := spots.get(what):
         return facts | {"observed": what, "values": counts[what], "index": index_of(spot.number, one.shape)}
-    sign = FLOATS[one.place.entry.dtype].sign if _floating(one) else 0
+    kind = FLOATS.get(one.place.entry.dtype)
+    sign, highest = (kind.sign, kind.sign | kind.highest) if kind else (0, 0)
 
     def wanted(codes: Codes) -> Any:
         if what == "NaN":
             return codes == 0xFF
-        return (codes == 0) | (codes == sign) if what == "zero" else codes > sign
+        return (codes == 0) | (codes == sign) if what == "zero" else (codes > sign) & (codes <= highest)
 
     values, first = search(source, one.place, wanted)
     return facts | {"observed": what, "values": values, "index": index_of(first, one.shape)}

@@ -60,8 +60,10 @@ class Subject(NamedTuple):
 
     @property
     def matrix(self) -> bool:
-        """Whether it is a parameter in which more than one extent is above 1."""
-        return self.leaf is not None and not self.buffer and sum(size > 1 for size in self.shape) > 1
+        """Whether it is a parameter in which more than one extent is above 1, and no biases of several experts."""
+        if self.leaf is None or self.buffer or self.name.endswith("bias"):
+            return False
+        return sum(size > 1 for size in self.shape) > 1
 
     @property
     def norm(self) -> bool:

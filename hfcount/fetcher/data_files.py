@@ -48,8 +48,8 @@ def data_folder(request: Request, documents: Documents, wanted: Collection[str])
         )
     raise FetchError(
         "NoSuchFile",
-        f"--depth data reads the values of tensors, and {printable(absent[0])} is not there:"
-        f" {printable(documents.model)} is a recording of headers. Name the checkpoint itself.",
+        f"--depth data reads the values of tensors, and {printable(absent[0])} is not there. Either it vanished"
+        f" meanwhile, or {printable(documents.model)} is a recording of headers: then name the checkpoint itself.",
     )
 
 

@@ -30,14 +30,21 @@ def opened(model: Any) -> Documents:
     """
     model = _unwrapped(model)
     _check(model)
-    config = dict(model.config.to_dict())
-    config["architectures"] = [type(model).__name__.removeprefix("FSDP")]  # what fully_shard puts before the name
-    config["dtype"] = str(model.dtype).removeprefix("torch.")
-    config.pop("torch_dtype", None)
+    config = _config(model)
     tensors = model.state_dict(keep_vars=True)
     spare = {*_ties(model, tensors), *(getattr(model, "_keys_to_ignore_on_save", None) or ())}
     kept = {name: one for name, one in tensors.items() if name not in spare}
     return documents(config, kept, f"{config['architectures'][0]} in memory", _alike)
+
+
+def base_of(model: Any) -> Mapping[str, Any] | None:
+    """The config of the model that an adapter of PEFT is on; None for a model without one."""
+    model = _unwrapped(model)
+    if not getattr(model, "peft_config", None):
+        return None
+    inner = getattr(model, "get_base_model", None)  # transformers' own models that were given an adapter have none
+    model = inner() if callable(inner) else model
+    return _config(model) if callable(getattr(getattr(model, "config", None), "to_dict", None)) else None
 
 
 def tensors_of(documents: Documents) -> Mapping[str, Any]:
@@ -59,6 +66,15 @@ def _unwrapped(model: Any) -> Any:
     while (inner := _AROUND.get(type(model).__name__)) and hasattr(model, inner):
         model = getattr(model, inner)
     return model
+
+
+def _config(model: Any) -> dict[str, Any]:
+    """What config.json would hold, with the model's own class and dtype."""
+    config = dict(model.config.to_dict())
+    config["architectures"] = [type(model).__name__.removeprefix("FSDP")]  # what fully_shard puts before the name
+    config["dtype"] = str(model.dtype).removeprefix("torch.")
+    config.pop("torch_dtype", None)
+    return config
 
 
 def _check(model: Any) -> None:

@@ -1,6 +1,7 @@
 """What findings about the values of tensors have in common: which tensors, and where the first such value is."""
 
 from collections.abc import Sequence
+from math import prod
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
@@ -38,7 +39,7 @@ class ValueFinding(Finding):
     @property
     def of(self) -> str:
         """`of its 4,096×1,024 elements`."""
-        return f"of its {sides(self.shape)} elements" if self.shape else "its only element"
+        return f"of its {sides(self.shape)} elements" if prod(self.shape) > 1 else "its only element"
 
 
 def index_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from hfcount.verifier.values import ValueFinding
 
 
 class Infinite(ValueFinding):
-    """A parameter holds infinite values; of a buffer, such as a mask, it is not said.
+    """A parameter holds infinite values, or a buffer that is neither a mask of -inf nor an infinite bound.
 
     Args:
         observed: the bits of the first.

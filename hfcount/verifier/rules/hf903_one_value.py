@@ -1,5 +1,7 @@
 """HF903: one value."""
 
+from typing import ClassVar
+
 from hfcount.verifier.values import ValueFinding
 from hfcount.verifier.wording import sides
 
@@ -19,9 +21,12 @@ class OneValue(ValueFinding):
     level = "error"
     why = "A save that gathered nothing (ZeRO-3, FSDP), a writer that was stopped, or a tensor that was never loaded."
     remedy = "Save the weights again, and look at what comes before the save: the values are lost in this file."
+    training: ClassVar[str] = "Train these layers: until then the model computes the same without them."
 
     observed: int | float
+    begun: bool = False
 
     @property
     def text(self) -> str:
-        return f"All {sides(self.shape)} elements of {self.place} are {self.observed:g}.{self.others}"
+        added = " What is around them adds nothing, as layers that were added begin." if self.begun else ""
+        return f"All {sides(self.shape)} elements of {self.place} are {self.observed:g}.{self.others}{added}"
