@@ -18,7 +18,7 @@ from hfcount.data.decoded import WIDE, Numbers, decoded
 from hfcount.data.dequantized import READ
 from hfcount.data.difference import THROUGH, Difference
 from hfcount.data.pool import Done, Worker, run
-from hfcount.data.rounding import rounded
+from hfcount.data.rounding import half_steps, rounded
 from hfcount.data.runs import Bytes
 from hfcount.formats.gguf_types import BLOCKS
 from hfcount.storage.dtypes import BITS
@@ -206,9 +206,9 @@ def _count(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers, apa
         return
     ways = [x if a.dtype != b.dtype else None, *(rounded(dtype, x) if dtype != a.dtype else None for dtype in THROUGH)]
     unlike = tuple(count if way is None else _unlike(apart, rounded(b.dtype, way), y) for way in ways)
-    back = _unlike(apart, rounded(a.dtype, y), x) if a.dtype != b.dtype else count
     difference.unrounded = tuple(map(add, difference.unrounded, unlike))
-    difference.unrounded_back += back
+    most = half_steps(np.maximum(np.abs(x), np.abs(y)), (a.dtype, b.dtype))
+    difference.far += int(np.count_nonzero(apart & ~(np.abs(y - x) <= most))) if a.dtype != b.dtype else count
 
 
 def _unlike(apart: Flags, wanted: Numbers, held: Numbers) -> int:

@@ -24,7 +24,7 @@ class Difference:
         beside: the sum of the squares of the second tensor's values, of the same chunks.
         unrounded: how many that differ are not what the first tensor's values become in the second's dtype: at once,
             and through each of `THROUGH`.
-        unrounded_back: how many are not what the second tensor's values become in the first's dtype.
+        far: how many differ by more than both dtypes make of one original, rounded to each of them.
     """
 
     elements: int = 0
@@ -36,7 +36,7 @@ class Difference:
     based: int = 0
     beside: float = 0.0
     unrounded: tuple[int, ...] = (0,) * (1 + len(THROUGH))
-    unrounded_back: int = 0
+    far: int = 0
 
     @property
     def identical(self) -> bool:
@@ -72,7 +72,7 @@ class Difference:
     def changed(self, count: int) -> None:
         """Adds so many elements that no rounding explains."""
         self.unrounded = tuple(one + count for one in self.unrounded)
-        self.unrounded_back += count
+        self.far += count
 
     def add(self, other: "Difference") -> None:
         """Adds that of further elements."""
@@ -85,4 +85,4 @@ class Difference:
         self.based += other.based
         self.beside += other.beside
         self.unrounded = tuple(map(added, self.unrounded, other.unrounded))
-        self.unrounded_back += other.unrounded_back
+        self.far += other.far

@@ -1,5 +1,7 @@
 """What values become in a narrower dtype: the nearest one that it holds, of two as near the even one."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from hfcount.data.bits import FLOATS, Float
@@ -25,6 +27,16 @@ def rounded(dtype: str, values: Numbers) -> Numbers:
         kept = (codes + up.astype(np.uint32)) & np.uint32(0xFFFF0000)
         return np.where(finite, kept.view(np.float32), values).astype(values.dtype, copy=False)
     return _narrow(kind, values) if kind and kind.signed and kind.bits <= 8 else values
+
+
+def half_steps(sizes: Numbers, dtypes: Iterable[str]) -> Numbers:
+    """How far values of these magnitudes are at most from an original that was rounded to each of some dtypes, added."""
+    exponents = np.frexp(sizes)[1] - 1
+    found = np.zeros_like(sizes)
+    for kind in (FLOATS[dtype] for dtype in dtypes):
+        least = np.maximum(exponents, 1 - kind.bias) - kind.mantissa - 1
+        found += np.ldexp(np.ones_like(sizes), least)
+    return found
 
 
 def _narrow(kind: Float, values: Numbers) -> Numbers:
