@@ -18,7 +18,7 @@ from hfcount.data.decoded import WIDE, Numbers, decoded
 from hfcount.data.dequantized import READ
 from hfcount.data.difference import THROUGH, Difference
 from hfcount.data.pool import Done, Worker, run
-from hfcount.data.rounding import half_steps, rounded
+from hfcount.data.rounding import half_steps, least_normal, rounded
 from hfcount.data.runs import Bytes
 from hfcount.formats.gguf_types import BLOCKS
 from hfcount.storage.dtypes import BITS
@@ -207,8 +207,12 @@ def _count(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers, apa
     ways = [x if a.dtype != b.dtype else None, *(rounded(dtype, x) if dtype != a.dtype else None for dtype in THROUGH)]
     unlike = tuple(count if way is None else _unlike(apart, rounded(b.dtype, way), y) for way in ways)
     difference.unrounded = tuple(map(add, difference.unrounded, unlike))
-    most = half_steps(np.maximum(np.abs(x), np.abs(y)), (a.dtype, b.dtype))
-    difference.far += int(np.count_nonzero(apart & ~(np.abs(y - x) <= most))) if a.dtype != b.dtype else count
+    if a.dtype == b.dtype:
+        difference.far, difference.normal = difference.far + count, difference.normal + count
+        return
+    sizes, dtypes = np.maximum(np.abs(x), np.abs(y)), (a.dtype, b.dtype)
+    difference.far += int(np.count_nonzero(apart & ~(np.abs(y - x) <= half_steps(sizes, dtypes))))
+    difference.normal += int(np.count_nonzero(apart & ~(sizes < least_normal(dtypes))))
 
 
 def _unlike(apart: Flags, wanted: Numbers, held: Numbers) -> int:

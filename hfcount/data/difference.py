@@ -25,6 +25,7 @@ class Difference:
         unrounded: how many that differ are not what the first tensor's values become in the second's dtype: at once,
             and through each of `THROUGH`.
         far: how many differ by more than both dtypes make of one original, rounded to each of them.
+        normal: how many differ that are large enough for both dtypes to hold them with all bits of theirs.
     """
 
     elements: int = 0
@@ -37,6 +38,7 @@ class Difference:
     beside: float = 0.0
     unrounded: tuple[int, ...] = (0,) * (1 + len(THROUGH))
     far: int = 0
+    normal: int = 0
 
     @property
     def identical(self) -> bool:
@@ -73,6 +75,7 @@ class Difference:
         """Adds so many elements that no rounding explains."""
         self.unrounded = tuple(one + count for one in self.unrounded)
         self.far += count
+        self.normal += count
 
     def add(self, other: "Difference") -> None:
         """Adds that of further elements."""
@@ -86,3 +89,4 @@ class Difference:
         self.beside += other.beside
         self.unrounded = tuple(map(added, self.unrounded, other.unrounded))
         self.far += other.far
+        self.normal += other.normal

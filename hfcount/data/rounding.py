@@ -1,6 +1,7 @@
 """What values become in a narrower dtype: the nearest one that it holds, of two as near the even one."""
 
 from collections.abc import Iterable
+from math import ldexp
 
 import numpy as np
 
@@ -30,13 +31,18 @@ def rounded(dtype: str, values: Numbers) -> Numbers:
 
 
 def half_steps(sizes: Numbers, dtypes: Iterable[str]) -> Numbers:
-    """How far values of these magnitudes are at most from an original that was rounded to each of some dtypes, added."""
+    """How far values of these sizes are at most from an original that was rounded to each of some dtypes, added."""
     exponents = np.frexp(sizes)[1] - 1
     found = np.zeros_like(sizes)
     for kind in (FLOATS[dtype] for dtype in dtypes):
         least = np.maximum(exponents, 1 - kind.bias) - kind.mantissa - 1
         found += np.ldexp(np.ones_like(sizes), least)
     return found
+
+
+def least_normal(dtypes: Iterable[str]) -> float:
+    """The least magnitude that all of these dtypes hold with all their bits."""
+    return max(ldexp(1.0, 1 - FLOATS[dtype].bias) for dtype in dtypes)
 
 
 def _narrow(kind: Float, values: Numbers) -> Numbers:

@@ -245,11 +245,17 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
 
 
 def _of_one_original(gaps: Gaps, matched: Matched) -> Gaps:
-    """The same where both sides are one original, rounded to dtypes of their own: then all matrices differ a little."""
+    """The same where both sides are one original, rounded to dtypes of their own.
+
+    Then all matrices differ a little, or only values that are too small for one of the dtypes.
+    """
     cast = {key: pair for key, pair in matched.dtypes.items() if key in gaps.by_key and len(pair[0].shape) > 1}
-    if any(gaps.by_key[key].same for key in cast):
-        return gaps
-    found = {key: replace(gap, other=gap.other and not (gap.by and not gap.by.far)) for key, gap in gaps.by_key.items()}
+    every = not any(gaps.by_key[key].same for key in cast)
+
+    def rounded(by: Difference | None) -> bool:
+        return by is not None and not (by.far or by.beyond) and (every or not by.normal)
+
+    found = {key: replace(gap, other=gap.other and not rounded(gap.by)) for key, gap in gaps.by_key.items()}
     return replace(gaps, by_key=found)
 
 

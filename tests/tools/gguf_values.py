@@ -69,7 +69,8 @@ def _few_tokens(config: Json) -> Json:
 
 def judged(converter: Valued, model: Converted) -> Iterator[tuple[str, str]]:
     """What was done to the values of each result; "" where it has those of its origins, one after another."""
-    given = {name: values.numpy() for name, values in zip(model.given, converter.given, strict=True)}
+    made = converter.given[-len(model.given) :]  # some types are read twice, by the class that chooses and the chosen
+    given = {name: values.numpy() for name, values in zip(model.given, made, strict=True)}
     counts = {key: model.metadata.get(f"{model.architecture}.attention.head_count{end}") for key, end in HEADS.items()}
     shares: dict[str, list[str]] = {}
     for result, (_, origins) in model.results.items():
