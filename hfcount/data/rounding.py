@@ -32,11 +32,12 @@ def rounded(dtype: str, values: Numbers) -> Numbers:
 
 def half_steps(sizes: Numbers, dtypes: Iterable[str]) -> Numbers:
     """How far values of these sizes are at most from an original that was rounded to each of some dtypes, added."""
-    exponents = np.frexp(sizes)[1] - 1
+    own = FLOATS[f"F{8 * sizes.itemsize}"]
+    codes = np.ascontiguousarray(sizes).view(f"u{sizes.itemsize}")
+    powers = (codes & codes.dtype.type(own.infinity or 0)).view(sizes.dtype)  # of two, not above
     found = np.zeros_like(sizes)
     for kind in (FLOATS[dtype] for dtype in dtypes):
-        least = np.maximum(exponents, 1 - kind.bias) - kind.mantissa - 1
-        found += np.ldexp(np.ones_like(sizes), least)
+        found += np.maximum(powers, ldexp(1.0, 1 - kind.bias)) * ldexp(1.0, -kind.mantissa - 1)
     return found
 
 
