@@ -1,9 +1,10 @@
-"""Records which values llama.cpp's converter keeps: `python tests/tools/gguf_values.py FOLDER [TYPE ...]` (extra `oracle`).
+"""Records which values llama.cpp's converter keeps: `python tests/tools/gguf_values.py FOLDER [TYPE ...]`.
 
-FOLDER is as for gguf_names.py; rows of types that are not named stay as they are, where some are. Each recorded config that the converter takes is converted with random values, and what
-comes out is looked for in what went in. What comes of it is hfcount/containers/gguf_values.tsv, a row for each
-model_type and architecture, its columns separated by tabs: both, then the names (without the number of a layer) whose
-values are not laid out as gguf.tsv says of their shapes, each with what was done after `=`:
+FOLDER is as for gguf_names.py (extra `oracle`); rows of types that are not named stay as they are, where some are. Each
+recorded config that the converter takes is converted with random values, and what comes out is looked for in what went
+in. What comes of it is hfcount/containers/gguf_values.tsv, a row for each model_type and architecture, its columns
+separated by tabs: both, then the names (without the number of a layer) whose values are not laid out as gguf.tsv says
+of their shapes, each with what was done after `=`:
 
 - heads, kv: the rows of each head, or of each head of keys and values, are taken in turn from its two halves;
 - part0, part1 ...: they are that part of the tensor;
@@ -62,8 +63,8 @@ class Valued(Converter):
 def _few_tokens(config: Json) -> Json:
     changed = {key: _few_tokens(value) if isinstance(value, dict) else value for key, value in config.items()}
     for key in ("vocab_size", "padded_vocab_size"):
-        if isinstance(changed.get(key), int):
-            changed[key] = min(changed[key], _TOKENS)
+        if isinstance(size := changed.get(key), int):
+            changed[key] = min(size, _TOKENS)
     return changed
 
 
