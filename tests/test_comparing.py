@@ -146,11 +146,17 @@ def test_what_rounding_makes_of_values_is_told_from_other_values(tmp_path: Path)
         cast = values.to(kind)
         raw = bytearray(cast.view(torch.uint8).numpy().tobytes())
         b = _span(tmp_path / dtype, bytes(raw), dtype, (len(values),))
-        assert compare(a, b).unrounded[0] == 0, dtype
-        assert compare(b, a).unrounded_back == 0, dtype
+        assert compare(a, b).unrounded[0] is False, dtype
+        assert compare(b, a).far is False, dtype
         raw[7 * BITS[dtype] // 8] ^= 1
-        assert compare(a, _span(tmp_path / "c", bytes(raw), dtype, (len(values),))).unrounded[0] == 1, dtype
-        assert compare(b, a).unrounded[0] == compare(b, a).differing
+        assert compare(a, _span(tmp_path / "c", bytes(raw), dtype, (len(values),))).unrounded[0] is True, dtype
+        assert compare(b, a).unrounded[0] is bool(compare(b, a).differing)
+    halves = [values.to(kind) for kind in (torch.bfloat16, torch.float16)]
+    both = [
+        _span(tmp_path / name, one.view(torch.uint8).numpy().tobytes(), name, (len(values),))
+        for name, one in zip(("BF16", "F16"), halves, strict=True)
+    ]
+    assert compare(*both).far is False
 
 
 @over("dtype", [*READ])

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from math import inf, isfinite, prod
-from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from hfcount.data.decoded import WIDE, Numbers, decoded
 from hfcount.data.dequantized import READ
 from hfcount.data.difference import THROUGH, Difference
 from hfcount.data.pool import Done, Worker
-from hfcount.data.rounding import rounded
+from hfcount.data.rounding import half_steps, least_normal, rounded
 from hfcount.data.runs import Bytes
 from hfcount.formats.gguf_types import BLOCKS
 from hfcount.storage.dtypes import BITS
@@ -167,9 +166,8 @@ def _same(one: Bytes, other: Bytes) -> bool:
 def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
     """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache."""
     if not _known(a, b):
-        count = int(np.count_nonzero(one != other))
-        difference.differing += count
-        difference.changed(count)
+        difference.differing += int(np.count_nonzero(one != other))
+        difference.changed()
         return
     steps = _bytes(a, b, _PART), _bytes(b, a, _PART)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -181,7 +179,11 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     wide = a.dtype in WIDE or b.dtype in WIDE
     x, y = decoded(a.dtype, one, wide), decoded(b.dtype, other, wide)
     apart = _apart(a, b, one, other, x, y)
-    _count(difference, a, b, x, y, apart)
+    count = int(np.count_nonzero(apart))
+    difference.differing += count
+    if count and not (all(difference.unrounded) and difference.far and difference.normal):
+        some = apart if apart.size == x.size else slice(None)
+        _explained(difference, a, b, x[some], y[some])
     gap = y - x
     largest, squares = _squares(gap)
     if not isfinite(largest):
@@ -198,22 +200,27 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     difference.based += x.size
 
 
-def _count(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers, apart: Flags) -> None:
-    """Adds how many differ, and how many by more than what rounding to the other's dtype makes of them."""
-    count = int(np.count_nonzero(apart))
-    difference.differing += count
-    if not count or a.dtype not in FLOATS or b.dtype not in FLOATS or a.dtype == "C64":
-        difference.changed(count)
+def _explained(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers) -> None:
+    """Looks whether rounding makes what differs; what is known to differ by more is not looked at again."""
+    if a.dtype not in FLOATS or b.dtype not in FLOATS or a.dtype == "C64":
+        difference.changed()
         return
-    ways = [x if a.dtype != b.dtype else None, *(rounded(dtype, x) if dtype != a.dtype else None for dtype in THROUGH)]
-    unlike = tuple(count if way is None else _unlike(apart, rounded(b.dtype, way), y) for way in ways)
-    back = _unlike(apart, rounded(a.dtype, y), x) if a.dtype != b.dtype else count
-    difference.unrounded = tuple(map(add, difference.unrounded, unlike))
-    difference.unrounded_back += back
+    ways = enumerate(("", *THROUGH))
+    known = difference.unrounded
+    difference.unrounded = tuple(known[way] or _unlike(dtype, a, b, x, y) for way, dtype in ways)
+    if a.dtype == b.dtype:
+        difference.far = difference.normal = True
+    elif not (difference.far and difference.normal):
+        sizes, dtypes = np.maximum(np.abs(x), np.abs(y)), (a.dtype, b.dtype)
+        difference.far = difference.far or not (np.abs(y - x) <= half_steps(sizes, dtypes)).all()
+        difference.normal = difference.normal or not (sizes < least_normal(dtypes)).all()
 
 
-def _unlike(apart: Flags, wanted: Numbers, held: Numbers) -> int:
-    return int(np.count_nonzero(apart & (wanted != held)))
+def _unlike(way: str, a: Span, b: Span, x: Numbers, y: Numbers) -> bool:
+    """Whether some values are others than A's in B's dtype, by way of another one."""
+    if a.dtype in (way, b.dtype) and way in ("", a.dtype):
+        return True
+    return bool((rounded(b.dtype, rounded(way, x) if way else x) != y).any())
 
 
 def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:

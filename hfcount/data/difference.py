@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import isfinite, sqrt
-from operator import add as added
+from operator import or_
 
 THROUGH = ("BF16", "F16")
 """Dtypes that values may have had between two files, and were rounded to."""
@@ -22,9 +22,10 @@ class Difference:
         base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
         based: how many values that sum is of.
         beside: the sum of the squares of the second tensor's values, of the same chunks.
-        unrounded: how many that differ are not what the first tensor's values become in the second's dtype: at once,
-            and through each of `THROUGH`.
-        unrounded_back: how many are not what the second tensor's values become in the first's dtype.
+        unrounded: whether some are not what the first tensor's values become in the second's dtype: at once, and
+            through each of `THROUGH`.
+        far: whether some differ by more than both dtypes make of one original, rounded to each of them.
+        normal: whether some differ that are large enough for both dtypes to hold them with all bits of theirs.
     """
 
     elements: int = 0
@@ -35,8 +36,9 @@ class Difference:
     base: float = 0.0
     based: int = 0
     beside: float = 0.0
-    unrounded: tuple[int, ...] = (0,) * (1 + len(THROUGH))
-    unrounded_back: int = 0
+    unrounded: tuple[bool, ...] = (False,) * (1 + len(THROUGH))
+    far: bool = False
+    normal: bool = False
 
     @property
     def identical(self) -> bool:
@@ -69,10 +71,10 @@ class Difference:
             return None
         return (self.base + self.beside - self.squares) / 2 / product
 
-    def changed(self, count: int) -> None:
-        """Adds so many elements that no rounding explains."""
-        self.unrounded = tuple(one + count for one in self.unrounded)
-        self.unrounded_back += count
+    def changed(self) -> None:
+        """Says that no rounding explains what differs."""
+        self.unrounded = (True,) * len(self.unrounded)
+        self.far = self.normal = True
 
     def add(self, other: "Difference") -> None:
         """Adds that of further elements."""
@@ -84,5 +86,5 @@ class Difference:
         self.base += other.base
         self.based += other.based
         self.beside += other.beside
-        self.unrounded = tuple(map(added, self.unrounded, other.unrounded))
-        self.unrounded_back += other.unrounded_back
+        self.unrounded = tuple(map(or_, self.unrounded, other.unrounded))
+        self.far, self.normal = self.far or other.far, self.normal or other.normal

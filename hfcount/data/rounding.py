@@ -1,5 +1,8 @@
 """What values become in a narrower dtype: the nearest one that it holds, of two as near the even one."""
 
+from collections.abc import Iterable
+from math import ldexp
+
 import numpy as np
 
 from hfcount.data.bits import FLOATS, Float
@@ -25,6 +28,22 @@ def rounded(dtype: str, values: Numbers) -> Numbers:
         kept = (codes + up.astype(np.uint32)) & np.uint32(0xFFFF0000)
         return np.where(finite, kept.view(np.float32), values).astype(values.dtype, copy=False)
     return _narrow(kind, values) if kind and kind.signed and kind.bits <= 8 else values
+
+
+def half_steps(sizes: Numbers, dtypes: Iterable[str]) -> Numbers:
+    """How far values of these sizes are at most from an original that was rounded to each of some dtypes, added."""
+    own = FLOATS[f"F{8 * sizes.itemsize}"]
+    codes = np.ascontiguousarray(sizes).view(f"u{sizes.itemsize}")
+    powers = (codes & codes.dtype.type(own.infinity or 0)).view(sizes.dtype)  # of two, not above
+    found = np.zeros_like(sizes)
+    for kind in (FLOATS[dtype] for dtype in dtypes):
+        found += np.maximum(powers, ldexp(1.0, 1 - kind.bias)) * ldexp(1.0, -kind.mantissa - 1)
+    return found
+
+
+def least_normal(dtypes: Iterable[str]) -> float:
+    """The least magnitude that all of these dtypes hold with all their bits."""
+    return max(ldexp(1.0, 1 - FLOATS[dtype].bias) for dtype in dtypes)
 
 
 def _narrow(kind: Float, values: Numbers) -> Numbers:

@@ -48,7 +48,8 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
     else:
         start = "has A's structure, and" if same else "has"
         many = f"{_others(values):,} of {plural(values.tensors, 'tensor')}"
-        text = f"{start} other values in {many}{how} ({_components(values)})"
+        numbers = ", each beside that of its number" if not _RENUMBERED.keys().isdisjoint(kinds) else ""
+        text = f"{start} other values in {many}{how} ({_components(values)}){numbers}"
         beyond = _beyond(values)
         yield Relation(kind="finetune", text=f"{text}, {plural(beyond, 'value')} NaN or infinite" if beyond else text)
 

@@ -97,6 +97,7 @@ def is_named(kind: str, name: str) -> bool:
 def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The values under the names that the class has for them, and the names that they are written under.
 
+    Of several names of a key that has a value counts the one that the class takes.
     What is said of rotary positions is in one object, as version 5 of transformers writes it.
     """
     own = declared(kind)
@@ -104,7 +105,8 @@ def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
     written: dict[str, str] = {}
     for name, value in values.items():
         key = "dtype" if name == "torch_dtype" else own.names.get(name, name)
-        if found.get(key) is None or (name == key and value is not None):
+        counting = own.counting((written.get(key, name), name)) or [key]
+        if found.get(key) is None or (name in counting and value is not None):
             found[key], written[key] = value, name
     if isinstance(found.get("dtype"), str):
         found["dtype"] = found["dtype"].removeprefix("torch.")

@@ -30,7 +30,7 @@ def _is_other(by: Difference, dtypes: Dtypes, way: int) -> bool:
     """Of blocks that is told by the root mean square: one of n bits makes at most 2^(1-n) of the values'."""
     limit = sum(2.0 ** (1 - _bits(dtype)) for dtype in dtypes if dtype in BLOCKS)
     if by.identical or by.beyond or not limit:
-        return by.beyond > 0 or by.unrounded[way] > 0
+        return by.beyond > 0 or by.unrounded[way]
     return by.relative > limit if by.relative is not None else by.squares > 0
 
 

@@ -146,6 +146,8 @@ def value_line(row: ValueRow) -> str:
     said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
     if row.share is None or row.rms is None or row.largest is None:
         return said
+    if row.beyond and not row.largest:
+        return f"{said}, in {row.share:.2%} of their elements, {row.beyond:,} NaN or infinite"
     relative = f", {row.relative:.2%} of A's" if row.relative is not None else ""
     size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
     beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""

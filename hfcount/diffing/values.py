@@ -226,9 +226,8 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
     if not gaps.by_key:
         return None
     rows = []
+    gaps = _of_one_original(gaps, matched)
     differing = {key: gap for key, gap in gaps.by_key.items() if not gap.same}
-    if all(gap.by and not (gap.by.unrounded_back or gap.by.beyond) for gap in differing.values()):  # A is B, rounded
-        gaps = replace(gaps, by_key={key: replace(gap, other=False) for key, gap in gaps.by_key.items()})
     for name, keys in grouped(differing, lambda key: (matched.both[key][0].component, split(key)[0])):
         rows.append(_row(name, keys, gaps, matched))
     components: dict[str, list[str]] = {}
@@ -243,6 +242,21 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
         components=tuple(_row(name, keys, gaps, matched) for name, keys in components.items()),
         rows=tuple(sorted(rows, key=lambda row: -(row.relative or 0))[:_ROWS]),
     )
+
+
+def _of_one_original(gaps: Gaps, matched: Matched) -> Gaps:
+    """The same where both sides are one original, rounded to dtypes of their own.
+
+    Then all matrices differ a little, or only values that are too small for one of the dtypes.
+    """
+    cast = {key: pair for key, pair in matched.dtypes.items() if key in gaps.by_key and len(pair[0].shape) > 1}
+    every = not any(gaps.by_key[key].same for key in cast)
+
+    def rounded(by: Difference | None) -> bool:
+        return by is not None and not (by.far or by.beyond) and (every or not by.normal)
+
+    found = {key: replace(gap, other=gap.other and not rounded(gap.by)) for key, gap in gaps.by_key.items()}
+    return replace(gaps, by_key=found)
 
 
 def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueRow:

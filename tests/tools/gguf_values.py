@@ -1,9 +1,10 @@
-"""Records which values llama.cpp's converter keeps: `python tests/tools/gguf_values.py FOLDER` (extra `oracle`).
+"""Records which values llama.cpp's converter keeps: `python tests/tools/gguf_values.py FOLDER [TYPE ...]`.
 
-FOLDER is as for gguf_names.py. Each recorded config that the converter takes is converted with random values, and what
-comes out is looked for in what went in. What comes of it is hfcount/containers/gguf_values.tsv, a row for each
-model_type and architecture, its columns separated by tabs: both, then the names (without the number of a layer) whose
-values are not laid out as gguf.tsv says of their shapes, each with what was done after `=`:
+FOLDER is as for gguf_names.py (extra `oracle`); rows of types that are not named stay as they are, where some are. Each
+recorded config that the converter takes is converted with random values, and what comes out is looked for in what went
+in. What comes of it is hfcount/containers/gguf_values.tsv, a row for each model_type and architecture, its columns
+separated by tabs: both, then the names (without the number of a layer) whose values are not laid out as gguf.tsv says
+of their shapes, each with what was done after `=`:
 
 - heads, kv: the rows of each head, or of each head of keys and values, are taken in turn from its two halves;
 - part0, part1 ...: they are that part of the tensor;
@@ -62,14 +63,15 @@ class Valued(Converter):
 def _few_tokens(config: Json) -> Json:
     changed = {key: _few_tokens(value) if isinstance(value, dict) else value for key, value in config.items()}
     for key in ("vocab_size", "padded_vocab_size"):
-        if isinstance(changed.get(key), int):
-            changed[key] = min(changed[key], _TOKENS)
+        if isinstance(size := changed.get(key), int):
+            changed[key] = min(size, _TOKENS)
     return changed
 
 
 def judged(converter: Valued, model: Converted) -> Iterator[tuple[str, str]]:
     """What was done to the values of each result; "" where it has those of its origins, one after another."""
-    given = {name: values.numpy() for name, values in zip(model.given, converter.given, strict=True)}
+    made = converter.given[-len(model.given) :]  # some types are read twice, by the class that chooses and the chosen
+    given = {name: values.numpy() for name, values in zip(model.given, made, strict=True)}
     counts = {key: model.metadata.get(f"{model.architecture}.attention.head_count{end}") for key, end in HEADS.items()}
     shares: dict[str, list[str]] = {}
     for result, (_, origins) in model.results.items():
@@ -112,26 +114,30 @@ def _how(held: Any, sources: list[Any], counts: dict[str, Any], parts: int) -> s
 
 
 def main() -> None:
-    """Writes the table."""
+    """Writes the table, or the rows of some types in it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--show")
+    parser.add_argument("types", nargs="*", help="model_types whose rows are written; all if none is named")
     arguments = parser.parse_args()
     converter = Valued(arguments.folder)
     rows: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for _, projector, stem, model, problem in recorded(converter, arguments.show):
-        if model is None or projector or not model.results:
-            print(f"{stem}: {problem or 'left out'}")
-            continue
-        row = rows.setdefault((model.model_type, model.architecture), {})
-        for name, how in judged(converter, model):
-            row.setdefault(name, set()).add(how)
-    lines = [f"{kind}\t{name}\t{' '.join(_words(row))}" for (kind, name), row in sorted(rows.items())]
-    if arguments.show:
-        print(*lines, sep="\n")
-        return
+    for only in arguments.types or [None]:
+        for _, projector, stem, model, problem in recorded(converter, only):
+            if model is None or projector or not model.results:
+                print(f"{stem}: {problem or 'left out'}")
+                continue
+            row = rows.setdefault((model.model_type, model.architecture), {})
+            for name, how in judged(converter, model):
+                row.setdefault(name, set()).add(how)
+    lines = {key: " ".join(_words(row)) for key, row in rows.items()}
+    if arguments.types:
+        for line in TARGET.read_text().splitlines()[1:]:
+            kind, architecture, words = line.split("\t")
+            lines.setdefault((kind, architecture), words)
     version = arguments.folder.resolve().parents[1].name
-    TARGET.write_text("\n".join([f"# {version}; written by tests/tools/gguf_values.py", *lines]) + "\n")
+    text = [f"# {version}; written by tests/tools/gguf_values.py"]
+    text += ["\t".join((*key, words)) for key, words in sorted(lines.items())]
+    TARGET.write_text("\n".join(text) + "\n")
 
 
 def _words(row: dict[str, set[str]]) -> Iterator[str]:
