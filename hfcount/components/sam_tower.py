@@ -46,7 +46,7 @@ class SamTower(Sizes):
 
         With `released` the names are those of the first release: patch_embed.proj, blocks, neck.0 to neck.3.
         """
-        d, out, across = s.hidden, s.out or s.hidden, self.across
+        d, across = s.hidden, self.across
         norms = ("norm1", "norm2") if released else ("layer_norm1", "layer_norm2")
 
         def layer(one: Layer) -> Block:
@@ -58,18 +58,23 @@ class SamTower(Sizes):
             return Block({norms[0]: layer_norm(d), "attn": attention, norms[1]: layer_norm(d), "mlp": network})
 
         places = Tensor((1, across, across, d), component="embedding")
-        narrowed, mixed = convolution(d, out, 1, bias=False), convolution(out, out, 3, bias=False)
-        necks = ("0", "1", "2", "3") if released else ("conv1", "layer_norm1", "conv2", "layer_norm2")
-        neck = dict(zip(necks, (narrowed, layer_norm(out), mixed, layer_norm(out)), strict=True))
         return Block(
             {
                 **({"pos_embed": places} if self.use_abs_pos else {}),
                 "patch_embed": Block({"proj" if released else "projection": patch_convolution(s)}),
                 "blocks" if released else "layers": stack(s.layers, layer),
-                "neck": Block(neck, "projector"),
+                "neck": self.neck(s, released),
                 **more,
             }
         )
+
+    def neck(self, s: Spec, released: bool = False) -> Block:
+        """Two convolutions to the width of the output, each with a norm: conv1, layer_norm1, conv2, layer_norm2."""
+        d, out = s.hidden, s.out or s.hidden
+        narrowed, mixed = convolution(d, out, 1, bias=False), convolution(out, out, 3, bias=False)
+        names = ("0", "1", "2", "3") if released else ("conv1", "layer_norm1", "conv2", "layer_norm2")
+        parts = narrowed, layer_norm(out), mixed, layer_norm(out)
+        return Block(dict(zip(names, parts, strict=True)), "projector")
 
 
 def sam_tower(c: Config) -> Spec[SamTower]:

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import altered, layer_norm, within
+from hfcount.parts import layer_norm, within
 from hfcount.parts.composite import shared_copy, towers_beside_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
@@ -39,13 +39,14 @@ def blueprint(s: Spec) -> Block:
     seen = s.part("vision").hidden
     wide = _MERGED * seen
     packed = block(packing_position_embedding=block("embedding", weight=Tensor((_PACKED, seen))))
-    if "head" in vision.children and not first:
-        vision = altered(vision, head=shared_copy(vision.children["head"]))  # engines do without the pooled image
+    # The first release has what pools an image; engines do without.
+    spared = () if first else ("head",)
+    seen_as = {name: shared_copy(one) if name in spared else one for name, one in vision.children.items()}
     projector = block(
         "projector",
         pre_norm=layer_norm(seen if first else wide),
         linear_1=Linear(wide, wide, True),
         linear_2=Linear(wide, s.hidden, True),
     )
-    tower = Block({"vision_model": within(vision, embeddings=packed)}, "vision")
+    tower = Block({"vision_model": within(Block(seen_as), embeddings=packed)}, "vision")
     return towers_beside_model(s, families.base(s), visual=tower, mlp_AR=projector)

@@ -22,12 +22,10 @@ CLASSES = ("MultiModalityCausalLM",)
 IGNORED = ("freeze_high", "freeze_low", "pixel_mean", "pixel_std", "select_layer")
 
 # The towers that the implementation builds by these names, whatever else the config says of them.
-_LARGE = {"patch_size": 16, "width": 1024, "layers": 24, "heads": 16, "mlp_ratio": 4}
-_SHAPED = {"patch_size": 14, "width": 1152, "layers": 27, "heads": 16, "mlp_ratio": 3.7362}
-_SIGLIP: dict[str, dict[str, Any]] = {
-    "siglip_large_patch16_384": _LARGE,
-    "siglip_so400m_patch14_224": _SHAPED,
-    "siglip_so400m_patch14_384": _SHAPED,
+_SIGLIP: dict[str, tuple[int, int, int, int, float]] = {
+    "siglip_large_patch16_384": (16, 1024, 24, 16, 4),
+    "siglip_so400m_patch14_224": (14, 1152, 27, 16, 3.7362),
+    "siglip_so400m_patch14_384": (14, 1152, 27, 16, 3.7362),
 }
 _SIGLIP_ALL = {"in_chans": 3, "global_pool": "map", "class_token": False}
 _SAM: dict[str, tuple[int, int, int, list[int], tuple[int, ...]]] = {
@@ -66,7 +64,7 @@ class Downsampled(Record):
         further: dict[str, Node] = {
             "downsamples": Block(halves),
             "hd_alpha_downsamples": Tensor((1,)),
-            "neck_hd": plain.children["neck"],
+            "neck_hd": self.tower.neck(s, released=True),
         }
         return Block({**plain.children, **further})
 
@@ -203,11 +201,13 @@ def _tower(c: Config, names: Sequence[str]) -> Spec:
         usual = c.part(name, defaults={**sizes, "global_attn_indexes": everywhere})
         found = sam_tower(usual.varied("", size, c.source("image_size")))
         return found.having(Downsampled(tower=found.own, widths=halves))
-    last, depth = c.int("select_layer", default=-2, minimum=-MAX_LAYERS, maximum=MAX_LAYERS), _SIGLIP[name]["layers"]
+    side, width, depth, heads, ratio = _SIGLIP[name]
+    last = c.int("select_layer", default=-2, minimum=-MAX_LAYERS, maximum=MAX_LAYERS)
     depth = min(depth, last if last > 0 else depth + int(last) + 1)
     if depth < 0:
         raise c.error("out-of-range", f"select_layer is {last:,}, before the first layer.", "select_layer")
-    usual = c.part(name, defaults={**_SIGLIP[name], **_SIGLIP_ALL, "layers": int(depth)})
+    sizes = {"patch_size": side, "width": width, "layers": int(depth), "heads": heads, "mlp_ratio": ratio}
+    usual = c.part(name, defaults={**sizes, **_SIGLIP_ALL})
     return families.read(usual.varied("", size, c.source("image_size")), "deepseek_vl_v2_vision")
 
 

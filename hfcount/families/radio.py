@@ -123,12 +123,13 @@ def _registers(args: Config, tokens: int) -> int:
 def _teachers(args: Config) -> tuple[int, list[int]]:
     """The number of tokens that stand for the whole image, and which of the teachers learned from such a token."""
     given = args.entries("teachers")
-    for place, one in enumerate(given):
-        if not isinstance(one, dict) or not isinstance(one.get("name"), str):
+    names = [one.get("name") if isinstance(one, dict) else None for one in given]
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
             raise args.malformed(f"teachers[{place}] is no object with a name.", "teachers")
     each = args.bool("cls_token_per_teacher", default=False)
     learned = [place for place, one in enumerate(given) if one.get("use_summary", True)]
-    return len({one["name"] for one in given}) if each else 1, learned
+    return len({*names}) if each else 1, learned
 
 
 _COLOURS, _SUMMARIES = 3, 2  # where the config lists none
