@@ -212,6 +212,11 @@ def test_what_is_absent_is_what_readers_make_of_it() -> None:
     assert shapes["model.layers.1.self_attn.o_proj.weight"][1] == 10 * heads
     apart = "prompt_encoder.shared_embedding.positional_embedding"
     assert [apart in _shapes("sam", {"tie_word_embeddings": tied})[0] for tied in (True, False)] == [False, True]
+    unmasked = {"mask_time_prob": 0.0, "mask_feature_prob": 0.0}
+    assert [
+        any(one.endswith("masked_spec_embed") for one in _shapes(name, unmasked)[0])
+        for name in ("hubert", "unispeech-sat")
+    ] == [False, True]
     shapes, _ = _shapes("locateanything", {"tie_word_embeddings": True, "text_config": _untied("locateanything")})
     assert "language_model.lm_head.weight" in shapes
     assert hfcount.blueprint({**_recorded("plamo2"), "num_hidden_layers": 0}).total > 0
