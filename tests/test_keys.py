@@ -210,6 +210,13 @@ def test_what_is_absent_is_what_readers_make_of_it() -> None:
     shapes, _ = _shapes("mimo_v2", {"v_head_dim": 6, "swa_head_dim": 10, "swa_v_head_dim": None})
     heads = _recorded("mimo_v2")["swa_num_attention_heads"]
     assert shapes["model.layers.1.self_attn.o_proj.weight"][1] == 10 * heads
+    apart = "prompt_encoder.shared_embedding.positional_embedding"
+    assert [apart in _shapes("sam", {"tie_word_embeddings": tied})[0] for tied in (True, False)] == [False, True]
+    unmasked = {"mask_time_prob": 0.0, "mask_feature_prob": 0.0}
+    assert [
+        any(one.endswith("masked_spec_embed") for one in _shapes(name, unmasked)[0])
+        for name in ("hubert", "unispeech-sat")
+    ] == [False, True]
     shapes, _ = _shapes("locateanything", {"tie_word_embeddings": True, "text_config": _untied("locateanything")})
     assert "language_model.lm_head.weight" in shapes
     assert hfcount.blueprint({**_recorded("plamo2"), "num_hidden_layers": 0}).total > 0

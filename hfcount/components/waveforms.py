@@ -109,7 +109,7 @@ def masking(c: Config) -> bool:
     """Whether frames or features are masked in training."""
     usual = (("time", 0.05), ("feature", 0))
     shares = [c.number(f"mask_{what}_prob", default=share, zero=True) for what, share in usual]
-    return any(shares)
+    return any(shares) or c.family == "unispeech-sat"  # whose class has what stands for them in any case
 
 
 def waveform_layer(d: int, one: Layer, narrow: int | None = None) -> Block:

@@ -18,16 +18,18 @@ def spec(c: Config) -> Spec[Sam]:
     decoder = families.part(c, "mask_decoder_config")
     own = Sam.read(c, num_pos_feats=keys.dim("n_f", c.part("vision_config").int("num_pos_feats")))
     parts = {"vision": vision, "prompt": prompt, "mask": decoder}
-    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).having(own)
+    tied = c.bool("tie_word_embeddings", default=True)  # which says here whether frequencies are shared
+    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Sam]) -> Block:
     count = s.own.num_pos_feats
-    prompts = families.tree(s.part("prompt"))
+    prompts, own = families.tree(s.part("prompt")), frequencies(count, trained=True)
+    shared = _shared_frequencies(count) if s.tied else own
     return block(
-        shared_image_embedding=frequencies(count, trained=True),
+        shared_image_embedding=own,
         vision_encoder=families.tower(s, "vision"),
-        prompt_encoder=Block({"shared_embedding": _shared_frequencies(count), **prompts.children}, "embedding"),
+        prompt_encoder=Block({"shared_embedding": shared, **prompts.children}, "embedding"),
         mask_decoder=families.tree(s.part("mask")),
     )
 
