@@ -10,7 +10,7 @@ from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-BESIDE = ("dspark_block_size", "dspark_noise_token_id")
+BESIDE = ("dspark_block_size",)
 """Keys that bear on no shape."""
 
 

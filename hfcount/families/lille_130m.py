@@ -8,7 +8,7 @@ from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lille-130m",)  # lille-130m.py of ml-explore/mlx-lm 0.32.2
-IGNORED = ("block_size", "layer_norm_eps")
+IGNORED = ("block_size",)
 CLASSES = ("LilleForCausalLM",)
 
 _STEP = 256  # of the width of the feed-forward network

@@ -14,7 +14,7 @@ from hfcount.tree.nodes import Block, Repeat, block
 # model.py of jingyaogong/minimind until April 2025, and its model_minimind.py of then and of March 2026
 MODEL_TYPES = ("minimind",)
 IGNORED = tuple(
-    "aux_loss_alpha flash_attn max_seq_len inference_rope_scaling multiple_of norm_eps norm_topk_prob seq_aux"
+    "aux_loss_alpha flash_attn max_seq_len inference_rope_scaling multiple_of norm_eps"
     " scoring_func moe_intermediate_size num_experts_per_tok n_routed_experts num_experts n_shared_experts".split()
 )
 CLASSES = ("MiniMindLM",)

@@ -10,7 +10,6 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 MODEL_TYPES = ("sarvam_moe",)  # modeling_sarvam_moe.py of sarvamai/mlx-lm
 IGNORED = (
     "embedding_dropout",
-    "max_window_layers",
     "moe_router_enable_expert_bias",
     "moe_shared_expert_intermediate_size",
     "output_dropout",

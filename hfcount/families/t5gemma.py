@@ -105,7 +105,6 @@ PARTS = (
         ("t5_gemma_module",),
         side_spec,
         side_blueprint,
-        ignored=("cross_attention_hidden_size",),  # where it is the encoder
         classes=("T5GemmaEncoder", "T5GemmaDecoder"),
     ),
 )
