@@ -30,8 +30,8 @@ def weights(values: Json, seed: int = 1) -> Arrays:
     random = np.random.default_rng(seed)
     found: Arrays = {}
     for one in hfcount.blueprint(values).tensors():
-        noise = random.standard_normal(tuple(map(int, one.shape))).astype(np.float32) / 16
-        found[one.name] = noise if len(one.shape) > 1 else np.float32(1) + noise / np.float32(16)
+        noise = random.standard_normal(tuple(map(int, one.shape))).astype(np.float32) / np.float32(16)
+        found[one.name] = noise if len(one.shape) > 1 else (1 + noise / 16).astype(np.float32)
     return found
 
 
