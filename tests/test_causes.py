@@ -393,8 +393,7 @@ CASES = {
         config("qwen2"),
         config("llama", attention_bias=False),
         codes="HF202",
-        cause="These are the names of model_type qwen2, under which the config describes all that is stored;"
-        " attention_bias true would ask for model.layers.{0-2}.self_attn.o_proj.bias besides.",
+        cause="; attention_bias true would ask for model.layers.{0-2}.self_attn.o_proj.bias besides.",
         fix="Set model_type to qwen2, and architectures to its class.",
     ),
     "names of another architecture, and a width that it takes": Case(

@@ -36,7 +36,6 @@ def spec(c: Config) -> Spec[JetNemotron]:
     c = c.assuming(_ABSENT)
     count, special = keys.layer_count(c, "num_hidden_layers"), c.part("efficient_attention_config")
     given = c.strs("layer_types")[:count] if not c.is_null("layer_types") and c.given("layer_types") else []
-    given = given or ["attn"] * count
     ffn = keys.dense(c)
 
     def softmax() -> Layer:
@@ -45,7 +44,8 @@ def spec(c: Config) -> Spec[JetNemotron]:
     def linear() -> Layer:
         return Layer(mixer=_linear(special.part("jet").assuming(_JET_ABSENT)), ffn=ffn)
 
-    layers = keys.by_kind(c, {"attn": softmax, "swa": softmax, "jet": linear}, given)
+    kinds = {"attn": softmax, "swa": softmax, "jet": linear}
+    layers = keys.by_kind(c, kinds, given) if given else keys.uniform(softmax(), count)
     generator, windows = 0, tuple[Window, ...]()
     if "jet" in given:
         generator = _generator(special.part("jet"))
