@@ -1,7 +1,7 @@
 """Processes that read files: one a core, each a copy of this one that reads, counts and sends what it found.
 
 Threads would wait for one another: between any two of numpy's calls each needs Python's lock, and two of them take
-longer than one alone. Where there is no `fork`, or none is allowed, there are threads all the same.
+longer than one alone. Elsewhere than on Linux, or where no process may be started, there are threads all the same.
 """
 
 import os
