@@ -75,8 +75,12 @@ class VerifyCallback:
         """Verifies the folder that was just written; an adapter with the model in memory that it is on."""
         if _is_main(state):
             folder = _written(Path(args.output_dir), f"checkpoint-{state.global_step}")
-            with _base(model) as base:
-                self._look(str(folder), folder, lambda: verify(folder, **base | self.options), control)
+
+            def look() -> "Report":
+                with _base(model) as base:
+                    return verify(folder, **base | self.options)
+
+            self._look(str(folder), folder, look, control)
         self._share(args, control)
 
     def _share(self, args: Any, control: Any) -> None:
@@ -95,7 +99,7 @@ class VerifyCallback:
         except (HfcountError, ImportError, TypeError) as error:  # the last says why a model in memory cannot be seen
             _log.log(logging.INFO if folder is None else logging.WARNING, "%s was not verified: %s", what, error)
             return
-        except Exception:  # a mistake of hfcount's own, for which no training has to end
+        except Exception:  # a mistake of hfcount's own, or a full disk, for which no training has to end
             _log.warning("%s was not verified, for hfcount crashed.", what, exc_info=True)
             return
         if self.on_report:

@@ -1,6 +1,7 @@
 """Processes that read files: what they find, and what becomes of them when something goes wrong."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -115,6 +116,73 @@ apart.cores = lambda: 2
 for _ in apart.run_apart([endless] * 2, lambda size: print(os.getpid(), flush=True)):
     pass
 """
+
+
+_UNHEARD = """
+import os
+from hfcount.data import apart
+
+team = apart._Team([lambda worker: bytes(1 << 20)] * 2, 2)  # more than a pipe holds
+team.begin()
+print(os.getpid(), flush=True)
+os.read(0, 1)
+"""
+
+
+def test_processes_that_nobody_listens_to_end_as_well() -> None:
+    with subprocess.Popen([sys.executable, "-c", _UNHEARD], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout and int(parent.stdout.readline()) == parent.pid
+        parent.kill()
+        parent.stdout.read()
+
+
+@pytest.mark.parametrize("within", ["parent", "child"])
+def test_ctrl_c_at_once_ends_all_and_is_seen_here_alone(within: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, parent, fork = _children(), os.getpid(), os.fork
+
+    def pressed() -> int:
+        pid = fork()
+        if bool(pid) is (within == "parent"):
+            signal.raise_signal(signal.SIGINT)
+        return pid
+
+    monkeypatch.setattr(os, "fork", pressed)
+    try:
+        with interruptible():
+            found = list(run_apart([partial(_number, number) for number in range(5)], lambda size: None))
+        assert within == "child"
+        assert [number for number, _, _ in found] == list(range(5))
+    except KeyboardInterrupt:
+        if os.getpid() != parent:
+            os._exit(0)
+        assert within == "parent"
+    assert _children() == before
+
+
+def test_where_nobody_is_told_of_ends_the_first_failure_is_said() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        team = apart._Team([_refuse, _refuse], 2)
+        assert team.begin()
+        for pid in team._left.values():
+            with pytest.raises(ChildProcessError):
+                os.waitpid(pid, 0)  # which waits all the same
+        with pytest.raises(FetchError, match=r"^shard.safetensors was changed"):
+            list(team.results(lambda size: None))
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_what_was_sent_in_part_is_said() -> None:
+    team = apart._Team([], 0)
+    reading, writing = os.pipe()
+    os.close(writing)
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    team._left[reading] = pid
+    with pytest.raises(FetchError, match=r"^A process that read files ended early"):
+        team._ended(reading, pickle.dumps({0: 1})[:-3])
 
 
 def test_processes_end_with_the_one_that_started_them() -> None:

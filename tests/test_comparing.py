@@ -44,6 +44,7 @@ def _floats(tmp_path: Path, a: list[float], b: list[float], dtypes: tuple[str, s
     ([0.0], [-0.0], 1, 0, 0, 0),
     ([1e-30, 0], [0, 0], 1, 0, 1e-30, 7.0710678e-31),
     ([1e30, 0], [0, 0], 1, 0, 1e30, 7.0710678e29),
+    ([3e38, nan], [-3e38, nan], 1, 0, 6e38, 4.2426407e38),
     ([], [], 0, 0, 0, 0),
 ])  # fmt: skip
 def test_what_differs_is_counted(
@@ -126,6 +127,11 @@ def test_other_shapes_are_refused(tmp_path: Path) -> None:
     for b in (a._replace(shape=(1, 2)), a._replace(dtype="IQ2_XS", size=7)):
         with pytest.raises(ValueError, match="cannot be compared"):
             compare(a, b)
+
+
+def test_no_rounding_makes_a_zero_of_another_sign(tmp_path: Path) -> None:
+    assert all(_floats(tmp_path, [0.0, 1.0], [-0.0, 1.0]).unrounded)
+    assert _floats(tmp_path, [-1e-30, 1.1], [-0.0, float(np.float16(1.1))]).unrounded == (True, True, False)
 
 
 def test_what_rounding_makes_of_values_is_told_from_other_values(tmp_path: Path) -> None:

@@ -400,6 +400,32 @@ def test_values_of_two_gguf_files(tmp_path: Path) -> None:
     assert not wrong
 
 
+def test_nothing_is_said_to_be_a_where_values_were_not_compared(tmp_path: Path) -> None:
+    """Not even of a model with other values, of which only the dtypes are known."""
+    arrays, other = weights(GGUF), weights(GGUF, 2)
+    a = saved(tmp_path / "a", GGUF, arrays)
+    files = {kind: of_gguf(tmp_path / f"{kind}.gguf", GGUF, other, kind) for kind in ("F16", "Q8_0")}
+    files["F32"] = of_gguf(tmp_path / "F32.gguf", GGUF, arrays, "F32")
+    rows: list[tuple[Path, Path, Expected, str]] = [
+        (a, saved(tmp_path / "b", GGUF, other, "F16"), "cast", "B is cast to F16"),
+        (a, files["F16"], "cast", "B has A's structure as GGUF"),
+        (files["F32"], files["Q8_0"], "quantised", "B is quantised: Q8_0"),
+    ]
+    wrong = {}
+    for one, b, expected, words in rows:
+        found = hfcount.diff(one, b, depth="headers", expect=expected)
+        read = hfcount.diff(one, b, depth="data", expect=expected)
+        if not found.summary.startswith(words) or not read.summary.startswith(words):
+            wrong[one, b] = f"{found.summary}, {read.summary}"
+        if not (found.expectation and read.expectation):
+            wrong[one, b] = "no expectation"
+        elif (found.expectation.met, read.expectation.met) != (True, False) or not found.expectation.reason.endswith(
+            "; values were not compared: --depth data tells"
+        ):
+            wrong[one, b] = found.expectation.reason
+    assert not wrong
+
+
 def test_values_that_were_not_looked_at_are_counted(tmp_path: Path) -> None:
     """Those of a type of which nobody has recorded what the converter does; the file is of llama's architecture."""
     arrays = weights(GGUF)

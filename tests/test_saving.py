@@ -2,8 +2,10 @@
 
 import json
 import logging
+import os
 import subprocess
 import sys
+from errno import ENOSPC
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -90,6 +92,22 @@ def test_a_mistake_of_hfcount_ends_no_training(
     assert not _saved(hfcount.VerifyCallback("raise"), tmp_path).should_training_stop
     (warning,) = caplog.records
     assert "checkpoint-7 was not verified, for hfcount crashed." in warning.getMessage()
+
+
+def test_where_a_base_cannot_be_written_the_training_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+    SOUND.write(tmp_path / "checkpoint-7")
+    config = SimpleNamespace(to_dict=lambda: {"model_type": "llama"})
+    base = SimpleNamespace(config=config, dtype="torch.bfloat16")
+    monkeypatch.setattr("hfcount.saving.TemporaryDirectory", full)
+    model = SimpleNamespace(peft_config={"default": ...}, get_base_model=lambda: base)
+    assert not _saved(hfcount.VerifyCallback("raise"), tmp_path, model=model).should_training_stop
+    (warning,) = caplog.records
+    assert "checkpoint-7 was not verified" in warning.getMessage()
     assert warning.exc_info
 
 

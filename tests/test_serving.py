@@ -15,6 +15,7 @@ from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError
+from hfcount.reporters.text import serving
 from hfcount.serving.cost import Cost, MixerCost, cache_width, cost
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -430,6 +431,14 @@ def test_multiply_adds_within_a_window_and_of_tokens_picked() -> None:
     assert attention.multiply_adds(10_000) == 4 * 2048 * heads
     assert indexer.multiply_adds(10_000) == worked_out("4 * 10_000 * index_n_heads * (index_head_dim + 1)", sparse)
     assert attention.multiply_adds(1000) == 4 * 1000 * heads
+
+
+def test_layers_that_are_limited_alike_are_said_once(tmp_path: Path) -> None:
+    """Five of DeepSeek-V4.1's read compressed entries: of two rates, and their own or those of an earlier layer."""
+    (tmp_path / "config.json").write_text(json.dumps(recorded("deepseek_v41")), encoding="utf-8")
+    found = serving(hfcount.verify(tmp_path, depth="config"))
+    (near,) = (text for name, _, text in found if name == "multiply-adds")
+    assert near.endswith("(7 MQA layers: 128 tokens at most; 5 compressed layers: 512 entries at most)")
 
 
 def test_what_an_indexer_and_tables_of_n_grams_keep() -> None:

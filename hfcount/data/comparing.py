@@ -186,6 +186,10 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
         _explained(difference, a, b, x[some], y[some])
     gap = y - x
     largest, squares = _squares(gap)
+    if not (isfinite(largest) or wide):  # of huge values of both signs, 32-bit floats hold no difference
+        x, y = x.astype(np.float64), y.astype(np.float64)
+        gap = y - x
+        largest, squares = _squares(gap)
     if not isfinite(largest):
         finite = np.isfinite(gap)
         beyond = apart & ~finite.reshape(len(apart), -1).all(axis=1)
@@ -220,7 +224,11 @@ def _unlike(way: str, a: Span, b: Span, x: Numbers, y: Numbers) -> bool:
     """Whether some values are others than A's in B's dtype, by way of another one."""
     if a.dtype in (way, b.dtype) and way in ("", a.dtype):
         return True
-    return bool((rounded(b.dtype, rounded(way, x) if way else x) != y).any())
+    made = rounded(b.dtype, rounded(way, x) if way else x)
+    unlike = made != y
+    if a.dtype == b.dtype:  # then zeros of another sign differ, which no rounding makes
+        unlike |= np.signbit(made) != np.signbit(y)
+    return bool(unlike.any())
 
 
 def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:

@@ -62,7 +62,7 @@ def _identical(found: Diff) -> Told:
     if found.values.identical < found.values.tensors:
         return False, "some values are A's rounded"
     if found.values.uncompared:
-        return None, f"{found.values.uncompared:,} tensors could not be compared by value"
+        return None, _uncompared(found)
     return True, f"all tensors are A's{' in samples' if found.values.sampled else ''}"
 
 
@@ -85,7 +85,8 @@ def _cast(found: Diff) -> Told:
         return False, "its dtypes are A's" if found.same_structure else "it is not A in another dtype"
     if others - {"reading"}:
         return False, f"more than dtypes differ ({', '.join(sorted(others))})"
-    return True, "its tensors are A's in another dtype"
+    rest = _uncompared(found)
+    return True, f"only its dtypes are others; {rest}" if rest else "its tensors are A's in another dtype"
 
 
 def _quantised(found: Diff) -> Told:
@@ -94,7 +95,16 @@ def _quantised(found: Diff) -> Told:
         return False, "it is not packed, or A is, too"
     if others - {"reading", "prediction", "towers"}:
         return False, f"more differs than how weights are stored ({', '.join(sorted(others))})"
-    return True, "its matrices are A's, packed"
+    rest = _uncompared(found)
+    return True, f"its matrices are packed; {rest}" if rest else "its matrices are A's, packed"
+
+
+def _uncompared(found: Diff) -> str:
+    """Which values are not known to be A's, where no others are; empty if all are."""
+    if found.values is None:
+        return "values were not compared: --depth data tells"
+    left = found.values.uncompared
+    return f"{plural(left, 'tensor')} could not be compared by value" if left else ""
 
 
 def _of_files(found: Diff) -> Told:

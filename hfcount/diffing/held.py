@@ -25,7 +25,7 @@ class Held(NamedTuple):
     Args:
         relations: what B is to A; none where that cannot be told.
         notes: what is to be said besides.
-        apart: what the first relation says where values were compared and are not those of A; empty if that is no
+        apart: what the first relation says unless all values were compared and are those of A; empty if that is no
             matter of values.
     """
 
@@ -36,11 +36,11 @@ class Held(NamedTuple):
     def beside(self, values: Values | None) -> list[Relation]:
         """All that B is, with what its values say."""
         first, *rest = self.relations or (None,)
-        if first is None or values is None:
-            return [*self.relations]
-        told = [*of_values(values, self.relations)]
-        apart = any(one.kind in ("finetune", "another-model") for one in told)
-        return [Relation(kind=first.kind, text=self.apart) if apart else first, *rest, *told]
+        if first is None:
+            return []
+        told = [*of_values(values, self.relations)] if values else []
+        alike = values is not None and not values.uncompared and [one.kind for one in told] == ["same-values"]
+        return [first if alike or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *told]
 
 
 def held(a: Looked, b: Looked) -> Held | None:

@@ -120,7 +120,7 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
     told = expectation(wanted.expected, result, partial(_merged, c, result, wanted))
     if wanted.expected == "merge" and told.met:
         rest = [one for one in found if one.kind != "same-values"]  # a merge may change less than another dtype does
-        found = [Relation(kind="merge", text=f"is A with the adapter merged: {told.reason}"), *rest]
+        found = [Relation(kind="merge", text=f"differs from A as a merge of the adapter does: {told.reason}"), *rest]
         result = replace(result, relations=tuple(found), summary=_summary(a, b, found))
     return replace(result, expectation=told)
 

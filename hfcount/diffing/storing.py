@@ -31,36 +31,34 @@ def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
     packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
     casts = pairs - packed
     schemes = c.packing
+    is_ = "is A" if c.values is not None and is_rounded(c.values) and not c.values.uncompared else "is"
     if any(schemes) and schemes[0] != schemes[1]:
-        yield _packed(schemes, packed)
+        yield _packed(schemes, packed, is_)
     elif packed:
-        yield _typed(packed)
+        yield _typed(packed, is_)
     if casts:
-        is_a = c.values is None or is_rounded(c.values)
-        yield _cast(
-            casts, len(matched.both), "is otherwise cast" if any(schemes) else "is A cast" if is_a else "is cast"
-        )
+        yield _cast(casts, len(matched.both), "is otherwise cast" if any(schemes) else f"{is_} cast")
 
 
-def _packed(schemes: tuple[str, str], packed: Pairs) -> Relation:
+def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
     """Weights of another scheme, or of one on one side alone."""
     a, b = schemes
     if a and b:
         return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
     if a:
-        return Relation(kind="dequantised", text=f"is A with its {a} weights unpacked")
+        return Relation(kind="dequantised", text=f"has A's {a} weights unpacked")
     many = sum(packed.values())
-    return Relation(kind="quantised", text=f"is A quantised: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
+    return Relation(kind="quantised", text=f"{is_} quantised: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
 
 
-def _typed(packed: Pairs) -> Relation:
+def _typed(packed: Pairs, is_: str) -> Relation:
     """Tensors of packed types, such as GGUF's."""
     count = sum(packed.values())
     if all(one in FLOATING for one, _ in packed):
         types = ", ".join(dict.fromkeys(other for _, other in packed))
-        return Relation(kind="quantised", text=f"is A quantised: {types}, {plural(count, 'tensor')}")
+        return Relation(kind="quantised", text=f"{is_} quantised: {types}, {plural(count, 'tensor')}")
     if all(other in FLOATING for _, other in packed):
-        return Relation(kind="dequantised", text=f"is A with {plural(count, 'tensor')} unpacked")
+        return Relation(kind="dequantised", text=f"has {plural(count, 'tensor')} of A unpacked")
     said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
     return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
 

@@ -111,15 +111,12 @@ def _quantised(stored: Storage) -> _Row:
 
 def _limits(memory: Memory) -> str:
     """` (52 GQA layers: 1,024 tokens at most)`: which layers attend to a limited number of tokens."""
-    near = {
-        part: min(size for size in (part.window, part.picked) if size)
-        for part in memory.parts
-        if part.window or part.picked
-    }
-    said = [
-        f"{plural(part.layers, f'{part.kind} layer')}: {limit:,} {'entries' if part.merged else 'tokens'} at most"
-        for part, limit in near.items()
-    ]
+    near: Counter[tuple[str, str]] = Counter()  # layers that differ in other things are said once
+    for part in memory.parts:
+        if part.window or part.picked:
+            limit = min(size for size in (part.window, part.picked) if size)
+            near[part.kind, f"{limit:,} {'entries' if part.merged else 'tokens'} at most"] += part.layers
+    said = [f"{plural(layers, f'{kind} layer')}: {limit}" for (kind, limit), layers in near.items()]
     return f" ({'; '.join(said)})" if said else ""
 
 
