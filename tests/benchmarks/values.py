@@ -90,6 +90,7 @@ def lay_out(folder: Path, size: float) -> None:
             begin, end = end, end + 2 * int(np.prod(shape))
             header[tensor] = {"dtype": "BF16", "shape": shape, "data_offsets": [begin, end]}
         raw = json.dumps(header).encode()
+        raw += b" " * (-len(raw) % 8)
         with open(folder / name, "wb") as file:
             file.write(struct.pack("<Q", len(raw)) + raw)
             while end:
