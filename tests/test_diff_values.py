@@ -266,6 +266,18 @@ def test_rows_of_values_in_words(differing: int, figures: dict[str, Any], said: 
     assert value_line(ValueRow(name="mlp", component="mlp", tensors=9, differing=differing, **figures)) == said
 
 
+def test_a_page_says_the_same_of_what_was_compared_alone(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
+    a, b = (saved(tmp_path / name, WIDE, arrays) for name, arrays in (("a", W), ("b", with_one(W, UP, 3.0))))
+    longer = saved(tmp_path / "c", WIDE | {"vocab_size": 98}, weights(WIDE | {"vocab_size": 98}))
+    for found, same in (
+        (hfcount.diff(a, b, depth="data"), "the same"),
+        (hfcount.diff(a, longer, depth="headers"), "the same shapes and dtypes"),
+    ):
+        assert f'<span class="key same"></span> {same} </p>' in found.to_html()
+        assert f"layers.0 norm, 2 tensors: {same}</title>" in found.to_html()
+
+
 # Whether A, B, their config or their weights are there, and what is said
 SPOILT: dict[str, tuple[str, str, int, set[str], str]] = {
     "no config of B": ("", "config", 3, {"same-values", "unread"}, "has a config that cannot be read"),

@@ -26,7 +26,7 @@ def render(diff: Diff) -> str:
 def _environment() -> Environment:
     environment = pages.environment("hfcount.diffing")
     environment.globals |= {
-        "drawings": picture.drawings, "STATES": picture.STATES, "WIDTH": picture.WIDTH, "ROW": picture.ROW,
+        "drawings": picture.drawings, "states": picture.states, "WIDTH": picture.WIDTH, "ROW": picture.ROW,
         "sides": side_facts, "configs": _configs, "lists": lists, "facts": facts, "expected": expected,
         "value_line": value_line, "TITLES": TITLES, "ROWS": ROWS, "plural": plural,
         "percent": lambda value: "" if value is None else share(value, 3),
