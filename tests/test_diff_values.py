@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import gguf_files
 import numpy as np
@@ -16,6 +17,8 @@ from test_diff import ADAPTER, BERT, DENSE, MOE, SINGLE, Json, Q, filled, told, 
 import hfcount
 from hfcount.choices import Expected
 from hfcount.data.rounding import rounded
+from hfcount.diffing.pieces import ValueRow
+from hfcount.diffing.text import value_line
 
 Arrays = dict[str, NDArray[np.float32]]
 WIDTHS = {"F32": 4, "BF16": 2, "F16": 2}
@@ -243,6 +246,36 @@ def test_values_that_are_not_finite_are_counted(tmp_path: Path) -> None:
     assert (row.beyond, row.differing, row.other, row.largest) == (1, 1, 1, 0.0)
     for text in (str(found), found.to_markdown(), found.to_html()):
         assert "1 NaN or infinite" in text.replace("\n  ", " ")
+
+
+@pytest.mark.parametrize(("differing", "figures", "said"), [
+    (0, {}, "mlp: 9 tensors, identical"),
+    (2, {}, "mlp: 2 of 9 tensors differ"),
+    (1, {"share": 0.5, "rms": 1.0, "largest": 2.0, "relative": 0.25},
+     "mlp: 1 of 9 tensors differs, in 50.00% of its elements, by 1 (root mean square, 25.00% of A's), at most 2"),
+    (2, {"share": 1e-9, "rms": 1e-9, "largest": 2.0, "relative": 1e-6, "beyond": 3},
+     "mlp: 2 of 9 tensors differ, in less than 0.01% of their elements, 3 NaN or infinite, by 1e-09 (root mean square,"
+     " less than 0.01% of A's), at most 2"),
+    (1, {"share": 0.5, "rms": 1e37, "largest": 3e38, "relative": 2e38},
+     "mlp: 1 of 9 tensors differs, in 50.00% of its elements, by 1e+37 (root mean square, 2e+40% of A's), at most"
+     " 3e+38"),
+    (2, {"share": 0.5, "rms": 0.0, "largest": 0.0, "relative": 0.0},
+     "mlp: 2 of 9 tensors differ, in 50.00% of their elements, in the sign of zeros alone"),
+])  # fmt: skip
+def test_rows_of_values_in_words(differing: int, figures: dict[str, Any], said: str) -> None:
+    assert value_line(ValueRow(name="mlp", component="mlp", tensors=9, differing=differing, **figures)) == said
+
+
+def test_a_page_says_the_same_of_what_was_compared_alone(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
+    a, b = (saved(tmp_path / name, WIDE, arrays) for name, arrays in (("a", W), ("b", with_one(W, UP, 3.0))))
+    longer = saved(tmp_path / "c", WIDE | {"vocab_size": 98}, weights(WIDE | {"vocab_size": 98}))
+    for found, same in (
+        (hfcount.diff(a, b, depth="data"), "the same"),
+        (hfcount.diff(a, longer, depth="headers"), "the same shapes and dtypes"),
+    ):
+        assert f'<span class="key same"></span> {same} </p>' in found.to_html()
+        assert f"layers.0 norm, 2 tensors: {same}</title>" in found.to_html()
 
 
 # Whether A, B, their config or their weights are there, and what is said

@@ -148,6 +148,13 @@ def test_what_is_no_model_by_itself_is_said_of_a_target(
     assert said in json.loads(done.out)["error"]["message"]
 
 
+def test_an_empty_name_of_a_target_is_said(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "draft.json").write_text(json.dumps(eagle()))
+    done = command(str(tmp_path / "draft.json"), "--target", "", "--json")
+    assert done.code == 3
+    assert json.loads(done.out)["error"]["message"].startswith("The name of the base or the target is empty.")
+
+
 OTHER: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (TARGET, eagle(), "is a draft itself"),
     (flash(), speculator("eagle3", draft_vocab_size=24), "is a draft itself"),

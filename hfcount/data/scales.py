@@ -33,12 +33,13 @@ def unusable(loaded: Sequence[Subject], source: Source) -> Iterator[ScaleUnusabl
     least = [one for one in scales if one.tally.constant == (0 if _is_power(one) else _LEAST) and one not in zero]
     yield from reported(ScaleUnusable, zero, {"observed": "zero"})
     yield from reported(ScaleUnusable, least, {"observed": "2^-127, which is stored as zero"})
-    rest = [one for one in scales if one not in zero and _floating(one) and one.tally.range]
-    for what, some in (
-        ("zero", [one for one in rest if one.tally.zeros]),
-        ("negative", [one for one in rest if one.tally.least < 0]),
-    ):
-        yield from _in_part(what, some, len(rest), source)
+    yield from _partly([one for one in scales if one not in zero and _floating(one) and one.tally.range], source)
+
+
+def _partly(rest: Sequence[Subject], source: Source) -> Iterator[ScaleUnusable]:
+    """Those of which some values are zero or negative."""
+    yield from _in_part("zero", [one for one in rest if one.tally.zeros], len(rest), source)
+    yield from _in_part("negative", [one for one in rest if one.tally.least < 0], len(rest), source)
 
 
 def _in_part(what: str, scales: Sequence[Subject], among: int, source: Source) -> Iterator[ScaleUnusable]:

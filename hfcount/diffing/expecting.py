@@ -129,16 +129,19 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
         return False, "its structure is not A's"
     if not same:
         return _of_files(found)
-    left = [key for key in targets if same.get(key)]
-    others = [key for key, alike in same.items() if not alike and key not in {*targets, *allowed}]
-    unknown = [key for key in targets if key not in same]
     how = " in samples" if found.values and found.values.sampled else ""
-    if others:
+    if others := [key for key, alike in same.items() if not alike and key not in {*targets, *allowed}]:
         verb = "differs" if len(others) == 1 else "differ"
         return False, f"{_listed(others)} {verb}{how}, which the adapter does not adapt"
-    if left:
+    return _targeted(targets, same, found, how)
+
+
+def _targeted(targets: Sequence[str], same: Mapping[str, bool], found: Diff, how: str) -> Told:
+    """Whether all targets differ, where nothing else does."""
+    if left := [key for key in targets if same.get(key)]:
         verb = "has" if len(left) == 1 else "have"
         return False, f"{_listed(left)} of {plural(len(targets), 'target')} {verb} A's values{how}"
+    unknown = [key for key in targets if key not in same]
     if unknown or (found.values and found.values.uncompared):
         return None, f"not all tensors could be compared, such as {_listed(unknown or ['those of another form'])}"
     return True, f"all {len(targets):,} targets of the adapter differ{how}, and nothing else"

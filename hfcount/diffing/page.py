@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from hfcount.diffing import picture
 from hfcount.diffing.model import Diff
-from hfcount.diffing.text import EFFECTS, TITLES, expected, facts, key_row, lists, side_facts, value_line
+from hfcount.diffing.text import EFFECTS, TITLES, expected, facts, key_row, lists, share, side_facts, value_line
 from hfcount.reporters import pages
 from hfcount.text import plural
 
@@ -26,10 +26,10 @@ def render(diff: Diff) -> str:
 def _environment() -> Environment:
     environment = pages.environment("hfcount.diffing")
     environment.globals |= {
-        "drawings": picture.drawings, "STATES": picture.STATES, "WIDTH": picture.WIDTH, "ROW": picture.ROW,
+        "drawings": picture.drawings, "states": picture.states, "WIDTH": picture.WIDTH, "ROW": picture.ROW,
         "sides": side_facts, "configs": _configs, "lists": lists, "facts": facts, "expected": expected,
         "value_line": value_line, "TITLES": TITLES, "ROWS": ROWS, "plural": plural,
-        "percent": lambda value: "" if value is None else f"{value:.3%}",
+        "percent": lambda value: "" if value is None else share(value, 3),
         "real": pages.real,
     }  # fmt: skip
     return environment

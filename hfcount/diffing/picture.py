@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from math import log10
 from typing import NamedTuple
 
-from hfcount.diffing.pieces import Cell
+from hfcount.diffing.model import Diff
+from hfcount.diffing.pieces import Cell, Values
+from hfcount.diffing.text import share
 from hfcount.reporters.colours import COLOURS
 from hfcount.text import plural
 
@@ -17,9 +19,8 @@ STATES = {
     "shapes": "another shape",
     "dtypes": "another dtype",
     "values": "other values",
-    "same": "the same",
 }
-"""What a cell may show, the most important first, and the words for it."""
+"""What a cell may show, the most important first, and the words for it; `same` if nothing differs."""
 
 
 class Box(NamedTuple):
@@ -47,15 +48,23 @@ class Drawing(NamedTuple):
     boxes: Sequence[Box]
 
 
-def drawings(cells: Sequence[Cell]) -> list[Drawing]:
+def states(values: Values | None) -> dict[str, str]:
+    """What cells may show, with the words for it; values that were not compared are not said to be the same."""
+    if values is None:
+        return {**STATES, "same": "the same shapes and dtypes"}
+    return {**STATES, "same": "the same, as far as compared" if values.uncompared or values.sampled else "the same"}
+
+
+def drawings(diff: Diff) -> list[Drawing]:
     """A drawing for each list of layers, and one for what is outside of them."""
     stacks: dict[str, list[Cell]] = {}
-    for cell in cells:
+    for cell in diff.cells:
         stacks.setdefault(cell.stack, []).append(cell)
-    return [_drawn(name, own) for name, own in sorted(stacks.items(), key=lambda one: (-len(one[1]), one[0]))]
+    same = states(diff.values)["same"]
+    return [_drawn(name, own, same) for name, own in sorted(stacks.items(), key=lambda one: (-len(one[1]), one[0]))]
 
 
-def _drawn(name: str, cells: Sequence[Cell]) -> Drawing:
+def _drawn(name: str, cells: Sequence[Cell], same: str) -> Drawing:
     numbers = sorted({cell.number for cell in cells if cell.number is not None})
     order = list(COLOURS)
     rows = sorted({cell.component for cell in cells}, key=lambda one: order.index(one) if one in order else 99)
@@ -67,7 +76,7 @@ def _drawn(name: str, cells: Sequence[Cell]) -> Drawing:
             rows.index(cell.component) * ROW,
             max(width - 1, 0.5),
             style(cell),
-            _said(cell),
+            _said(cell, same),
         )
         for cell in cells
     ]
@@ -79,7 +88,7 @@ def _drawn(name: str, cells: Sequence[Cell]) -> Drawing:
 
 def state(cell: Cell) -> str:
     """What a cell shows: the most important of what differs in it."""
-    return next((name for name in STATES if name != "same" and getattr(cell, name)), "same")
+    return next((name for name in STATES if getattr(cell, name)), "same")
 
 
 def style(cell: Cell) -> str:
@@ -91,11 +100,9 @@ def style(cell: Cell) -> str:
     return f"values v{strength}"
 
 
-def _said(cell: Cell) -> str:
+def _said(cell: Cell, same: str) -> str:
     where = f"{cell.stack}.{cell.number}" if cell.number is not None else "outside of layers"
-    parts = [
-        f"{getattr(cell, name):,} {text}" for name, text in STATES.items() if name != "same" and getattr(cell, name)
-    ]
-    differing = "; ".join(parts) or "all the same"
-    relative = f" by {cell.relative:.2%}" if cell.relative else ""
+    parts = [f"{getattr(cell, name):,} {text}" for name, text in STATES.items() if getattr(cell, name)]
+    differing = "; ".join(parts) or same
+    relative = f" by {share(cell.relative)}" if cell.relative else ""
     return f"{where} {cell.component}, {plural(cell.tensors, 'tensor')}: {differing}{relative}"

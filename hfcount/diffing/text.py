@@ -8,6 +8,7 @@ from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, T
 from hfcount.text import binary, plural, printable, shown
 
 _NAMES = 3
+_MANY = 100  # times, above which a share has an exponent
 
 ARROW = " -> "
 """From A's to B's."""
@@ -146,9 +147,17 @@ def value_line(row: ValueRow) -> str:
     said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
     if row.share is None or row.rms is None or row.largest is None:
         return said
-    if row.beyond and not row.largest:
-        return f"{said}, in {row.share:.2%} of their elements, {row.beyond:,} NaN or infinite"
-    relative = f", {row.relative:.2%} of A's" if row.relative is not None else ""
-    size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
+    said = f"{said}, in {share(row.share)} of {'its' if row.differing == 1 else 'their'} elements"
     beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
-    return f"{said}, in {row.share:.2%} of their elements{beyond}, {size}"
+    if not row.largest:
+        return said + (beyond or ", in the sign of zeros alone")
+    relative = f", {share(row.relative)} of A's" if row.relative is not None else ""
+    return f"{said}{beyond}, by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
+
+
+def share(value: float, digits: int = 2) -> str:
+    """A share as a percentage; of one that would be written as nothing, what it is less than."""
+    least = float(f"1e-{digits + 2}")
+    if 0 < value < least / 2:
+        return f"less than {least:.{digits}%}"
+    return f"{value:.{digits}%}" if value < _MANY else f"{100 * value:.3g}%"

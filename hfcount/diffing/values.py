@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.data.difference import Difference
 from hfcount.data.places import Place, places
@@ -22,6 +22,9 @@ from hfcount.formats.samples import Piece
 from hfcount.inspection import Options
 from hfcount.text import printable
 from hfcount.tree.leaves import split
+
+if TYPE_CHECKING:
+    from hfcount.data.comparing import Span
 
 PAGE = 65_536
 """Bytes that are compared at either end of a tensor, where samples are."""
@@ -83,22 +86,14 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         sides = _local(a), _local(b)
     except FetchError as error:
         return Gaps(reason=str(error))
-    from hfcount.data.comparing import Span, comparable, compare_all  # which imports numpy
+    from hfcount.data.comparing import comparable, compare_all  # which imports numpy
 
-    folders = [folder for folder, _ in sides]
     found, left = _pairs((sides[0][1], sides[1][1]), matched)
     pairs = [pair for pair in found if all(comparable(one.dtype, other.dtype) for one, other in pair.parts)]
     left += len(found) - len(pairs)
     read = {pair.key for pair in pairs}
     unread = {run.dtype for pair in found if pair.key not in read for both in pair.parts for run in both}
-    spans: dict[str, tuple[Span, Span]] = {}
-    for pair in pairs:
-        for number, both in enumerate(pair.parts):
-            first, second = (
-                Span(folder / run.file, run.begin, run.end - run.begin, run.dtype, (run.elements,), run.head)
-                for folder, run in zip(folders, both, strict=True)
-            )
-            spans[f"{number} {pair.key}"] = first, second
+    spans = _spans(pairs, [folder for folder, _ in sides])
     size = sum(one.size + other.size for one, other in spans.values())
     try:
         parts = compare_all(spans, options.reading(size))
@@ -111,6 +106,21 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
     other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
     gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
     return Gaps(gaps, uncompared=left, unread=tuple(sorted(unread & BLOCKS.keys())), through=through)
+
+
+def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[Span, Span]]":
+    """Where the runs of tensors are on this machine, each by its number and the key."""
+    from hfcount.data.comparing import Span
+
+    spans: dict[str, tuple[Span, Span]] = {}
+    for pair in pairs:
+        for number, both in enumerate(pair.parts):
+            first, second = (
+                Span(folder / run.file, run.begin, run.end - run.begin, run.dtype, (run.elements,), run.head)
+                for folder, run in zip(folders, both, strict=True)
+            )
+            spans[f"{number} {pair.key}"] = first, second
+    return spans
 
 
 def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:

@@ -28,6 +28,8 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
         FetchError: it could not be read.
         ValueError: it names a local folder with a revision.
     """
+    if not named:
+        raise FetchError("BadName", "The name of the base or the target is empty. Name a folder or a repo.")
     asked = replace(
         request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None, target=None
     )
