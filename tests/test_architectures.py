@@ -44,6 +44,28 @@ def test_a_class_tells_which_of_the_architectures_of_its_type_it_is(name: str) -
         hfcount.blueprint({**values, "architectures": ["LlavaMptForCausalLM"]})
 
 
+@pytest.mark.parametrize(("name", "kind", "key"), [("mosaic_bert", "bert", {"alibi_starting_size": 512})])
+def test_a_key_tells_which_code_a_config_of_a_known_type_is_for(name: str, kind: str, key: dict[str, Any]) -> None:
+    values = {**RECORDED[name]["config"], "model_type": kind}
+    assert rows(hfcount.blueprint({**values, **key})) == RECORDED[name]["rows"] != rows(hfcount.blueprint(values))
+    with pytest.raises(UnknownArchitecture, match=f"no class of {name}"):
+        hfcount.blueprint({**values, **key, "architectures": ["BertForTokenClassification"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "named", "like"),
+    [
+        ("santacoder", "gpt2", "GPT2LMHeadCustomModel", None),
+        ("telechat", "telechat", "TeleChat2ForCausalLM", None),
+        ("lfm2", "lfm2", "Lfm2BidirectionalModel", "Lfm2Model"),
+    ],
+)
+def test_a_class_of_its_own_name_is_known(name: str, kind: str, named: str, like: str | None) -> None:
+    values = RECORDED[name]["config"]
+    found = rows(hfcount.blueprint({**values, "model_type": kind, "architectures": [named]}))
+    assert found == (rows(hfcount.blueprint({**values, "architectures": [like]})) if like else RECORDED[name]["rows"])
+
+
 def test_a_model_whose_parts_are_in_folders_says_which() -> None:
     parts = {f"{name}_cfg": {} for name in ("llm", "vision_tower", "mm_projector")}
     with pytest.raises(UnknownArchitecture, match=r"llm, vision_tower, mm_projector\. --subfolder takes one"):

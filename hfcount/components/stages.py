@@ -37,14 +37,15 @@ class Stages(Record):
         sure = c.bool("enable_confidence_head", default=True)
         return cls(read=keys.dim("n_t", len(places)), rank=keys.dim("r_m", rank), sure=sure)
 
-    def layers(self, c: Config, text: Config, layer: Layer) -> dict[str, Spec]:
+    def layers(self, c: Config, text: Config, layer: Layer, key: str = "num_nextn_predict_layers") -> dict[str, Spec]:
         """The stages as layers like `layer`, as the part `mtp`; they may have fewer experts than the model's.
 
         Args:
             c: where the keys of the stages are.
             text: the language model's config.
+            key: of how many stages there are; if it is absent, as many as layers whose states they read.
         """
-        count = c.int("num_nextn_predict_layers", default=int(self.read), minimum=1, maximum=MAX_LAYERS)
+        count = c.int(key, default=int(self.read), minimum=1, maximum=MAX_LAYERS)
         many, few = (
             c.int(f"dspark_{key}", default=0, minimum=0) for key in ("n_routed_experts", "num_experts_per_tok")
         )
@@ -60,17 +61,24 @@ class Stages(Record):
         ]
         return keys.ahead(text, ends)
 
-    def tensors(self, s: Spec, layer: Callable[[Layer], Block]) -> tuple[Node, ...]:
+    def tensors(
+        self,
+        s: Spec,
+        layer: Callable[[Layer], Block],
+        ends: tuple[str, str] = ("embed", "head"),
+        **last: Node,
+    ) -> tuple[Node, ...]:
         """The stages by number.
 
         Tensors besides the layer's: main_proj (d, n_t·d) and main_norm (d) of the first; norm (d), markov_head.embed
-        and markov_head.head (|V|, r_m) and confidence_head.proj (1, d + r_m) of the last.
+        and markov_head.head (|V|, r_m), by the names in `ends`, confidence_head.proj (1, d + r_m) and those that
+        `last` has of the last.
         """
         d = s.hidden
         entrance = block(main_proj=Linear(self.read * d, d), main_norm=rms_norm(d))
-        markov = block(embed=embedding(s.vocab, self.rank), head=Linear(self.rank, s.vocab))
+        markov = Block(dict(zip(ends, (embedding(s.vocab, self.rank), Linear(self.rank, s.vocab)), strict=True)))
         sure = block(proj=Linear(d + self.rank, 1)) if self.sure else None
-        end = block(norm=rms_norm(d), markov_head=markov, confidence_head=sure)
+        end = block(norm=rms_norm(d), markov_head=markov, confidence_head=sure, **last)
 
         def stage(one: Layer) -> Block:
             first = entrance.children if one.first else {}

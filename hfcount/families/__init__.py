@@ -114,6 +114,8 @@ def _told_by_keys(c: Config, model_type: str) -> str:
         return "llama_eagle3"  # as the code of EAGLE writes it, under the target's class
     if model_type == "xlm-roberta" and c.value("position_embedding_type") == "rotary":
         return "jina_xlm_roberta"
+    if model_type == "bert" and c.given("alibi_starting_size"):
+        return "mosaic_bert"
     return model_type
 
 

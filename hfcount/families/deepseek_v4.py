@@ -1,18 +1,23 @@
 """DeepSeek-V4: several residual streams, attention to compressed tokens, experts chosen by hash in the first layers."""
 
+from collections.abc import Mapping
+
 from hfcount import keys
 from hfcount.components.compressed import compressed
+from hfcount.components.stages import BESIDE, Stages
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.conversions import W_EXPERTS
 from hfcount.parts.ffn import correction_bias, experts
-from hfcount.parts.streams import mixer, streamed
+from hfcount.parts.streams import joining, mixer, streamed
 from hfcount.spec import GQA, Layer, Layers, MoE, Record, Sizes, Spec, size
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
-MODEL_TYPES = ("deepseek_v4", "deepseek_ref")  # transformers 5.23: modeling_deepseek_v4.py
-IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters")
+# transformers 5.23: modeling_deepseek_v4.py
+# and, for what predicts further tokens, mtp.py and dspark.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("deepseek_v4", "deepseek_ref")
+IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", *BESIDE)
 # DeepSeek's own names in its fourth version.
 SPELLINGS = {
     r"\.attn\.": ".self_attn.",
@@ -51,6 +56,7 @@ class DeepseekV4(Sizes):
     index_n_heads: int = size()
     index_head_dim: int = size()
     num_experts_per_tok: int = size()
+    stages: Stages | None
 
 
 class DeepseekV4Layer(Record):
@@ -70,7 +76,8 @@ class DeepseekV4Layer(Record):
 def spec(c: Config) -> Spec[DeepseekV4]:
     heads, groups = c.int("num_attention_heads"), c.int("o_groups")
     attention = GQA(heads=heads, kv_heads=1, head_dim=c.int("head_dim"), keys_are_values=True)
-    own = DeepseekV4.read(c, o_groups=groups)
+    stages = Stages.read_from(c)
+    own = DeepseekV4.read(c, o_groups=groups, stages=stages)
     keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     ffn = ffn.replace(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
@@ -84,9 +91,19 @@ def spec(c: Config) -> Spec[DeepseekV4]:
     entries = tuple(
         kept for part, one in compressing for kept in compressed(c, attention, part, one.rate or 0, one.overlap)
     )
-    windows = keys.sliding_everywhere(c, default=128)
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows, entries=entries)
+    windows, heads_known = keys.sliding_everywhere(c, default=128), ("ForCausalLM", "Model")
+    plain = DeepseekV4Layer(rate=None, overlap=False, hashed=False)
+    ahead = _ahead(c, stages, Layer(mixer=attention, ffn=ffn, own=plain))
+    whole = keys.decoder_spec(c, layers, heads=heads_known, windows=windows, entries=entries, parts=ahead)
     return whole.having(own)
+
+
+def _ahead(c: Config, stages: Stages | None, layer: Layer) -> dict[str, Spec]:
+    """Layers that predict further tokens, one after the other, or DSpark's stages, which take their names."""
+    if stages:
+        return stages.layers(c, c, layer, "n_mtp_layers")
+    key = "num_nextn_predict_layers"
+    return keys.drafts(c, key, layer, default=1, announced=c.given(key))
 
 
 def _hashed(c: Config) -> list[tuple[Indices, bool]]:
@@ -135,7 +152,33 @@ def blueprint(s: Spec[DeepseekV4]) -> Block:
             **mixer("hc_ffn", d, several),
         )
 
-    return streamed(s, stack(s.layers, layer), several)
+    whole = streamed(s, stack(s.layers, layer), several)
+    if "mtp" not in s.parts:
+        return whole
+    join = joining(d, several)
+    if s.own.stages:
+        mtp: Node = s.own.stages.tensors(s, layer, ("markov_w1", "markov_w2"), **join)
+    else:
+        mtp = stack(s.stack("mtp"), lambda one: _predicting(s, layer(one), join))
+    return Block({**whole.children, "mtp": mtp})
+
+
+def _predicting(s: Spec[DeepseekV4], layer: Block, join: Mapping[str, Node]) -> Block:
+    """A layer that predicts a further token from the embedding and the streams.
+
+    Tensors besides the layer's: e_proj and h_proj (d, d), enorm, hnorm and norm (d), hc_head; copies of the model's
+    embedding and head, emb.tok_emb and head (|V|, d), which some writers leave out.
+    """
+    d, table = s.hidden, Tensor((s.vocab, s.hidden), presence="spare")
+    module = block(
+        emb=block(tok_emb=block(weight=table)),
+        e_proj=Linear(d, d),
+        h_proj=Linear(d, d),
+        enorm=rms_norm(d),
+        hnorm=rms_norm(d),
+    )
+    end = block(norm=rms_norm(d), head=block(weight=table))
+    return Block({**module.children, **layer.children, **end.children, **join}, "mtp")
 
 
 def _compressor(d: int, width: int, rate: int, overlap: bool) -> Block:

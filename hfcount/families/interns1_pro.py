@@ -3,6 +3,8 @@
 from math import ceil, log, pi
 
 from hfcount import families, keys
+from hfcount.components.time_series import IGNORED as OF_SERIES
+from hfcount.components.time_series import series_blueprint, series_spec
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, gqa, moe, network, pre_norm, swiglu
@@ -10,7 +12,10 @@ from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Layer, Record, Sizes, Spec
 from hfcount.tree.nodes import Block, block, buffer
 
-MODEL_TYPES = ("interns1_pro",)  # modeling_interns1_pro.py of internlm/Intern-S1-Pro
+# modeling_interns1_pro.py of internlm/Intern-S1-Pro
+# and, for time series, interns1_pro_time_series.py of InternLM/lmdeploy 0.16.0
+MODEL_TYPES = ("interns1_pro",)
+IGNORED = OF_SERIES
 
 # configuration_interns1_pro.py of the same.
 _ABSENT = {
@@ -42,20 +47,19 @@ _SEEN = {
 
 
 def spec(c: Config) -> Spec:
-    if c.given("ts_config"):
-        raise UnknownArchitecture(
-            f"{c.where}: Intern-S1-Pro with an encoder of time series, ts_config, is not described."
-        )
     c.part("text_config").assuming(_ABSENT)
     c.part("vision_config").assuming(_SEEN)
     text = families.part(c, "text_config", always="interns1_pro_text")
     towers = {"vision": families.part(c, "vision_config", always="interns1_pro_vision")}
+    if c.given("ts_config"):
+        towers["audio"] = families.part(c, "ts_config", always="interns1_pro_time_series")
     whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return whole.replace(tied=text.tied)  # the language model says it for the whole
 
 
 def blueprint(s: Spec) -> Block:
-    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))
+    heard = {"time_series": families.tower(s, "audio")} if "audio" in s.parts else {}
+    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"), **heard)
 
 
 class Fourier(Record):
@@ -118,4 +122,7 @@ def text_blueprint(s: Spec[Interns1ProText]) -> Block:
     return altered(base(s, layer), rotary_emb=block(sin_coef=coefficients, cos_coef=coefficients))
 
 
-PARTS = (families.Family(("interns1_pro_text",), text_spec, text_blueprint, ignored=("router_n_groups",)),)
+PARTS = (
+    families.Family(("interns1_pro_text",), text_spec, text_blueprint, ignored=("router_n_groups",)),
+    families.Family(("interns1_pro_time_series",), series_spec, series_blueprint, ignored=OF_SERIES),
+)

@@ -10,7 +10,10 @@ from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block, buffer
 
-MODEL_TYPES = ("lfm2", "lfm2_moe")  # transformers 5.23: modeling_lfm2.py, modeling_lfm2_moe.py
+# transformers 5.23: modeling_lfm2.py, modeling_lfm2_moe.py
+# and, for what sees both ways, lfm2.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("lfm2", "lfm2_moe")
+CLASSES = ("Lfm2BidirectionalModel",)
 MERGED = W_EXPERTS
 
 

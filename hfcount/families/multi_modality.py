@@ -1,4 +1,4 @@
-"""DeepSeek-VL and Janus as released: towers by name before Llama's layers (arXiv:2403.05525, arXiv:2410.13848)."""
+"""DeepSeek-VL, Janus and JanusFlow as released: towers by name before Llama's layers (arXiv:2403.05525, 2410.13848)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,6 +6,8 @@ from typing import Any
 
 from hfcount import families, keys
 from hfcount.components.sam_tower import SamTower, sam_tower
+from hfcount.components.uvit import ENTERING, LEAVING, SEEING, Flows, decoder, encoder
+from hfcount.components.uvit import IGNORED as OF_FLOWS
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import as_tower, rebased
@@ -16,10 +18,10 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer
 
 # modeling_vlm.py of deepseek-ai/Janus, siglip_vit.py of deepseek-ai/Janus, vq_model.py of deepseek-ai/Janus,
-# clip_encoder.py of deepseek-ai/DeepSeek-VL, sam.py of deepseek-ai/DeepSeek-VL
+# uvit.py of deepseek-ai/Janus, clip_encoder.py of deepseek-ai/DeepSeek-VL, sam.py of deepseek-ai/DeepSeek-VL
 MODEL_TYPES = ("multi_modality",)
 CLASSES = ("MultiModalityCausalLM",)
-IGNORED = ("freeze_high", "freeze_low", "pixel_mean", "pixel_std", "select_layer")
+IGNORED = ("freeze_high", "freeze_low", "pixel_mean", "pixel_std", "select_layer", *OF_FLOWS)
 
 # The towers that the implementation builds by these names, whatever else the config says of them.
 _SIGLIP: dict[str, tuple[int, int, int, int, float]] = {
@@ -27,6 +29,7 @@ _SIGLIP: dict[str, tuple[int, int, int, int, float]] = {
     "siglip_so400m_patch14_224": (14, 1152, 27, 16, 3.7362),
     "siglip_so400m_patch14_384": (14, 1152, 27, 16, 3.7362),
 }
+_SMALLER = {"siglip_large_patch16_256": _SIGLIP["siglip_large_patch16_384"]}  # known to JanusFlow alone
 _SIGLIP_ALL = {"in_chans": 3, "global_pool": "map", "class_token": False}
 _SAM: dict[str, tuple[int, int, int, list[int], tuple[int, ...]]] = {
     "sam_vit_b": (768, 12, 12, [2, 5, 8, 11], ()),
@@ -122,11 +125,10 @@ class MultiModality(Sizes):
     drawing: Drawing | None
 
 
-def spec(c: Config) -> Spec[MultiModality]:
-    if c.given("vision_und_enc_config"):
-        said = "vision_und_enc_config is of code that draws by flows, which is not described."
-        raise c.error("not-described", said, "vision_und_enc_config")
+def spec(c: Config) -> Spec[MultiModality | Flows]:
     text, draws = families.part(c, "language_config", "llama"), any(map(c.given, _DRAWING))
+    if c.given(SEEING):
+        return _flowing(c, text)
     seen = c.part("vision_config")
     kind = seen.choice("cls", ("CLIPVisionTower",) if draws else ("CLIPVisionTower", _HYBRID))
     params, norms = seen.part("params"), tuple[int, ...]()
@@ -142,8 +144,11 @@ def spec(c: Config) -> Spec[MultiModality]:
     return keys.composite(c, text, towers, key="language_config", heads=heads).replace(tied=text.tied).having(own)
 
 
-def blueprint(s: Spec[MultiModality]) -> Block:
+def blueprint(s: Spec[MultiModality | Flows]) -> Block:
     of = s.own
+    if isinstance(of, Flows):
+        tower = as_tower(block(vision_tower=_seeing(s.part("vision"))), "vision")
+        return block(**of.tensors(tower), language_model=rebased(families.tree(s.part("text")), "language_model"))
     seen = {name: block(vision_tower=_seeing(one)) for name, one in s.parts.items() if name != "text"}
     towers = seen.get("vision")
     if of.norms:
@@ -157,6 +162,16 @@ def blueprint(s: Spec[MultiModality]) -> Block:
         **(of.drawing.tensors() if of.drawing else {}),
         language_model=rebased(families.tree(s.part("text")), "language_model"),
     )
+
+
+def _flowing(c: Config, text: Spec) -> Spec[MultiModality | Flows]:
+    into, out = _params(c.part(ENTERING), "ShallowUViTEncoder"), _params(c.part(LEAVING), "ShallowUViTDecoder")
+    own = Flows.read(c, encoder=encoder(into), decoder=decoder(out))
+    seen = _tower(_params(c.part(SEEING), "CLIPVisionTower"), (*_SIGLIP, *_SMALLER))
+    own.compare(c, text, seen)
+    heads = keys.named(ModalityCausalLM="causal_lm")
+    whole = keys.composite(c, text, {"vision": seen}, key="language_config", heads=heads)
+    return whole.replace(tied=text.tied).having(own)
 
 
 def _seeing(s: Spec) -> Node:
@@ -201,7 +216,7 @@ def _tower(c: Config, names: Sequence[str]) -> Spec:
         usual = c.part(name, defaults={**sizes, "global_attn_indexes": everywhere})
         found = sam_tower(usual.varied("", size, c.source("image_size")))
         return found.having(Downsampled(tower=found.own, widths=halves))
-    side, width, depth, heads, ratio = _SIGLIP[name]
+    side, width, depth, heads, ratio = (_SIGLIP | _SMALLER)[name]
     last = c.int("select_layer", default=-2, minimum=-MAX_LAYERS, maximum=MAX_LAYERS)
     depth = min(depth, last if last > 0 else depth + int(last) + 1)
     if depth < 0:

@@ -6,7 +6,9 @@ from hfcount.parts import embedding, pre_norm, rms_norm, stack, with_head
 from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("telechat",)  # modeling_telechat.py of Tele-AI/TeleChat-12B
+# modeling_telechat.py of Tele-AI/TeleChat-12B, telechat2.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("telechat",)
+CLASSES = ("TeleChat2ForCausalLM",)
 IGNORED = ("flash_attn", "masked_softmax_fusion", "offset_alibi", "skip_bias_add", "training_seqlen")
 
 

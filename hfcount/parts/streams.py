@@ -21,6 +21,11 @@ def streams(d: int, several: int) -> Block:
     return block("other", hc_fn=Tensor((several, several * d)), hc_base=Tensor((several,)), hc_scale=Tensor((1,)))
 
 
+def joining(d: int, several: int) -> dict[str, Node]:
+    """The same by the names of the first release: hc_head_fn, hc_head_base and hc_head_scale."""
+    return {f"hc_head_{name.removeprefix('hc_')}": one for name, one in streams(d, several).children.items()}
+
+
 def streamed(s: Spec, layers: tuple[Node, ...], several: int) -> Block:
     """A decoder of m residual streams with its head, called head; a base model has the names of the first release.
 
@@ -29,7 +34,6 @@ def streamed(s: Spec, layers: tuple[Node, ...], several: int) -> Block:
     """
     table, norm, join = embedding(s.vocab, s.hidden), rms_norm(s.hidden), streams(s.hidden, several)
     if s.head == "base":
-        loose = {f"hc_head_{name.removeprefix('hc_')}": one for name, one in join.children.items()}
-        return block(embed=table, layers=layers, norm=norm, **loose)
+        return block(embed=table, layers=layers, norm=norm, **joining(s.hidden, several))
     body = block(embed_tokens=table, layers=layers, norm=norm, hc_head=join)
     return block(model=body, head=lm_head(s, "model.embed_tokens.weight"))
