@@ -85,7 +85,7 @@ class Config(Tracked):
         word = self.str(name, default=default)
         if word not in known:
             *some, last = known
-            needed = f"{', '.join(some)} or {last}"
+            needed = " or ".join(filter(None, (", ".join(some), last)))
             raise self.error("unknown-kind", f"{name} is {shown(word)}, and must be {needed}.", name, observed=word)
         return word
 
