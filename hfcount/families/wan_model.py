@@ -12,7 +12,7 @@ from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-# wan/modules/model.py of Wan-Video/Wan2.1 and of Wan-Video/Wan2.2
+# model.py of Wan-Video/Wan2.1 and of Wan-Video/Wan2.2, in wan/modules
 MODEL_TYPES = ("WanModel",)
 IGNORED = ("text_len", "window_size")
 
