@@ -188,6 +188,19 @@ def test_the_class_stands_for_a_model_type() -> None:
     assert hfcount.blueprint(named).spec.family == "AutoencoderKL"
 
 
+_WAN = {"_class_name": "WanModel", "_diffusers_version": "0.30.0", "dim": 24, "num_heads": 2, "num_layers": 1}
+
+
+def test_a_class_may_have_a_model_type_among_its_arguments(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({**_WAN, "model_type": "flf2v"}))
+    report, without = hfcount.verify(tmp_path, depth="config"), hfcount.blueprint(_WAN)
+    assert report.parameters is not None
+    assert report.parameters.total == hfcount.blueprint({**_WAN, "model_type": "flf2v"}).total > without.total
+    assert not report.findings
+    with pytest.raises(UnknownArchitecture, match="nothing in the config tells which"):
+        hfcount.blueprint({**_WAN, "model_type": "i2v"})
+
+
 def test_a_patch_with_too_few_sides_renames_nothing() -> None:
     blueprint = hfcount.blueprint({"model_type": "SanaVideoTransformer3DModel", "patch_size": [1, 2]})
     assert blueprint.problems

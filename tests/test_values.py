@@ -193,6 +193,16 @@ def test_a_type_that_transformers_does_not_have_is_not_judged() -> None:
     assert refused({"model_type": "none such", "use_cache": "yes", "id2label": 3}) == []
 
 
+@pytest.mark.parametrize(("whole", "part"), [(True, True), (True, False), (False, True)])
+def test_a_part_that_the_repos_own_code_has_a_class_for_is_not_judged(whole: bool, part: bool) -> None:
+    own = {"auto_map": {"AutoConfig": "own.Config"}}
+    known = config("kimi_k3")
+    text = {**known["text_config"], "model_type": "kimi_linear", "hidden_act": "own", **(own if part else {})}
+    values = {**known, "text_config": text, **(own if whole else {})}
+    problems = hfcount.blueprint(values).problems
+    assert [one.key for one in problems] == ([] if whole and part else ["text_config.hidden_act"])
+
+
 def test_what_is_said() -> None:
     (problem,) = hfcount.blueprint(config("llama", max_position_embeddings="2048")).problems
     assert (problem.code, problem.key, problem.observed) == ("HF110", "max_position_embeddings", "2048")

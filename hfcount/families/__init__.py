@@ -110,6 +110,8 @@ def _told_by_keys(c: Config, model_type: str) -> str:
         return "timm" if by_timm(c) else class_of_diffusers(c) or of_speculators(c)
     if c.nested:
         return model_type
+    if c.given("_class_name") and find(model_type) is None:
+        return class_of_diffusers(c) or model_type  # a class of diffusers may have a model_type among its arguments
     if model_type == "llama" and c.given("draft_vocab_size"):
         return "llama_eagle3"  # as the code of EAGLE writes it, under the target's class
     if model_type == "xlm-roberta" and c.value("position_embedding_type") == "rotary":

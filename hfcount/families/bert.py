@@ -8,6 +8,8 @@ from hfcount.tree.nodes import Block
 
 # transformers 5.23: modeling_bert.py, modeling_align.py, modeling_bridgetower.py, modeling_chinese_clip.py
 MODEL_TYPES = ("bert", "align_text_model", "bridgetower_text_model", "chinese_clip_text_model")
+# Of the pooler of a first implementation in TensorFlow, which none in PyTorch reads.
+IGNORED = ("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head")
 
 _HEADS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 

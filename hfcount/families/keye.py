@@ -10,7 +10,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # modeling_keye.py of Kwai-Keye/Keye-VL-8B-Preview, keye.py of vllm-project/vllm 0.33,
 # keye_vl1_5.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("Keye", "KeyeVL1_5")
-IGNORED = ("_attn_implementation_autoset", "spatial_merge_size", "temporal_patch_size", "tokens_per_second")
+IGNORED = ("spatial_merge_size", "temporal_patch_size", "tokens_per_second")
 
 # KeyeTextConfig and KeyeVisionConfig, where they mean by absent keys what Qwen3's and SigLIP's classes do not.
 _ABSENT = {

@@ -11,7 +11,7 @@ from hfcount.spec import Record, Spec
 from hfcount.tree.nodes import Block, Tensor, block, obsolete
 
 MODEL_TYPES = ("layoutlmv3",)  # transformers 5.23: modeling_layoutlmv3.py
-IGNORED = ("max_rel_pos", "max_rel_2d_pos")
+IGNORED = ("max_rel_pos", "max_rel_2d_pos", "second_input_size")
 
 _HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 _MANY = 10  # labels of tokens, from which on their head has two layers

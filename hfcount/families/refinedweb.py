@@ -9,6 +9,7 @@ from hfcount.tree.dims import Dim
 
 # modelling_RW.py of tiiuae/falcon-40b and of tiiuae/falcon-7b
 MODEL_TYPES = ("RefinedWeb", "RefinedWebModel")
+IGNORED = ("parallel_attn",)  # of RefinedWeb, whose layers are so in any case
 CLASSES = ("RWForCausalLM",)
 
 

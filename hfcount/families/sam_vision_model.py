@@ -7,7 +7,7 @@ from hfcount.tree.nodes import Block, block
 
 # transformers 5.23: modeling_sam.py, modeling_sam_hq.py, modeling_got_ocr2.py, modeling_slanext.py
 MODEL_TYPES = ("sam_vision_model", "sam_hq_vision_model", "got_ocr2_vision", "pp_chart2table_vision", "slanext_vision")
-IGNORED = ("num_pos_feats",)
+IGNORED = ("intermediate_size", "num_pos_feats", "projection_dim")
 
 _WRAPPED = ("sam_vision_model", "sam_hq_vision_model")  # when they stand alone
 

@@ -10,6 +10,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # diffusers 0.42.1: safety_checker.py
 MODEL_TYPES = ("StableDiffusionSafetyChecker", "SafeStableDiffusionSafetyChecker")
 CLASSES = ("StableDiffusionSafetyChecker", "SafeStableDiffusionSafetyChecker")
+IGNORED = ("text_config", "text_config_dict", "vision_config_dict")  # CLIP's, of which it takes the tower alone
 SPELLINGS = {r"^vision_model\.vision_model\.": "vision_model."}
 
 _CONCEPTS, _SPECIAL = 17, 3  # whatever the config says

@@ -18,6 +18,10 @@ MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm")
 IGNORED = (
     *UNHEARD,
     "do_stable_layer_norm",
+    "freeze_feat_extract_train",
+    "mask_channel_length",
+    "mask_channel_min_space",
+    "mask_time_min_space",
     "max_bucket_distance",
     "num_clusters",
     "num_ctc_classes",

@@ -102,7 +102,8 @@ def _is_mistral(file: str, values: Mapping[str, Any]) -> bool:
 
 def _is_diffusers(file: str, values: Mapping[str, Any]) -> bool:
     del file
-    return isinstance(values.get("_class_name"), str) and not values.get("model_type")
+    own = not values.get("model_type") or "_diffusers_version" in values  # which an argument of the class may be, too
+    return isinstance(values.get("_class_name"), str) and own
 
 
 def _is_open_clip(file: str, values: Mapping[str, Any]) -> bool:

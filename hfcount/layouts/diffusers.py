@@ -12,9 +12,13 @@ from hfcount.plan import Blueprint
 
 
 def config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The config with the class as its model_type; keys that begin with `_` are the library's own."""
+    """The config with the class as its model_type, or beside it where that is an argument of the class.
+
+    Other keys that begin with `_` are the library's own.
+    """
     del where  # nothing is refused here
-    return {**{key: one for key, one in values.items() if key[:1] != "_"}, "model_type": values["_class_name"]}
+    key = "_class_name" if values.get("model_type") else "model_type"
+    return {**{name: one for name, one in values.items() if name[:1] != "_"}, key: values["_class_name"]}
 
 
 def built(config: Config) -> Blueprint:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from hfcount.errors import ConfigError
 from hfcount.mapper.readers import Moved, Rotary, Tied, moved, rotary, ties
 from hfcount.mapper.reference import version
-from hfcount.mapper.refusals import Refusal, refusals
+from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
 from hfcount.mapper.values import ABSENT, taken
@@ -85,7 +85,7 @@ class Config(Tracked):
         word = self.str(name, default=default)
         if word not in known:
             *some, last = known
-            needed = f"{', '.join(some)} or {last}"
+            needed = " or ".join(filter(None, (", ".join(some), last)))
             raise self.error("unknown-kind", f"{name} is {shown(word)}, and must be {needed}.", name, observed=word)
         return word
 
@@ -238,9 +238,9 @@ class Config(Tracked):
     @property
     def refused(self) -> tuple[ConfigError, ...]:
         """What transformers refuses in it, here and in nested configs, whether its class declares these or not."""
-        own = map(self._refused, refusals(self._values, self.kind, self._path))
         further = [part for name, part in self._parts.items() if name not in self._declared().parts]
-        return (*own, *(problem for part in further for problem in part.refused))
+        read = (part.refused for part in further if not read_by_own_code(self._values, part._values))
+        return sum(read, tuple(map(self._refused, refusals(self._values, self.kind, self._path))))
 
     def _refused(self, one: Refusal) -> ConfigError:
         key, by = printable(one.key), f"transformers {version()} refuses"

@@ -104,6 +104,11 @@ def _has_own_code(values: Mapping[str, Any]) -> bool:
     return isinstance(named, dict) and "AutoConfig" in named
 
 
+def read_by_own_code(whole: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+    """Whether the code that a repo brings for the whole reads a part by a class of its own, whatever its type."""
+    return _has_own_code(whole) and _has_own_code(part)
+
+
 def _number(value: Any) -> Any:
     """A number as transformers writes it where JSON has none, alone or in a list; any other value as it is."""
     if isinstance(value, list):
