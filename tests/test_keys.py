@@ -140,6 +140,38 @@ def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[
 
 
 @pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        (
+            "gigachat3_5",
+            {"layer_types": ["linear_attention"] * 7},
+            "layer_types and full_attention_layers name different",
+        ),
+        (
+            "NVLM_D",
+            {"vision_config": {"norm_type": "batch"}},
+            'norm_type is "batch", and must be layer_norm or rms_norm',
+        ),
+        (
+            "baichuan_m1",
+            {"num_swa_attention_heads": []},
+            "num_swa_attention_heads is a list, and must be a whole number",
+        ),
+    ],
+)
+def test_what_no_implementation_reads_is_refused(name: str, changes: Json, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        hfcount.blueprint({**_recorded(name), **changes})
+
+
+def test_without_a_number_of_experts_sarvam_has_none() -> None:
+    whole, _ = _shapes("sarvam_mla", {"num_experts": None})
+    config = {key: value for key, value in _recorded("sarvam_mla").items() if key != "num_experts"}
+    assert {one.name: one.shape for one in hfcount.blueprint(config).tensors()} == whole
+    assert not any("experts" in name for name in whole)
+
+
+@pytest.mark.parametrize(
     ("name", "task", "tensor", "rows"),
     [
         ("deit", "DeiTForImageClassificationWithTeacher", "distillation_classifier.weight", 3),
