@@ -164,6 +164,26 @@ def test_what_no_implementation_reads_is_refused(name: str, changes: Json, said:
         hfcount.blueprint({**_recorded(name), **changes})
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("llama", {"num_key_value_heads": 3}, "num_attention_heads 4 is not a multiple of num_key_value_heads 3"),
+        ("lille-130m", {"n_kv_heads": 4}, "n_head 10 is not a multiple of n_kv_heads 4"),
+        (
+            "baichuan_m1",
+            {"num_swa_key_value_heads": 3},
+            "num_swa_attention_heads 40 is not a multiple of num_swa_key_value_heads 3",
+        ),
+    ],
+)
+def test_heads_that_cannot_share_are_called_by_the_keys_that_they_were_read_from(
+    name: str, changes: Json, said: str
+) -> None:
+    (problem,) = hfcount.blueprint({**_recorded(name), **changes}).problems
+    assert said in str(problem)
+    assert f"{problem.key} " in said
+
+
 def test_without_a_number_of_experts_sarvam_has_none() -> None:
     whole, _ = _shapes("sarvam_mla", {"num_experts": None})
     config = {key: value for key, value in _recorded("sarvam_mla").items() if key != "num_experts"}
