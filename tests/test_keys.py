@@ -153,6 +153,11 @@ def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[
             'norm_type is "batch", and must be layer_norm or rms_norm',
         ),
         (
+            "nemotron_parse",
+            {"encoder": {"args": {"model": "vit_huge_patch16_224", "cpe_max_size": None, "teachers": []}}},
+            "cpe_max_size is null: a tower for images of one size is not described",
+        ),
+        (
             "baichuan_m1",
             {"num_swa_attention_heads": []},
             "num_swa_attention_heads is a list, and must be a whole number",
@@ -182,6 +187,15 @@ def test_heads_that_cannot_share_are_called_by_the_keys_that_they_were_read_from
     (problem,) = hfcount.blueprint({**_recorded(name), **changes}).problems
     assert said in str(problem)
     assert f"{problem.key} " in said
+
+
+def test_towers_of_radio_by_name_and_by_the_size_that_they_were_trained_with() -> None:
+    """RADIO's own models: 4,304 wide networks of SO400M, and the channels of input_size where in_chans is null."""
+    args = {"model": "vit_so400m_patch16_224", "in_chans": None, "input_size": [4, 224, 224], "teachers": []}
+    shapes, _ = _shapes("NemotronH_Nano_VL_V2", {"vision_config": {"patch_size": 16, "args": args}})
+    model = "vision_model.radio_model.model"
+    assert shapes[f"{model}.blocks.26.mlp.fc1.weight"] == (4304, 1152)
+    assert shapes[f"{model}.patch_generator.embedder.weight"] == (1152, 4 * 16 * 16)
 
 
 def test_without_a_number_of_experts_sarvam_has_none() -> None:
