@@ -158,6 +158,16 @@ def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[
             "cpe_max_size is null: a tower for images of one size is not described",
         ),
         (
+            "deepseek_v41",
+            {"text_config": {**_recorded("deepseek_v41")["text_config"], "engram_layer_ids": [1, 1]}},
+            "engram_layer_ids names a layer twice",
+        ),
+        (
+            "deepseek_v41",
+            {"text_config": {**_recorded("deepseek_v41")["text_config"], "compress_ratios": [-1] * 7}},
+            "compress_ratios must be 0 and more",
+        ),
+        (
             "baichuan_m1",
             {"num_swa_attention_heads": []},
             "num_swa_attention_heads is a list, and must be a whole number",
@@ -196,6 +206,15 @@ def test_towers_of_radio_by_name_and_by_the_size_that_they_were_trained_with() -
     model = "vision_model.radio_model.model"
     assert shapes[f"{model}.blocks.26.mlp.fc1.weight"] == (4304, 1152)
     assert shapes[f"{model}.patch_generator.embedder.weight"] == (1152, 4 * 16 * 16)
+
+
+def test_a_predictor_of_no_codes_has_no_books() -> None:
+    with_one, _ = _shapes("qwen3_tts_talker_code_predictor", {"num_code_groups": 1})
+    assert _shapes("qwen3_tts_talker_code_predictor", {"num_code_groups": 0}) == (with_one, ["num_code_groups"])
+    none, one = (
+        hfcount.blueprint({**_recorded("qwen3_tts_talker_code_predictor"), "num_code_groups": n}).total for n in (0, 1)
+    )
+    assert none == one
 
 
 def test_without_a_number_of_experts_sarvam_has_none() -> None:
