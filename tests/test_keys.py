@@ -140,6 +140,91 @@ def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[
 
 
 @pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        (
+            "gigachat3_5",
+            {"layer_types": ["linear_attention"] * 7},
+            "layer_types and full_attention_layers name different",
+        ),
+        (
+            "NVLM_D",
+            {"vision_config": {"norm_type": "batch"}},
+            'norm_type is "batch", and must be layer_norm or rms_norm',
+        ),
+        (
+            "nemotron_parse",
+            {"encoder": {"args": {"model": "vit_huge_patch16_224", "cpe_max_size": None, "teachers": []}}},
+            "cpe_max_size is null: a tower for images of one size is not described",
+        ),
+        (
+            "deepseek_v41",
+            {"text_config": {**_recorded("deepseek_v41")["text_config"], "engram_layer_ids": [1, 1]}},
+            "engram_layer_ids names a layer twice",
+        ),
+        (
+            "deepseek_v41",
+            {"text_config": {**_recorded("deepseek_v41")["text_config"], "compress_ratios": [-1] * 7}},
+            "compress_ratios must be 0 and more",
+        ),
+        (
+            "baichuan_m1",
+            {"num_swa_attention_heads": []},
+            "num_swa_attention_heads is a list, and must be a whole number",
+        ),
+    ],
+)
+def test_what_no_implementation_reads_is_refused(name: str, changes: Json, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        hfcount.blueprint({**_recorded(name), **changes})
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("llama", {"num_key_value_heads": 3}, "num_attention_heads 4 is not a multiple of num_key_value_heads 3"),
+        ("lille-130m", {"n_kv_heads": 4}, "n_head 10 is not a multiple of n_kv_heads 4"),
+        (
+            "baichuan_m1",
+            {"num_swa_key_value_heads": 3},
+            "num_swa_attention_heads 40 is not a multiple of num_swa_key_value_heads 3",
+        ),
+    ],
+)
+def test_heads_that_cannot_share_are_called_by_the_keys_that_they_were_read_from(
+    name: str, changes: Json, said: str
+) -> None:
+    (problem,) = hfcount.blueprint({**_recorded(name), **changes}).problems
+    assert said in str(problem)
+    assert f"{problem.key} " in said
+
+
+def test_towers_of_radio_by_name_and_by_the_size_that_they_were_trained_with() -> None:
+    """RADIO's own models: 4,304 wide networks of SO400M, and the channels of input_size where in_chans is null."""
+    args = {"model": "vit_so400m_patch16_224", "in_chans": None, "input_size": [4, 224, 224], "teachers": []}
+    shapes, _ = _shapes("NemotronH_Nano_VL_V2", {"vision_config": {"patch_size": 16, "args": args}})
+    model = "vision_model.radio_model.model"
+    assert shapes[f"{model}.blocks.26.mlp.fc1.weight"] == (4304, 1152)
+    assert shapes[f"{model}.patch_generator.embedder.weight"] == (1152, 4 * 16 * 16)
+
+
+def test_a_predictor_of_no_codes_has_no_books() -> None:
+    with_one, _ = _shapes("qwen3_tts_talker_code_predictor", {"num_code_groups": 1})
+    assert _shapes("qwen3_tts_talker_code_predictor", {"num_code_groups": 0}) == (with_one, ["num_code_groups"])
+    none, one = (
+        hfcount.blueprint({**_recorded("qwen3_tts_talker_code_predictor"), "num_code_groups": n}).total for n in (0, 1)
+    )
+    assert none == one
+
+
+def test_without_a_number_of_experts_sarvam_has_none() -> None:
+    whole, _ = _shapes("sarvam_mla", {"num_experts": None})
+    config = {key: value for key, value in _recorded("sarvam_mla").items() if key != "num_experts"}
+    assert {one.name: one.shape for one in hfcount.blueprint(config).tensors()} == whole
+    assert not any("experts" in name for name in whole)
+
+
+@pytest.mark.parametrize(
     ("name", "task", "tensor", "rows"),
     [
         ("deit", "DeiTForImageClassificationWithTeacher", "distillation_classifier.weight", 3),

@@ -13,6 +13,7 @@ from loopback import Hub
 import hfcount
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.layouts import mistral
+from hfcount.serving.cost import cost
 
 WHERE = "params.json"
 VISION: dict[str, Any] = {
@@ -50,6 +51,18 @@ def test_a_text_model() -> None:
     feed_forward = {f"layers.N.feed_forward.{name}": (20, 12) for name in ("w1", "w3")}
     expected = around | norms | attention | feed_forward | {"layers.N.feed_forward.w2": (12, 20)}
     assert _shapes(PARAMS) == {f"{name}.weight": shape for name, shape in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("window", "kept"), [(None, [(3, None)]), (8, [(3, 8)]), ([None, 8, 8], [(2, 8), (1, None)]), ([None], [(3, None)])]
+)
+@pytest.mark.parametrize("around", [{}, {"multimodal": heard()}], ids=["text", "speech"])
+def test_windows_are_those_of_all_layers_or_of_each_in_a_period(
+    window: object, kept: list[tuple[int, int | None]], around: dict[str, Any]
+) -> None:
+    found = cost(mistral.blueprint({**PARAMS, **around, "sliding_window": window}, WHERE)).kept
+    assert [(part.layers, part.window) for part in found] == kept
+    assert _shapes({**PARAMS, "sliding_window": window}) == _shapes(PARAMS)
 
 
 @pytest.mark.parametrize(
@@ -195,6 +208,12 @@ def test_a_tied_head_is_not_stored() -> None:
         ({"multimodal": heard(n_kv_heads=1)}, UnknownArchitecture, "n_kv_heads 1 of encoder_args"),
         ({"multimodal": heard(hidden_dim=15)}, UnknownArchitecture, "a projection of 2 frames"),
         ({"multimodal": heard(dim="8")}, ConfigError, '"8" for dim'),
+        ({"sliding_window": [None, 8]}, ConfigError, "sliding_window lists 2 windows for 3 layers"),
+        ({"sliding_window": [8, 8, 9]}, ConfigError, "all that are not null must be alike"),
+        ({"sliding_window": "8"}, ConfigError, '"8" for sliding_window'),
+        ({"sliding_window": [None, 8, 8], "moe": EXPERTS}, UnknownArchitecture, "not described beside moe"),
+        ({"n_layers": 2**62, "sliding_window": [None, 8]}, ConfigError, "100,000 at most"),
+        ({"tied_embeddings": "yes"}, ConfigError, '"yes" for tied_embeddings'),
         ({"multimodal": heard(), "tied_embeddings": True}, UnknownArchitecture, "tied_embeddings brings"),
         (LATENT | {"moe": SHARED | {"use_load_balancing_bias": True}}, UnknownArchitecture, "use_load_balancing_bias"),
         ({"moe": SHARED}, UnknownArchitecture, "num_shared_experts in moe"),

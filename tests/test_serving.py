@@ -461,6 +461,18 @@ def test_the_state_of_rwkv_7() -> None:
     assert (found.layers, found.per_token, found.state) == (values["num_hidden_layers"], 0, each)
 
 
+def test_what_a_convolution_over_values_or_within_attention_keeps() -> None:
+    """Jet-Nemotron convolves values alone; Baichuan M1 keeps the key and the value of the token before."""
+    jet = costs(recorded("jet_nemotron")).kept[0]
+    values = recorded("jet_nemotron")["efficient_attention_config"]["jet"]
+    wide = values["num_heads"] * int(values["head_dim"] * values["expand_v"])
+    assert jet.state == wide * (values["head_dim"] + values["conv_size"] - 1)
+    config = recorded("baichuan_m1")
+    for part, kind in zip(costs(config).kept, ("num_", "num_swa_"), strict=True):
+        each = config["hidden_size"] // config[f"{kind}attention_heads"]
+        assert part.state == part.per_token == 2 * config[f"{kind}key_value_heads"] * each
+
+
 def test_multiply_adds_of_what_attention_does_besides() -> None:
     """Two products make a score, with keys and with relative positions; or a head weighs two heads' values."""
     xlnet, diffllama = recorded("xlnet", mem_len=None), recorded("diffllama")

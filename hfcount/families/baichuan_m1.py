@@ -9,8 +9,6 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("baichuan_m1",)  # baichuan_m1.py of ml-explore/mlx-lm 0.32.2
 
-_KEPT = "its layers also keep the key and the value of the token before, for their convolution"
-
 
 class BaichuanM1(Sizes):
     conv_window: int
@@ -30,21 +28,21 @@ def spec(c: Config) -> Spec[BaichuanM1]:
     size = keys.extent(c, "sliding_window")
     windows = () if size is None else keys.within(near, size)
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM",), windows=windows)
-    return whole.replace(uncounted=_KEPT).having(BaichuanM1.read(c, conv_window=keys.dim("w_k", kernel)))
+    return whole.having(BaichuanM1.read(c, conv_window=keys.dim("w_k", kernel)))
 
 
 def _attention(c: Config, prefix: str) -> GQA:
-    """The heads of one kind of layer: where there is no number of its own it is that of the other kind."""
+    """The heads of one kind of layer: where their number is absent or 0 it is that of the other kind."""
 
     def number(end: str) -> int:
         own = f"{prefix}{end}"
-        return c.int(own if c.given(own) and c.value(own) else f"num_{end}")
+        return c.int(f"num_{end}") if c.int(own, default=None, minimum=0) in (None, 0) else c.int(own)
 
     heads, shared, d = number("attention_heads"), number("key_value_heads"), c.int("hidden_size")
     keys.grouped(c, heads, shared)
-    return GQA(
-        heads=heads, kv_heads=shared, head_dim=keys.divides(c, f"{prefix}attention_heads", heads, "hidden_size", d)
-    )
+    each = keys.divides(c, f"{prefix}attention_heads", heads, "hidden_size", d)
+    # The convolution reads the key and the value of the token before.
+    return GQA(heads=heads, kv_heads=shared, head_dim=each, conv_cache=2 * int(shared) * int(each))
 
 
 def blueprint(s: Spec[BaichuanM1]) -> Block:

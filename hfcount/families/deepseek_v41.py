@@ -90,6 +90,8 @@ def spec(c: Config) -> Spec[DeepseekV41]:
 def _compressing(c: Config, count: int) -> tuple[list[int], list[int], list[int]]:
     """How many tokens become one, by layer; the layers that compress tokens, and those that have an indexer."""
     ratios, sources = c.ints("compress_ratios")[:count], _listed(c, "kv_source_layer_ids", count)
+    if min(ratios, default=0) < 0:
+        raise c.error("out-of-range", "compress_ratios must be 0 and more.", "compress_ratios", "Correct it.")
     if sources and (len(ratios) < count or any(ratios[place] < 1 for place in sources)):
         raise c.error(
             "list-length", "compress_ratios must give each layer of kv_source_layer_ids a ratio.", "compress_ratios"
@@ -127,6 +129,8 @@ def _listed(c: Config, key: str, most: int) -> list[int]:
 def _engrams(c: Config, most: int) -> dict[int, Engram]:
     places, rows = c.ints("engram_layer_ids"), c.ints("engram_num_embeddings")
     _listed(c, "engram_layer_ids", most)
+    if len({*places}) < len(places):
+        raise c.error("contradiction", "engram_layer_ids names a layer twice.", "engram_layer_ids", "Name each once.")
     if len(places) != len(rows):
         raise c.unequal("engram_num_embeddings", len(rows), "engram_layer_ids", len(places))
     if not places:

@@ -78,8 +78,12 @@ def _mixers(c: Config, latent: MLA) -> list[Layers]:
     listed = not c.is_null("full_attention_layers") and c.given("full_attention_layers")
     if c.is_null("linear_attention_type"):
         return keys.uniform(Layer(mixer=latent), keys.layer_count(c))
+    kinds = keys.kinds(c, "layer_types")
     places = keys.numbered(c, "full_attention_layers") if listed else Indices.below(0)
-    return keys.mixed(c, latent, keys.delta_net(c), [] if listed else keys.kinds(c, "layer_types"), places)
+    if listed and kinds and [place for place, kind in enumerate(kinds) if kind == "full_attention"] != [*places]:
+        said = "layer_types and full_attention_layers name different layers, and engines differ in which counts."
+        raise c.error("contradiction", said, "full_attention_layers", "Correct one of them.")
+    return keys.mixed(c, latent, keys.delta_net(c), [] if listed else kinds, places)
 
 
 def blueprint(s: Spec[GigaChat35]) -> Block:

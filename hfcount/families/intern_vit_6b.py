@@ -21,7 +21,8 @@ class InternVit6b(Sizes):
 
 def spec(c: Config) -> Spec[InternVit6b]:
     c.assuming({"num_attention_heads": 25})
-    own = InternVit6b.read(c, rms_norm=c.str("norm_type", default="layer_norm") == "rms_norm", dummies=0)
+    normed = c.choice("norm_type", ("layer_norm", "rms_norm"), default="layer_norm")
+    own = InternVit6b.read(c, rms_norm=normed == "rms_norm", dummies=0)
     return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(own)
 
 

@@ -61,7 +61,10 @@ def _linear(c: Config) -> DeltaNet:
     if not isclose(wide, exact, rel_tol=1e-5):
         said = f"expand_v makes {exact:,.3f} of a head_dim of {width:,}, which is no whole number."
         raise c.error("not-divisible", said, "expand_v", "Correct one of them.")
-    return DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=wide, kernel=c.int("conv_size"))
+    kernel = c.int("conv_size")
+    return DeltaNet(
+        key_heads=heads, value_heads=heads, key_dim=width, value_dim=wide, kernel=kernel, keys_convolved=False
+    )
 
 
 def _generator(c: Config) -> int:

@@ -112,7 +112,8 @@ def predictor_spec(c: Config) -> Spec[Predictor]:
     c = c.assuming(_PREDICTOR)
     bias = c.bool("attention_bias", default=False)
     layer = Layer(mixer=keys.attention(c, bias=bias, qk_norm=True), ffn=keys.dense(c))
-    own = Predictor.read(c, books=keys.dim("n_c", c.int("num_code_groups")) - 1)  # the first is the talker's
+    groups = keys.dim("n_c", c.int("num_code_groups"))
+    own = Predictor.read(c, books=groups - 1 if groups else 0)  # the first is the talker's
     windows = keys.sliding(c, lambda: keys.later(c, first=28)) if c.bool("use_sliding_window", default=False) else ()
     alone = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), windows=windows)
     return alone.replace(tied=False).having(own)

@@ -66,12 +66,14 @@ def _sized(c: Config, scaled: bool = True) -> Spec[Radio]:
     return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours).having(own)
 
 
-# By the names of timm: width, layers, heads.
+# By the names of timm, and of extra_timm_models.py beside hf_model.py: width, layers, heads, width of the networks.
 _NAMED = {
-    "vit_small_patch16_224": (384, 12, 6),
-    "vit_base_patch16_224": (768, 12, 12),
-    "vit_large_patch16_224": (1024, 24, 16),
-    "vit_huge_patch16_224": (1280, 32, 16),
+    "vit_small_patch16_224": (384, 12, 6, 1536),
+    "vit_base_patch16_224": (768, 12, 12, 3072),
+    "vit_large_patch16_224": (1024, 24, 16, 4096),
+    "vit_so400m_patch16_224": (1152, 27, 16, 4304),
+    "vit_huge_patch16_224": (1280, 32, 16, 5120),
+    "vit_giant_patch16_224": (1536, 40, 24, 6144),
 }
 _FURTHER = ("adaptor_names", "feature_normalizer_config", "inter_feature_normalizer_config")
 
@@ -87,14 +89,17 @@ def _trained(c: Config) -> Spec[Radio]:
     if frames > 1 and not c.bool("separate_video_embedder", default=True):
         said = "separate_video_embedder is false: one projection of images and videos is not described."
         raise c.error("not-described", said, "separate_video_embedder")
-    width, depth, heads = _NAMED[name]
+    if args.is_null("cpe_max_size"):
+        said = "cpe_max_size is null: a tower for images of one size is not described."
+        raise args.error("not-described", said, "cpe_max_size")
+    width, depth, heads, wide = _NAMED[name]
     tokens, learned = _teachers(args)
     usual = {
         "hidden_size": width,
         "num_hidden_layers": depth,
         "num_attention_heads": heads,
-        "mlp_ratio": 4,
-        "num_channels": int(args.int("in_chans", default=_COLOURS)),
+        "mlp_ratio": wide / width,
+        "num_channels": _channels(args),
         "max_img_size": round(args.int("cpe_max_size", default=2048) / side) * int(side),
         "num_cls_tokens": tokens,
         "num_registers": 0,  # added below
@@ -111,6 +116,13 @@ def _check_plain(c: Config, names: tuple[str, ...]) -> None:
     for key in names:
         if c.value(key):
             raise c.error("not-described", f"{key} asks for parts that are not described.", key)
+
+
+def _channels(args: Config) -> int:
+    """The channels of an image: in_chans or, where that is null, the first of input_size."""
+    sizes = args.ints("input_size")
+    usual = sizes[0] if sizes else _COLOURS
+    return int(args.int("in_chans", default=usual))
 
 
 def _registers(args: Config, tokens: int) -> int:

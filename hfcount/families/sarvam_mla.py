@@ -20,7 +20,7 @@ class SarvamMla(Sizes):
 def spec(c: Config) -> Spec[SarvamMla]:
     c = c.assuming({"intermediate_size": 16384, "num_shared_experts": 1, "q_lora_rank": None})
     mixer, own = keys.mla(c).replace(bias=False), SarvamMla.read(c)
-    if c.is_null("num_experts"):
+    if not c.given("num_experts"):
         layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), keys.layer_count(c))
         return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(own)
     every = Indices.below(keys.layer_count(c))

@@ -6,6 +6,7 @@ from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import UNSAID, Config
 from hfcount.spec import GQA, MLA
+from hfcount.tree.dims import origin
 
 Indivisible = Literal["run", "built", "refused"]
 """What an implementation does with a width that its heads do not divide: it rounds theirs down, and the model is run;
@@ -76,12 +77,18 @@ def _settle(c: Config, indivisible: Indivisible, said: str, key: str, fix: str) 
         c.cannot_run("not-divisible", said, key, fix)
 
 
-def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
-    """Notes heads that cannot share keys and values evenly; `prefix` begins the names of both keys."""
+def grouped(c: Config, heads: int, kv_heads: int) -> None:
+    """Notes heads that cannot share keys and values evenly, by the keys that their numbers were read from."""
     if heads % kv_heads:
-        own, shared = f"{prefix}num_attention_heads", f"{prefix}num_key_value_heads"
+        own, shared = _key(heads, "num_attention_heads"), _key(kv_heads, "num_key_value_heads")
         said = f"{own} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
         c.cannot_run("not-divisible", said, shared, "Correct one of them.")
+
+
+def _key(number: int, usual: str) -> str:
+    """The key, within its own object, that a number was read from; `usual` if it was made of others."""
+    found = origin(number).partition(",")[0].rpartition(".")[2]
+    return found if found.isidentifier() else usual
 
 
 def multi_head(
@@ -151,5 +158,5 @@ def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
 def prefixed_attention(c: Config, prefix: str) -> GQA:
     """Attention with normalised queries and keys, read from config keys that begin with `prefix`."""
     heads, kv_heads = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}num_key_value_heads")
-    grouped(c, heads, kv_heads, prefix)
+    grouped(c, heads, kv_heads)
     return GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int(f"{prefix}head_dim"), qk_norm=True)

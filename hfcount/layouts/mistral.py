@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.building import build
-from hfcount.errors import UnknownArchitecture
+from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.layouts import voxtral
-from hfcount.layouts.params import known, size
+from hfcount.layouts.params import known, size, truth
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
@@ -158,8 +158,9 @@ def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     known(params, "params", (*_TEXT, *_NEUTRAL, *_LATENT), where)
     packed = _packed(params.get("quantization"), where)
     text: dict[str, Any] = {new: size(params, key, where) for key, new in _TEXT.items()}
-    text |= {"tie_word_embeddings": params.get("tied_embeddings") is True, "sliding_window": None}
+    text |= {"tie_word_embeddings": truth(params, "tied_embeddings", where), "sliding_window": None}
     text |= _experts(params, where) | packed
+    text |= {} if text["model_type"] == "deepseek_v3" else _windows(params, text, where)
     vision, heard = params.get("vision_encoder"), params.get("multimodal")
     if heard is not None:
         return voxtral.config(text, known(heard, "multimodal", ("whisper_model_args",), where), where)
@@ -168,7 +169,32 @@ def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     return _seeing(text, known(vision, "vision_encoder", (*_VISION, *_AROUND), where), where)
 
 
-_CLASSES = {"mistral": "MistralForCausalLM", "mixtral": "MixtralForCausalLM", "deepseek_v3": "DeepseekV3ForCausalLM"}
+_CLASSES = {
+    "mistral": "MistralForCausalLM",
+    "ministral": "MinistralForCausalLM",
+    "mixtral": "MixtralForCausalLM",
+    "deepseek_v3": "DeepseekV3ForCausalLM",
+}
+_MOST = 100_000  # layers whose windows are listed
+
+
+def _windows(params: Mapping[str, Any], text: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A window for all layers, or a list for those of a period, which is null where a layer sees everything."""
+    given = params.get("sliding_window")
+    if not isinstance(given, list):
+        return {"sliding_window": size(params, "sliding_window", where, least=0) or None} if given is not None else {}
+    layers = int(text["num_hidden_layers"])
+    sizes = [size({"sliding_window": one}, "sliding_window", where) for one in given if one is not None]
+    if not sizes:
+        return {}
+    if layers % len(given) or layers > _MOST or len({*sizes}) > 1:
+        said = f"{where}: sliding_window lists {len(given):,} windows for {layers:,} layers: their number must divide"
+        fix = f"that of the layers, which may be {_MOST:,} at most, and all that are not null must be alike."
+        raise ConfigError(f"{said} {fix}", variant="list-length", key="sliding_window")
+    if text["model_type"] != "mistral":
+        raise UnknownArchitecture(f"{where}: windows of some layers alone are not described beside moe.")
+    kinds = ["full_attention" if one is None else "sliding_attention" for one in given] * (layers // len(given))
+    return {"model_type": "ministral", "layer_types": kinds, "sliding_window": sizes[0]}
 
 
 def _packed(values: Any, where: str) -> dict[str, Any]:

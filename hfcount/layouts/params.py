@@ -42,3 +42,11 @@ def size(values: Mapping[str, Any], key: str, where: str, default: int | None = 
         said = f"{where} has {shown(value)} for {key}, and must give a positive number."
         raise ConfigError(said, variant="out-of-range", key=key)
     return value
+
+
+def truth(values: Mapping[str, Any], key: str, where: str) -> bool:
+    """Whether the key is true; absent or null it is false."""
+    value = values.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise ConfigError(f"{where} has {shown(value)} for {key}, and must give true or false.", "HF001", key=key)
+    return value is True

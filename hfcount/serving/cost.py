@@ -211,7 +211,8 @@ def _state(mixer: Mixer, hidden: int) -> tuple[int, int]:
     match mixer:
         case DeltaNet():
             matrix = mixer.value_heads * mixer.key_dim * mixer.value_dim
-            channels = 2 * mixer.key_heads * mixer.key_dim + mixer.value_heads * mixer.value_dim
+            both = 2 * mixer.key_heads * mixer.key_dim if mixer.keys_convolved else 0
+            channels = both + mixer.value_heads * mixer.value_dim
             return matrix + channels * (mixer.kernel - 1), 3 * matrix  # read, correct by the delta, read out
         case Lightning():
             matrix = mixer.heads * mixer.head_dim * mixer.head_dim

@@ -98,7 +98,8 @@ class MLA(Frozen):
 class DeltaNet(Frozen):
     """Gated linear attention with a short convolution (Gated DeltaNet and its kin).
 
-    Each of `key_heads` has `key_dim` elements of queries and of keys, each of `value_heads` `value_dim` of values.
+    Each of `key_heads` has `key_dim` elements of queries and of keys, each of `value_heads` `value_dim` of values. The
+    convolution is over all three or, without `keys_convolved`, over the values alone.
     """
 
     key_heads: Annotated[int, symbol("l_k")]
@@ -106,6 +107,7 @@ class DeltaNet(Frozen):
     key_dim: Annotated[int, symbol("l_dk")]
     value_dim: Annotated[int, symbol("l_dv")]
     kernel: Annotated[int, symbol("w")]
+    keys_convolved: bool = True
 
 
 class Lightning(Frozen):
