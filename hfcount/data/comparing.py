@@ -182,8 +182,7 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     count = int(np.count_nonzero(apart))
     difference.differing += count
     if count and not (all(difference.unrounded) and difference.far and difference.normal):
-        some = apart if apart.size == x.size else slice(None)
-        _explained(difference, a, b, x[some], y[some])
+        _explained(difference, a, b, (x, y), apart if apart.size == x.size else slice(None))
     gap = y - x
     largest, squares = _squares(gap)
     if not isfinite(largest):
@@ -200,14 +199,15 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     difference.based += x.size
 
 
-def _explained(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers) -> None:
-    """Looks whether rounding makes what differs; what is known to differ by more is not looked at again."""
+def _explained(difference: Difference, a: Span, b: Span, values: tuple[Numbers, Numbers], apart: Flags | slice) -> None:
+    """Looks whether rounding makes what differs, and on the way all else; what differs by more is known once."""
     if a.dtype not in FLOATS or b.dtype not in FLOATS or a.dtype == "C64":
         difference.changed()
         return
-    ways = enumerate(("", *THROUGH))
-    known = difference.unrounded
-    difference.unrounded = tuple(known[way] or _unlike(dtype, a, b, x, y) for way, dtype in ways)
+    x, y = values[0][apart], values[1][apart]
+    at_once, *known = difference.unrounded
+    ways = [past or _unlike(dtype, a, b, *values) for past, dtype in zip(known, THROUGH, strict=True)]
+    difference.unrounded = at_once or _unlike("", a, b, x, y), *ways
     if a.dtype == b.dtype:
         difference.far = difference.normal = True
     elif not (difference.far and difference.normal):
@@ -220,7 +220,8 @@ def _unlike(way: str, a: Span, b: Span, x: Numbers, y: Numbers) -> bool:
     """Whether some values are others than A's in B's dtype, by way of another one."""
     if a.dtype in (way, b.dtype) and way in ("", a.dtype):
         return True
-    return bool((rounded(b.dtype, rounded(way, x) if way else x) != y).any())
+    expected = rounded(b.dtype, rounded(way, x) if way else x)
+    return bool((expected != y).any()) or (a.dtype == b.dtype and bool((np.signbit(expected) != np.signbit(y)).any()))
 
 
 def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:

@@ -13,11 +13,13 @@ from hfcount.diffing.pieces import ConfigKey, Side, TensorPair
 from hfcount.diffing.text import (
     ARROW,
     EFFECTS,
+    OTHERS,
     TITLES,
     differences,
     expected,
     lists,
     named,
+    other_rows,
     side_line,
     value,
     value_line,
@@ -79,6 +81,8 @@ def _sections(diff: Diff, width: int) -> Iterator[list[RenderableType]]:
     if diff.values and diff.values.components:
         values = [value_line(row) for row in diff.values.components]
         yield [Text("Values, by component", "bold"), *_listed(values)]
+        if others := other_rows(diff.values):
+            yield [Text(OTHERS, "bold"), *_listed(others)]
 
 
 def _keys(rows: Sequence[ConfigKey]) -> Iterator[RenderableType]:

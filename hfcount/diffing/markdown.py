@@ -3,7 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from hfcount.diffing.model import Diff
-from hfcount.diffing.text import EFFECTS, TITLES, expected, key_row, line, lists, side_facts, value_line
+from hfcount.diffing.text import (
+    EFFECTS,
+    OTHERS,
+    TITLES,
+    expected,
+    key_row,
+    line,
+    lists,
+    other_rows,
+    side_facts,
+    value_line,
+)
 from hfcount.reporters.markdown import code, escape
 from hfcount.reporters.text import inert
 from hfcount.text import plural
@@ -40,6 +51,7 @@ def _lines(diff: Diff) -> Iterator[str]:
             yield from _listed(title, getattr(diff.files, name))
     if diff.values:
         yield from _listed("Values, by component", [value_line(row) for row in diff.values.components])
+        yield from _listed(OTHERS, other_rows(diff.values))
     yield from (f"\n{escape(note)}" for note in diff.notes)
     for name, part in (diff.parts or {}).items():
         yield f"\n#### {escape(name)}\n"

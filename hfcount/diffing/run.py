@@ -68,8 +68,11 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
         one if isinstance(one, HfcountError) else listing.listed(one, there)
         for one, there in zip((a, b), contents, strict=True)
     )
+    how = options.of_headers
+    if wanted.sample and how.depth == "auto":  # an index does not say where tensors are
+        how = how._replace(depth="headers")
     with ExitStack() as both:
-        one, other = (both.enter_context(looked(request, options.of_headers, wanted.part)) for request in sides)
+        one, other = (both.enter_context(looked(request, how, wanted.part)) for request in sides)
         if one.pipeline or other.pipeline:
             return pipelines.diff(one, other, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)))
         return _differing(one, other, files, options, wanted)

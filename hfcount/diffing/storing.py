@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hfcount.diffing.compared import Compared
-from hfcount.diffing.contents import is_rounded
+from hfcount.diffing.contents import has_others, is_rounded
 from hfcount.diffing.matching import Matched
 from hfcount.diffing.pieces import Relation
 from hfcount.storage.dtypes import FLOATING, INTEGERS
@@ -31,36 +31,40 @@ def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
     packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
     casts = pairs - packed
     schemes = c.packing
+    is_a, unknown = c.values is None or is_rounded(c.values), c.values is None or not has_others(c.values)
     if any(schemes) and schemes[0] != schemes[1]:
-        yield _packed(schemes, packed)
+        yield _packed(schemes, packed, unknown)
     elif packed:
-        yield _typed(packed)
+        yield _typed(packed, unknown)
     if casts:
-        is_a = c.values is None or is_rounded(c.values)
         yield _cast(
             casts, len(matched.both), "is otherwise cast" if any(schemes) else "is A cast" if is_a else "is cast"
         )
 
 
-def _packed(schemes: tuple[str, str], packed: Pairs) -> Relation:
-    """Weights of another scheme, or of one on one side alone."""
+def _packed(schemes: tuple[str, str], packed: Pairs, is_a: bool) -> Relation:
+    """Weights of another scheme, or of one on one side alone; `is_a`: whether no other values are known of."""
     a, b = schemes
     if a and b:
         return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
     if a:
-        return Relation(kind="dequantised", text=f"is A with its {a} weights unpacked")
+        text = f"is A with its {a} weights unpacked" if is_a else f"is not packed, and A is with {a}"
+        return Relation(kind="dequantised", text=text)
     many = sum(packed.values())
-    return Relation(kind="quantised", text=f"is A quantised: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
+    verb = "is A quantised" if is_a else "is quantised"
+    return Relation(kind="quantised", text=f"{verb}: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
 
 
-def _typed(packed: Pairs) -> Relation:
+def _typed(packed: Pairs, is_a: bool) -> Relation:
     """Tensors of packed types, such as GGUF's."""
     count = sum(packed.values())
     if all(one in FLOATING for one, _ in packed):
         types = ", ".join(dict.fromkeys(other for _, other in packed))
-        return Relation(kind="quantised", text=f"is A quantised: {types}, {plural(count, 'tensor')}")
+        verb = "is A quantised" if is_a else "is quantised"
+        return Relation(kind="quantised", text=f"{verb}: {types}, {plural(count, 'tensor')}")
     if all(other in FLOATING for _, other in packed):
-        return Relation(kind="dequantised", text=f"is A with {plural(count, 'tensor')} unpacked")
+        text = f"{'is A with' if is_a else 'has'} {plural(count, 'tensor')} unpacked"
+        return Relation(kind="dequantised", text=text)
     said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
     return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
 

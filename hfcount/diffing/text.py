@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hfcount.diffing.model import Diff
-from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, TensorPair, ValueRow
+from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, TensorPair, ValueRow, Values
 from hfcount.text import binary, plural, printable, shown
 
 _NAMES = 3
@@ -20,6 +20,8 @@ EFFECTS: dict[Effect, str] = {
     "training": "Config keys that change training alone",
     "none": "Config keys that change nothing",
 }
+
+OTHERS = "Values that are not A's, by name"
 
 TITLES = {"differing": "Files that differ", "only_a": "Files only in A", "only_b": "Files only in B"}
 """Of lists of files, by the field."""
@@ -148,7 +150,14 @@ def value_line(row: ValueRow) -> str:
         return said
     if row.beyond and not row.largest:
         return f"{said}, in {row.share:.2%} of their elements, {row.beyond:,} NaN or infinite"
+    if not (row.beyond or row.largest):
+        return f"{said}, in {row.share:.2%} of their elements, by the sign of zeros alone"
     relative = f", {row.relative:.2%} of A's" if row.relative is not None else ""
     size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
     beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
     return f"{said}, in {row.share:.2%} of their elements{beyond}, {size}"
+
+
+def other_rows(values: Values) -> list[str]:
+    """The tensors whose values differ by more than what another dtype makes of A's, the most first."""
+    return [value_line(row) for row in values.rows if row.other]

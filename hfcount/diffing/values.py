@@ -22,6 +22,7 @@ from hfcount.formats.samples import Piece
 from hfcount.inspection import Options
 from hfcount.text import printable
 from hfcount.tree.leaves import split
+from hfcount.verifier.folding import fold
 
 PAGE = 65_536
 """Bytes that are compared at either end of a tensor, where samples are."""
@@ -228,8 +229,11 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
     rows = []
     gaps = _of_one_original(gaps, matched)
     differing = {key: gap for key, gap in gaps.by_key.items() if not gap.same}
-    for name, keys in grouped(differing, lambda key: (matched.both[key][0].component, split(key)[0])):
-        rows.append(_row(name, keys, gaps, matched))
+    for name, keys in grouped(
+        differing, lambda key: (matched.both[key][0].component, gaps.by_key[key].other, split(key)[0])
+    ):
+        names = fold(dict.fromkeys(matched.both[key][0].name for key in keys))
+        rows.append(_row(names[0] if len(names) == 1 else name, keys, gaps, matched))
     components: dict[str, list[str]] = {}
     for key in gaps.by_key:
         components.setdefault(matched.both[key][0].component or "other", []).append(key)

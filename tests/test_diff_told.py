@@ -1,0 +1,215 @@
+"""What is said of two checkpoints is so: which tensors differ, how, and what files beside the weights are for."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from build import config, raw
+from loopback import Hub
+from test_diff import ADAPTER, BERT, LLAMA, MOE, SINGLE, Json, asked, told, written
+from test_diff_values import WIDE, W, saved, with_one
+
+import hfcount
+from hfcount.diffing.model import Diff
+
+__all__ = ("asked",)
+
+NORM = "model.layers.1.input_layernorm.weight"
+QUERY = "model.layers.1.self_attn.q_proj.weight"
+
+
+def data(a: Path, b: Path) -> Diff:
+    return hfcount.diff(a, b, depth="data")
+
+
+def test_tensors_of_other_values_are_named_in_every_form(tmp_path: Path) -> None:
+    a = saved(tmp_path / "a", WIDE, W)
+    found = data(a, saved(tmp_path / "b", WIDE, with_one(W, QUERY, 9.0)))
+    for text in (str(found), found.to_markdown(), found.to_html(), found.to_json()):
+        assert QUERY in text
+
+
+def test_of_two_of_a_name_the_one_that_differs_by_more_than_a_cast_is_named(tmp_path: Path) -> None:
+    a = saved(tmp_path / "a", WIDE, W, "F32")
+    found = data(a, saved(tmp_path / "b", WIDE, with_one(W, QUERY, 9.0)))
+    assert found.values
+    assert [(row.name, row.differing) for row in found.values.rows if row.other] == [(QUERY, 1)]
+
+
+def test_the_sign_of_zero_is_no_rounding(tmp_path: Path) -> None:
+    a = saved(tmp_path / "a", WIDE, with_one(W, NORM, 0.0))
+    found = data(a, saved(tmp_path / "b", WIDE, with_one(W, NORM, -0.0)))
+    assert told(found) == {"finetune"}
+    assert found.values
+    assert found.values.through is None
+    assert "by the sign of zeros alone" in str(found)
+
+
+def test_values_that_rounding_would_have_changed_as_well_tell_that_there_was_none(tmp_path: Path) -> None:
+    """F16 makes zero of both, and one of them is as it was."""
+    small = {**W, NORM: np.full_like(W[NORM], 1e-9)}
+    a = saved(tmp_path / "a", WIDE, small)
+    one, both = saved(tmp_path / "one", WIDE, with_one(small, NORM, 0.0)), {**small, NORM: np.zeros_like(W[NORM])}
+    assert told(data(a, one)) == {"finetune"}
+    assert told(data(a, saved(tmp_path / "both", WIDE, both))) == {"same-values"}
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_only_a_packed_model_of_the_same_values_is_said_to_be_a(tmp_path: Path, other: bool) -> None:
+    values = config("llama", hidden_size=64, intermediate_size=64, head_dim=16)
+    a = written(tmp_path / "a", values)
+    kept: dict[str, float | None] = {NORM: 0.5} if other else {}
+    b = written(tmp_path / "b", values, kept)
+    whole = (b / SINGLE).read_bytes()
+    end = 8 + int.from_bytes(whole[:8], "little")
+    header, body, packed = json.loads(whole[8:end]), b"", {}
+    for name, entry in header.items():
+        first, last = entry["data_offsets"]
+        parts = {name: ("BF16", entry["shape"], whole[end + first : end + last])}
+        if len(entry["shape"]) == 2:
+            rows, columns = entry["shape"]
+            scales = ("BF16", [rows, columns // 32], b"\x80\x3f" * (rows * columns // 32))
+            parts = {name: ("U32", [rows, columns // 8], bytes(rows * columns // 2))}
+            parts |= {name.replace("weight", part): scales for part in ("scales", "biases")}
+        for part, (dtype, shape, stored) in parts.items():
+            packed[part] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(stored)]}
+            body += stored
+    text = json.dumps(packed).encode()
+    (b / SINGLE).write_bytes(len(text).to_bytes(8, "little") + text + body)
+    (b / "config.json").write_bytes(raw(values | {"quantization": {"group_size": 32, "bits": 4}}))
+    found = data(a, b)
+    assert "quantised" in told(found)
+    assert ("is A quantised" in found.summary) is not other
+    assert ("is A with" in data(b, a).summary) is not other
+
+
+def test_a_whole_of_another_type_is_said_to_be_of_one(tmp_path: Path) -> None:
+    """By headers another model where nothing explains what differs, and by its type where something does."""
+    shared = LLAMA | {"head_dim": LLAMA["hidden_size"] // LLAMA["num_attention_heads"], "tie_word_embeddings": True}
+    other = written(tmp_path / "other", shared | {"model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"]})
+    found = hfcount.diff(written(tmp_path / "a", LLAMA), other)
+    assert told(found) == {"another-model"}
+    headless = {"architectures": ["RobertaForMaskedLM"], "model_type": "roberta"}
+    found = hfcount.diff(written(tmp_path / "bert", BERT), written(tmp_path / "roberta", BERT | headless))
+    assert "is of another type: roberta, and A is bert" in found.summary
+
+
+def test_a_key_that_sizes_what_b_alone_has_is_one_of_tensors(tmp_path: Path) -> None:
+    classes = {"architectures": ["BertForSequenceClassification"]}
+    names = {str(number): f"LABEL_{number}" for number in range(5)}
+    whole = BERT | classes | {"id2label": names, "label2id": {name: int(number) for number, name in names.items()}}
+    found = hfcount.diff(written(tmp_path / "a", BERT), written(tmp_path / "b", whole))
+    (row,) = (row for row in found.config if row.key == "num_labels")
+    assert (row.effect, row.tensors) == ("tensors", ("classifier.weight", "classifier.bias"))
+
+
+def test_a_merge_into_a_stack_is_told_by_its_experts(tmp_path: Path) -> None:
+    """Adapters name the stack that transformers makes of experts, and checkpoints hold each of them."""
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    settings = ADAPTER | {"target_modules": ["q_proj"], "target_parameters": ["mlp.experts.gate_up_proj"]}
+    (adapter / "adapter_config.json").write_bytes(raw(settings))
+    names = [one.name for one in hfcount.blueprint(MOE).tensors()]
+    ends = ("q_proj.weight", "gate_proj.weight", "up_proj.weight")
+    merged: dict[str, float | None] = {name: 0.25 for name in names if name.endswith(ends)}
+    a = written(tmp_path / "a", MOE)
+
+    def met(change: Mapping[str, float | None], folder: str) -> bool | None:
+        b = written(tmp_path / folder, MOE, change)
+        found = hfcount.diff(a, b, depth="data", expect="merge", adapter=adapter)
+        assert found.expectation
+        return found.expectation.met
+
+    assert met(merged, "merged") is True
+    assert met(merged | {next(name for name in names if name.endswith("down_proj.weight")): 0.25}, "more") is False
+    assert met({name: by for name, by in merged.items() if ".experts.3." not in name}, "less") is False
+
+
+def test_what_an_adapter_saves_whole_is_told_beside_its_targets(tmp_path: Path) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_bytes(raw(ADAPTER | {"modules_to_save": ["lm_head"]}))
+    names = [one.name for one in hfcount.blueprint(LLAMA).tensors()]
+    targets: dict[str, float | None] = {name: 0.25 for name in names if name.endswith("q_proj.weight")}
+    a = written(tmp_path / "a", LLAMA)
+    for more, said in (({}, "and nothing else"), ({"lm_head.weight": 0.25}, "and besides only 1 tensor")):
+        b = written(tmp_path / said, LLAMA, targets | more)
+        found = hfcount.diff(a, b, depth="data", expect="merge", adapter=adapter)
+        assert found.expectation
+        assert found.expectation.met
+        assert said in found.summary
+
+
+FILES = {
+    "tokenizer.json": "the tokenizer",
+    "vocab.txt": "the tokenizer",
+    "chat_template.jinja": "the chat template",
+    "generation_config.json": "generation",
+    "preprocessor_config.json": "what goes in",
+    "modeling_own.py": "its code",
+}
+
+
+@pytest.mark.parametrize(("file", "purpose"), FILES.items(), ids=FILES)
+def test_files_beside_the_weights_are_told_by_what_they_are_for(tmp_path: Path, file: str, purpose: str) -> None:
+    a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", LLAMA)
+    (a / file).write_bytes(b"{}")
+    lacking = f"lacks A's files for {purpose} ({file})" in hfcount.diff(a, b).summary
+    assert lacking is (purpose == "the chat template")
+    (b / file).write_bytes(b"{ }")
+    found = hfcount.diff(a, b)
+    assert f"has other files than A for {purpose} ({file})" in found.summary
+    assert (told(found), found.exit_code) == ({"same-values", "reading"}, 0)
+    (b / file).write_bytes(b"{}")
+    assert told(hfcount.diff(a, b)) == {"same-files"}
+
+
+def test_modules_of_other_settings_are_not_the_same(tmp_path: Path) -> None:
+    kinds = ("Transformer", "Pooling")
+    modules = [
+        {"idx": place, "name": str(place), "path": f"1_{kind}" * place, "type": f"sentence_transformers.models.{kind}"}
+        for place, kind in enumerate(kinds)
+    ]
+    folders = []
+    for pooling in ("cls", "mean"):
+        folder = written(tmp_path / pooling, BERT)
+        (folder / "modules.json").write_text(json.dumps(modules))
+        (folder / "1_Pooling").mkdir()
+        settings = {"word_embedding_dimension": 12, f"pooling_mode_{pooling}_tokens": True}
+        (folder / "1_Pooling" / "config.json").write_bytes(raw(settings))
+        folders.append(folder)
+    found = hfcount.diff(*folders, depth="data", expect="same")
+    assert "has other files than A for its modules (1_Pooling/config.json)" in found.summary
+    assert found.expectation
+    assert found.expectation.met is False
+    assert hfcount.diff(folders[0], folders[0], expect="same").ok
+
+
+def test_samples_of_a_sharded_repo_are_read(tmp_path: Path, hub: Hub, asked: Callable[..., Diff]) -> None:
+    """Its index says which tensors there are, and not where."""
+    a, b = (written(tmp_path / name, LLAMA) for name in "ab")
+    whole = (b / SINGLE).read_bytes()
+    end = 8 + int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8:end])
+    names = list(header)
+    files = {"model-00001-of-00002.safetensors": names[:9], "model-00002-of-00002.safetensors": names[9:]}
+    for file, own in files.items():
+        body, entries = b"", {}
+        for name in own:
+            first, last = header[name]["data_offsets"]
+            entries[name] = header[name] | {"data_offsets": [len(body), len(body) + last - first]}
+            body += whole[end + first : end + last]
+        text = json.dumps(entries).encode()
+        (b / file).write_bytes(len(text).to_bytes(8, "little") + text + body)
+    (b / SINGLE).unlink()
+    index: Json = {"metadata": {"total_size": len(whole) - end}}
+    index["weight_map"] = {name: file for file, own in files.items() for name in own}
+    (b / "model.safetensors.index.json").write_bytes(raw(index))
+    hub.publish("org/a", a)
+    hub.publish("org/b", b)
+    found = asked("org/a", "org/b", "--sample")
+    assert (found.depth, told(found)) == ("samples", {"same-values"})
+    assert found.values
+    assert found.values.tensors == len(names)
