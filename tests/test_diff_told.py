@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+import pipeline_repos
 import pytest
 from build import config, raw
 from loopback import Hub
@@ -213,3 +214,42 @@ def test_samples_of_a_sharded_repo_are_read(tmp_path: Path, hub: Hub, asked: Cal
     assert (found.depth, told(found)) == ("samples", {"same-values"})
     assert found.values
     assert found.values.tensors == len(names)
+
+
+def test_pipelines_are_told_by_their_schedulers_settings_and_parts(tmp_path: Path) -> None:
+    a = pipeline_repos.pipeline(tmp_path / "a")
+    b = pipeline_repos.pipeline(tmp_path / "b")
+    file = next((b / "scheduler").iterdir())
+    file.write_bytes(raw(json.loads(file.read_bytes()) | {"prediction_type": "v_prediction"}))
+    found = hfcount.diff(a, b)
+    assert [(row.key, row.effect) for row in found.config] == [("scheduler.prediction_type", "reading")]
+    assert "is configured otherwise (scheduler.prediction_type)" in found.summary
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        assert "scheduler.prediction_type" in text
+    (b / "tokenizer").mkdir(exist_ok=True)
+    (b / "tokenizer" / "vocab.json").write_bytes(b"{ }")
+    assert "in tokenizer has other files than A (tokenizer/vocab.json)" in hfcount.diff(a, b).summary
+
+
+def test_what_differs_in_a_part_is_named_in_every_form(tmp_path: Path) -> None:
+    a, b = pipeline_repos.pipeline(tmp_path / "a"), pipeline_repos.pipeline(tmp_path / "b")
+    (file,) = (b / "vae").glob("*.safetensors")
+    whole = bytearray(file.read_bytes())
+    header = json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])
+    whole[-1] ^= 1
+    file.write_bytes(whole)
+    last = max(header, key=lambda name: header[name]["data_offsets"][1] if name != "__metadata__" else 0)
+    found = data(a, b)
+    assert found.parts
+    assert [row.name for row in found.parts["vae"].values.rows] == [last] if found.parts["vae"].values else False
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        assert last in text
+
+
+def test_a_part_alone_is_held_against_the_one_of_its_class(tmp_path: Path) -> None:
+    a = pipeline_repos.pipeline(tmp_path / "a")
+    found = hfcount.diff(a, a / "vae")
+    assert "is held against A's part vae alone" in found.summary
+    assert (told(found), found.exit_code) == ({"part", "same-files"}, 1)
+    assert "part" in told(hfcount.diff(a / "vae", a))
+    assert told(hfcount.diff(a, written(tmp_path / "b", LLAMA))) == {"another-model"}

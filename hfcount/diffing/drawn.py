@@ -17,6 +17,7 @@ from hfcount.diffing.text import (
     TITLES,
     differences,
     expected,
+    is_apart,
     lists,
     named,
     other_rows,
@@ -25,7 +26,7 @@ from hfcount.diffing.text import (
     value_line,
 )
 from hfcount.reporters.terminal import printed, terminal
-from hfcount.text import plural
+from hfcount.text import plural, printable
 
 _ROWS = 12
 _NARROW = 70  # columns in which keys and values stand beside one another as they are
@@ -58,6 +59,12 @@ def _parts(diff: Diff, width: int) -> Iterator[RenderableType]:
     for section in _sections(diff, width - 2 * _INDENT):
         yield Text()
         yield from section
+    for name, part in (diff.parts or {}).items():
+        sections = [*_sections(part, width - 2 * _INDENT)] if is_apart(part) else []
+        for number, section in enumerate(sections):
+            yield Text()
+            yield from () if number else [Text(f"In {printable(name)}", "bold underline")]
+            yield from section
     for note in diff.notes:
         yield Text(note, "dim")
 

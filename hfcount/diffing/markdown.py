@@ -8,6 +8,7 @@ from hfcount.diffing.text import (
     OTHERS,
     TITLES,
     expected,
+    is_apart,
     key_row,
     line,
     lists,
@@ -39,6 +40,16 @@ def _lines(diff: Diff) -> Iterator[str]:
     yield from _table(
         ("", "A", "B"), [(name, _cell(name, one), _cell(name, other)) for name, one, other in side_facts(diff)]
     )
+    yield from _details(diff)
+    yield from (f"\n{escape(note)}" for note in diff.notes)
+    for name, part in (diff.parts or {}).items():
+        yield f"\n#### {escape(name)}\n"
+        yield f"{escape(part.summary)}."
+        yield from _details(part) if is_apart(part) else ()
+
+
+def _details(diff: Diff) -> Iterator[str]:
+    """What differs, list by list."""
     for effect, title in EFFECTS.items():
         rows = [key_row(row) for row in diff.config if row.effect == effect]
         if rows:
@@ -52,10 +63,6 @@ def _lines(diff: Diff) -> Iterator[str]:
     if diff.values:
         yield from _listed("Values, by component", [value_line(row) for row in diff.values.components])
         yield from _listed(OTHERS, other_rows(diff.values))
-    yield from (f"\n{escape(note)}" for note in diff.notes)
-    for name, part in (diff.parts or {}).items():
-        yield f"\n#### {escape(name)}\n"
-        yield f"{escape(part.summary)}."
 
 
 def _listed(title: str, rows: Sequence[str]) -> Iterator[str]:

@@ -74,7 +74,7 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     with ExitStack() as both:
         one, other = (both.enter_context(looked(request, how, wanted.part)) for request in sides)
         if one.pipeline or other.pipeline:
-            return pipelines.diff(one, other, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)))
+            return pipelines.diff(one, other, files, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)))
         return _differing(one, other, files, options, wanted)
 
 

@@ -161,3 +161,8 @@ def value_line(row: ValueRow) -> str:
 def other_rows(values: Values) -> list[str]:
     """The tensors whose values differ by more than what another dtype makes of A's, the most first."""
     return [value_line(row) for row in values.rows if row.other]
+
+
+def is_apart(part: Diff) -> bool:
+    """Whether something of a part of a pipeline differs."""
+    return any(one.kind not in ("same-files", "same-values") for one in part.relations)
