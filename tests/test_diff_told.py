@@ -253,3 +253,50 @@ def test_a_part_alone_is_held_against_the_one_of_its_class(tmp_path: Path) -> No
     assert (told(found), found.exit_code) == ({"part", "same-files"}, 1)
     assert "part" in told(hfcount.diff(a / "vae", a))
     assert told(hfcount.diff(a, written(tmp_path / "b", LLAMA))) == {"another-model"}
+
+
+# What was merged of an adapter, at how often its scale; and whether it is then, and in which words
+MERGED: dict[str, tuple[int, float, Json, bool, str]] = {
+    "the adapter": (1, 1.0, {}, True, "is A with the adapter merged: "),
+    "of another scale": (1, 4.0, {}, True, "is A with the adapter merged at 4 times its scale: "),
+    "taken away": (1, -1.0, {}, True, "is A with the adapter merged at -1 times its scale: "),
+    "another adapter": (2, 1.0, {}, False, "by what the adapter adds"),
+    "by rank's root": (1, 2**0.5, {"use_rslora": True}, True, "is A with the adapter merged: "),
+    "of a method that is not computed": (
+        1,
+        1.0,
+        {"use_dora": True},
+        True,
+        "has other values where the adapter adapts A: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("out", ["BF16", "F32"])
+@pytest.mark.parametrize("row", MERGED.values(), ids=MERGED)
+def test_what_a_merge_adds_is_the_adapter(tmp_path: Path, row: tuple[int, float, Json, bool, str], out: str) -> None:
+    seed, scale, more, met, said = row
+    adapter, rank = tmp_path / "adapter", 2
+    adapter.mkdir()
+    settings = ADAPTER | {"r": rank, "lora_alpha": 4, "target_modules": ["q_proj", "up_proj"]} | more
+    (adapter / "adapter_config.json").write_bytes(raw(settings))
+    targets = [name for name in W if name.endswith(("q_proj.weight", "up_proj.weight"))]
+    merged, header, body = dict(W), {}, b""
+    for number, name in enumerate(targets):
+        pairs = []
+        for random in (np.random.default_rng([1, number]), np.random.default_rng([seed, number])):
+            shapes = (rank, W[name].shape[1]), (W[name].shape[0], rank)
+            pairs.append([random.standard_normal(shape).astype(np.float32) / np.float32(8) for shape in shapes])
+        (first, second), (other, another) = pairs
+        merged[name] = (W[name] + another @ other * np.float32(scale * 4 / rank)).astype(np.float32)
+        for part, array in (("A", first), ("B", second)):
+            path = f"base_model.model.{name.removesuffix('weight')}lora_{part}.weight"
+            header[path] = {"dtype": "F32", "shape": array.shape, "data_offsets": [len(body), len(body) + array.nbytes]}
+            body += array.tobytes()
+    text = json.dumps(header).encode()
+    (adapter / "adapter_model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + body)
+    a, b = saved(tmp_path / "a", WIDE, W, "F32"), saved(tmp_path / "b", WIDE, merged, out)
+    found = hfcount.diff(a, b, depth="data", expect="merge", adapter=adapter)
+    assert found.expectation
+    assert found.expectation.met is met
+    assert said in (found.summary if met else found.expectation.reason)

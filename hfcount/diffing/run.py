@@ -122,14 +122,33 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
         return result
     told = expectation(wanted.expected, result, partial(_merged, c, result, wanted))
     if wanted.expected == "merge" and told.met:
+        times = _times(c, options, wanted)
+        if times == 0:
+            reason = "its targets differ, and not by what the adapter adds: it is another one"
+            return replace(result, expectation=replace(told, met=False, reason=reason))
         rest = [one for one in found if one.kind != "same-values"]  # a merge may change less than another dtype does
-        found = [Relation(kind="merge", text=f"is A with the adapter merged: {told.reason}"), *rest]
+        found = [Relation(kind="merge", text=f"{_as_merged(times)}: {told.reason}"), *rest]
         result = replace(result, relations=tuple(found), summary=_summary(a, b, found))
     return replace(result, expectation=told)
 
 
+def _times(c: Compared, options: Options, wanted: Asked) -> float | None:
+    """How often the adapter was added, where all values were read and that can be told."""
+    if options.depth != "data" or wanted.adapter is None:
+        return None
+    from hfcount.diffing.added import times  # rarely asked for
+
+    return times(c, wanted.adapter, options)
+
+
+def _as_merged(times: float | None) -> str:
+    if times is None:
+        return "has other values where the adapter adapts A"
+    return "is A with the adapter merged" + ("" if times == 1 else f" at {times:.3g} times its scale")
+
+
 def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
-    """Whether the adapter that is named was merged."""
+    """Whether the modules that the adapter adapts differ, and no others."""
     if wanted.adapter is None or c.a.request is None:
         return None, "no adapter was named: --adapter says which"
     try:

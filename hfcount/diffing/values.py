@@ -81,7 +81,7 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
     if find_spec("numpy") is None:
         return Gaps(reason=_NUMPY)
     try:
-        sides = _local(a), _local(b)
+        sides = local(a), local(b)
     except FetchError as error:
         return Gaps(reason=str(error))
     from hfcount.data.comparing import Span, comparable, compare_all  # which imports numpy
@@ -153,7 +153,7 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
     return one, other
 
 
-def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
+def local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
     plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
     if one.request is None or one.inspection is None or plain:
