@@ -300,3 +300,53 @@ def test_what_a_merge_adds_is_the_adapter(tmp_path: Path, row: tuple[int, float,
     assert found.expectation
     assert found.expectation.met is met
     assert said in (found.summary if met else found.expectation.reason)
+
+
+OWN = (  # names of transformers, and Mistral's
+    ("model.embed_tokens", "tok_embeddings"),
+    ("lm_head", "output"),
+    ("post_attention_layernorm", "ffn_norm"),
+    ("input_layernorm", "attention_norm"),
+    ("self_attn", "attention"),
+    ("mlp.gate_proj", "feed_forward.w1"),
+    ("mlp.down_proj", "feed_forward.w2"),
+    ("mlp.up_proj", "feed_forward.w3"),
+    *((f"{one}_proj", f"w{one}") for one in "qkvo"),
+    ("model.", ""),
+)
+
+
+@pytest.mark.parametrize("how", ["as it is", "another value", "rows as in transformers"])
+def test_mistral_s_own_layout_is_another_spelling(tmp_path: Path, how: str) -> None:
+    """As its converter writes the first: rows of queries and keys in pairs become halves of a head."""
+    values = {**WIDE, "model_type": "mistral", "architectures": ["MistralForCausalLM"]}
+    heads, kv, size = values["num_attention_heads"], values["num_key_value_heads"], values["head_dim"]
+    a = saved(tmp_path / "a", values, W)
+    arrays = {}
+    for name, one in W.items():
+        own = name
+        for ours, theirs in OWN:
+            own = own.replace(ours, theirs)
+        count = heads if ".wq." in own else kv if ".wk." in own else 0
+        if count and how != "rows as in transformers":
+            one = one.reshape(count, 2, size // 2, -1).swapaxes(1, 2).reshape(one.shape)
+        arrays[own] = np.ascontiguousarray(one)
+    if how == "another value":
+        arrays["layers.1.attention.wq.weight"].flat[9] = 9.0
+    b = saved(tmp_path / "b", values, arrays)
+    (b / SINGLE).rename(b / "consolidated.safetensors")
+    (b / "config.json").unlink()
+    params = {"dim": values["hidden_size"], "n_layers": values["num_hidden_layers"], "head_dim": size, "norm_eps": 1e-6}
+    params |= {"hidden_dim": values["intermediate_size"], "n_heads": heads, "n_kv_heads": kv, "rope_theta": 1e4}
+    (b / "params.json").write_bytes(raw(params | {"vocab_size": values["vocab_size"]}))
+    for sides in ((a, b), (b, a)):
+        found = data(*sides)
+        assert found.same_structure
+        assert told(found) == {"spelling", "same-values" if how == "as it is" else "finetune"}
+        assert found.values
+        rows = {row.name for row in found.values.rows}
+        queries, keys = (f"model.layers.{{0-2}}.self_attn.{one}_proj.weight" for one in "qk")
+        assert rows == {"as it is": set(), "another value": {QUERY}, "rows as in transformers": {queries, keys}}[how]
+    sampled = hfcount.diff(a, b, sample=True).values
+    assert sampled
+    assert (sampled.identical, sampled.uncompared) == (len(W) - 6, 6)

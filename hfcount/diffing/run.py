@@ -19,6 +19,7 @@ from hfcount.diffing.files import compare, known
 from hfcount.diffing.held import held
 from hfcount.diffing.matching import Matched, folded, match
 from hfcount.diffing.model import Diff
+from hfcount.diffing.native import as_transformers, is_native
 from hfcount.diffing.pieces import ConfigKey, DiffDepth, FileSums, Relation, Side
 from hfcount.diffing.relations import relations
 from hfcount.diffing.sides import Looked, looked, report
@@ -186,11 +187,26 @@ def compared(a: Looked, b: Looked) -> Compared:
     if a.alone is not b.alone:
         return Compared(a, b, None, (a.inventory(), b.inventory()))
     one, other = a.inventory(b.blueprint), b.inventory(a.blueprint)
+    if is_native(a) is not is_native(b) and one and other:
+        a, b, one, other = _alike((a, one), (b, other))
     if one and other and one.packing and one.layouts == other.layouts:  # what is packed is compared as it is stored
         one, other = a.inventory(raw=True), b.inventory(raw=True)
     matched = match(one, other) if one and other else None
     keys = _keys(a, b) if a.values and b.values else ()
     return Compared(a, b, matched, (one, other), keys)
+
+
+def _alike(a: tuple[Looked, Inventory], b: tuple[Looked, Inventory]) -> tuple[Looked, Looked, Inventory, Inventory]:
+    """Both sides under the names of transformers, of which one has others; of its config what that layout has, too."""
+    own, rest = (a, b) if is_native(a[0]) else (b, a)
+    found = as_transformers(*own) if rest[0].blueprint else None
+    if found is None:
+        return a[0], b[0], a[1], b[1]
+    shared = {name: value for name, value in rest[0].values.items() if name in found.side.values}
+    other = replace(rest[0], values=shared)
+    sides = (found, (other, rest[1])) if own is a else ((other, rest[1]), found)
+    (one, first), (two, second) = sides
+    return one, two, first, second
 
 
 def _keys(a: Looked, b: Looked) -> tuple[ConfigKey, ...]:

@@ -192,7 +192,7 @@ def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[li
         if one.shape != other.shape:
             continue
         parts = _parts(one, other, where)
-        if parts is None or (one_dtype and any(x.dtype != y.dtype for x, y in parts)):
+        if parts is None or (one_dtype and any((x.dtype, x.head) != (y.dtype, y.head) for x, y in parts)):
             left += 1
         elif parts:
             found.append(_Pair(key, parts))
