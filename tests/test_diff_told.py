@@ -350,3 +350,14 @@ def test_mistral_s_own_layout_is_another_spelling(tmp_path: Path, how: str) -> N
     sampled = hfcount.diff(a, b, sample=True).values
     assert sampled
     assert (sampled.identical, sampled.uncompared) == (len(W) - 6, 6)
+
+
+def test_tensors_of_other_names_are_no_other_model_where_the_configs_are_of_one(tmp_path: Path) -> None:
+    """As of a writer that packs matrices in a way that is not known."""
+    a = saved(tmp_path / "a", WIDE, W)
+    packed = {name.replace(".weight", ".weight._data") if one.ndim > 1 else name: one for name, one in W.items()}
+    found = data(a, saved(tmp_path / "b", WIDE, packed))
+    matrices = sum(one.ndim > 1 for one in W.values()) - 1  # the head is told apart
+    assert told(found) >= {"tensors"}
+    assert "another-model" not in told(found)
+    assert f"lacks {matrices} tensors of A" in found.summary

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hfcount.diffing.aside import beside
 from hfcount.diffing.compared import Compared, Left
-from hfcount.diffing.configured import otherwise
+from hfcount.diffing.configured import otherwise, sized_otherwise
 from hfcount.diffing.contents import is_same_structure, of_files, of_values
 from hfcount.diffing.listing import relation as files_relation
 from hfcount.diffing.listing import settled
@@ -64,7 +64,15 @@ def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
         return False
     if agreeing and not left.shapes and not (left.only_a and left.only_b):
         return c.values is None and _families(c)[0] != _families(c)[1]  # one side has all that the other has
+    if not left.shapes and _same_config(c):
+        return False  # they are stored in a way that is not known
     return _families(c)[0] != _families(c)[1] or 2 * agreeing < max(sizes, default=0)
+
+
+def _same_config(c: Compared) -> bool:
+    """Whether both configs are of one type, and describe the same tensors."""
+    a, b = c.a.blueprint, c.b.blueprint
+    return a is not None and b is not None and _families(c)[0] == _families(c)[1] and not sized_otherwise(a, b)
 
 
 def _another(c: Compared) -> str:
