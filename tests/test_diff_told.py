@@ -10,7 +10,7 @@ import pytest
 from build import config, raw
 from loopback import Hub
 from test_diff import ADAPTER, BERT, LLAMA, MOE, SINGLE, Json, asked, told, written
-from test_diff_values import WIDE, W, saved, with_one
+from test_diff_values import WIDE, W, saved, through, weights, with_one
 
 import hfcount
 from hfcount.diffing.model import Diff
@@ -361,3 +361,27 @@ def test_tensors_of_other_names_are_no_other_model_where_the_configs_are_of_one(
     assert told(found) >= {"tensors"}
     assert "another-model" not in told(found)
     assert f"lacks {matrices} tensors of A" in found.summary
+
+
+@pytest.mark.parametrize("dtypes", [("BF16", "BF16"), ("F32", "BF16"), ("BF16", "F32")])
+def test_the_first_of_other_elements_is_located(tmp_path: Path, dtypes: tuple[str, str]) -> None:
+    """Beyond what is compared at once, and in tensors of any file."""
+    values = {**WIDE, "vocab_size": 12_000}
+    arrays = weights(values)
+    name = "model.embed_tokens.weight"
+    rounded = through(arrays, "BF16")
+    for number in (0, 20_000, arrays[name].size - 1):
+        other = {**rounded, name: rounded[name].copy()}
+        other[name].flat[number:] = 9.0
+        a = saved(tmp_path / f"{number} a", values, rounded, dtypes[0])
+        found = data(a, saved(tmp_path / f"{number} b", values, other, dtypes[1])).values
+        assert found
+        (row,) = found.rows
+        width = values["hidden_size"]
+        assert (row.name, row.first, row.elements) == (name, divmod(number, width), arrays[name].size - number)
+
+
+def test_elements_are_counted_where_they_are_few(tmp_path: Path) -> None:
+    a = saved(tmp_path / "a", WIDE, W)
+    found = data(a, saved(tmp_path / "b", WIDE, with_one(W, QUERY, 9.0)))
+    assert "in the element [0, 5], by" in str(found).replace("\n  ", " ")

@@ -8,6 +8,7 @@ from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, T
 from hfcount.text import binary, plural, printable, shown
 
 _NAMES = 3
+_COUNTED = 9  # elements up to which they are counted, and above told by their share
 
 ARROW = " -> "
 """From A's to B's."""
@@ -148,14 +149,25 @@ def value_line(row: ValueRow) -> str:
     said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
     if row.share is None or row.rms is None or row.largest is None:
         return said
+    where = _where(row)
     if row.beyond and not row.largest:
-        return f"{said}, in {row.share:.2%} of their elements, {row.beyond:,} NaN or infinite"
+        return f"{said}, {where}, {row.beyond:,} NaN or infinite"
     if not (row.beyond or row.largest):
-        return f"{said}, in {row.share:.2%} of their elements, by the sign of zeros alone"
+        return f"{said}, {where}, by the sign of zeros alone"
     relative = f", {row.relative:.2%} of A's" if row.relative is not None else ""
     size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
     beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
-    return f"{said}, in {row.share:.2%} of their elements{beyond}, {size}"
+    return f"{said}, {where}{beyond}, {size}"
+
+
+def _where(row: ValueRow) -> str:
+    """In how many of their elements some tensors differ, and in which first, if they are one."""
+    few = row.elements is not None and row.elements <= _COUNTED
+    many = plural(row.elements or 0, "element") if few else f"{row.share or 0:.2%} of their elements"
+    if row.first is None:
+        return f"in {many}"
+    place = f"[{', '.join(map(str, row.first))}]"
+    return f"in the element {place}" if row.elements == 1 else f"in {many}, the first {place}"
 
 
 def other_rows(values: Values) -> list[str]:

@@ -23,6 +23,7 @@ from hfcount.inspection import Options
 from hfcount.text import printable
 from hfcount.tree.leaves import split
 from hfcount.verifier.folding import fold
+from hfcount.verifier.values import index_of
 
 PAGE = 65_536
 """Bytes that are compared at either end of a tensor, where samples are."""
@@ -106,8 +107,9 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
     except FetchError as error:
         return Gaps(reason=str(error), uncompared=left + len(pairs))
     differences = {pair.key: Difference() for pair in pairs}
-    for name, part in parts.items():
-        differences[name.partition(" ")[2]].add(part)
+    for name, part in parts.items():  # of a tensor in their order
+        whole = differences[name.partition(" ")[2]]
+        whole.add(part, whole.elements)
     dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
     other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
     gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
@@ -272,7 +274,9 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
     if whole is None:
         return row
     names = "share", "largest", "rms", "relative", "cosine", "beyond"
-    return replace(row, **{name: getattr(whole, name) for name in names})
+    elements = whole.differing if all(one.by and one.by.first is not None for one in differing) else None
+    first = None if len(keys) > 1 or whole.first is None else index_of(whole.first, matched.both[keys[0]][0].shape)
+    return replace(row, elements=elements, first=first, **{name: getattr(whole, name) for name in names})
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:
