@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from build import shard
+from build import config, raw, shard
 from conftest import interruptible
 from defects import EMBED, adapter, sharded
 from loopback import Hub
@@ -355,3 +355,42 @@ def test_zeros_for_types_of_tokens_are_left_alone(tmp_path: Path) -> None:
     assert "HF9" not in str([one.code for one in hfcount.verify(tmp_path, depth="data").findings])
     constant("embeddings.position_embeddings.weight")(tmp_path)
     assert hfcount.verify(tmp_path, depth="data").findings[0].code == "HF903"
+
+
+@pytest.mark.parametrize(("mode", "group", "code"), [("mxfp4", 32, 0xFF), ("mxfp8", 32, 0xFF), ("nvfp4", 16, 0x7F)])
+def test_codes_of_scales_that_are_stored_as_whole_numbers_are_read(
+    mode: str, group: int, code: int, tmp_path: Path
+) -> None:
+    """Of powers of two the last is no number, and of E4M3 that below the sign."""
+    bits = 8 if mode == "mxfp8" else 4
+    settings = {"bits": bits, "group_size": group, "mode": mode}
+    values = config("llama", hidden_size=64, intermediate_size=64, head_dim=16, quantization=settings)
+    tensors: dict[str, tuple[str, tuple[int, ...], bytes]] = {}
+    for one in hfcount.blueprint(values).tensors():
+        shape = tuple(map(int, one.shape))
+        if len(shape) == 1:
+            tensors[one.name] = "BF16", shape, b"\x80\x3f" * shape[0]
+            continue
+        words, groups = (shape[0], shape[1] * bits // 32), (shape[0], shape[1] // group)
+        tensors[one.name] = "U32", words, bytes(number % 251 for number in range(4 * words[0] * words[1]))
+        tensors[one.name.replace("weight", "scales")] = "U8", groups, b"\x70" * (groups[0] * groups[1])
+    (tmp_path / "config.json").write_bytes(raw(values))
+    file, scales = tmp_path / "model.safetensors", UP.replace("weight", "scales")
+
+    def verdict(change: int | None) -> list[str]:
+        entries, body = {}, b""
+        for name, (dtype, shape, stored) in tensors.items():
+            if name == scales and change is not None:
+                stored = stored[:-2] + bytes([change]) + stored[-1:]
+            entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(stored)]}
+            body += stored
+        text = json.dumps(entries).encode()
+        file.write_bytes(len(text).to_bytes(8, "little") + text + body)
+        return [one.message for one in hfcount.verify(tmp_path, depth="data").findings]
+
+    assert not verdict(None)
+    assert not verdict(code - 1)
+    rows, columns = tensors[scales][1]
+    (said,) = verdict(code)
+    assert f"{scales}[{rows - 1}, {columns - 2}] in model.safetensors" in said
+    assert "NaN" in said

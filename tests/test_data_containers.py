@@ -192,6 +192,25 @@ def test_parts_of_a_pipeline_are_read(pipe: Path) -> None:
     assert hfcount.verify(pipe / "vae", depth="data").statistics
 
 
+@pytest.mark.parametrize("value", [1.0, nan])
+def test_a_pickled_part_of_a_folder_is_read_beside_others(value: float, pipe: Path) -> None:
+    """diffusers loads both from a folder."""
+    (file,) = (pipe / "vae").glob("*.safetensors")
+    rows = header(file)[0].items()
+    tensors = {name: ("F32", row["shape"]) for name, row in rows}
+    random = np.random.default_rng(1)
+    values = {name: random.standard_normal(prod(row["shape"])).astype("<f4") for name, row in rows}
+    last = [*values][-1]
+    values[last][-1] = value
+    storages = {name: one.tobytes() for name, one in values.items()}
+    whole = pickled.archive(pickled.state(**pickled.items(tensors)), storages)
+    (pipe / "vae" / "diffusion_pytorch_model.bin").write_bytes(whole)
+    file.unlink()
+    found = [one for one in hfcount.verify(pipe, depth="data").findings if one.code.startswith("HF90")]
+    index = ", ".join(str(size - 1) for size in tensors[last][1])
+    assert [one.message.startswith(f"vae: {last}[{index}] in ") for one in found] == [True] * (value != 1)
+
+
 @over("made", EMBEDDERS)
 def test_all_modules_of_an_embedder_are_read(made: str, tmp_path: Path) -> None:
     folder = write(EMBEDDERS[made](), tmp_path / made)

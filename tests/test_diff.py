@@ -244,7 +244,7 @@ def test_joined_experts_are_the_same_tensors(tmp_path: Path, apart: bool) -> Non
     assert found.values
     assert found.values.tensors == len([*hfcount.blueprint(MOE).tensors()])
     assert told(found) == {"spelling", "finetune" if apart else "same-values"}
-    assert [row.name for row in found.values.rows] == ["layers.{0-2}.mlp.experts.7.up_proj.weight"] * apart
+    assert [row.name for row in found.values.rows] == ["model.layers.{0-2}.mlp.experts.7.up_proj.weight"] * apart
 
 
 Q = [f"model.layers.{layer}.self_attn.q_proj.weight" for layer in range(3)]
@@ -276,6 +276,7 @@ def test_values(tmp_path: Path, row: tuple[Mapping[str, float | None], str, set[
     found = hfcount.diff(a, b, depth="data", expect=expected)
     if not change and dtype == "BF16":
         kinds = told(found) & {"same-values"}
+    kinds = kinds | {"reading"}  # by the settings of generation
     assert (told(found), found.exit_code) == (kinds, 0), found.summary
     if change:
         assert found.values

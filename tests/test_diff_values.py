@@ -16,6 +16,7 @@ from test_diff import ADAPTER, BERT, DENSE, MOE, SINGLE, Json, Q, filled, told, 
 
 import hfcount
 from hfcount.choices import Expected
+from hfcount.data import comparing
 from hfcount.data.rounding import rounded
 from hfcount.diffing.pieces import ValueRow
 from hfcount.diffing.text import value_line
@@ -260,7 +261,7 @@ def test_values_that_are_not_finite_are_counted(tmp_path: Path) -> None:
      "mlp: 1 of 9 tensors differs, in 50.00% of its elements, by 1e+37 (root mean square, 2e+40% of A's), at most"
      " 3e+38"),
     (2, {"share": 0.5, "rms": 0.0, "largest": 0.0, "relative": 0.0},
-     "mlp: 2 of 9 tensors differ, in 50.00% of their elements, in the sign of zeros alone"),
+     "mlp: 2 of 9 tensors differ, in 50.00% of their elements, by the sign of zeros alone"),
 ])  # fmt: skip
 def test_rows_of_values_in_words(differing: int, figures: dict[str, Any], said: str) -> None:
     assert value_line(ValueRow(name="mlp", component="mlp", tensors=9, differing=differing, **figures)) == said
@@ -539,3 +540,21 @@ def test_parts_of_pipelines_that_are_not_plainly_there(tmp_path: Path) -> None:
             if told_ is None or told_.met is not met:
                 wrong[f"{name}, {expected}"] = told_.reason if told_ else "nothing"
     assert not wrong
+
+
+def test_a_file_that_changes_while_it_is_compared_leaves_the_answer_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = saved(tmp_path / "a", WIDE, weights(WIDE)), saved(tmp_path / "b", WIDE, weights(WIDE))
+    read = comparing.run_apart
+
+    def interrupted(*given: Any) -> Any:
+        with (b / SINGLE).open("ab") as file:
+            file.truncate(9000)
+        return read(*given)
+
+    monkeypatch.setattr(comparing, "run_apart", interrupted)
+    found = hfcount.diff(a, b, depth="data")
+    assert (found.exit_code, found.same_structure) == (3, None)
+    assert f"{SINGLE} was changed while it was read. Run again." in "\n".join(found.notes)
+    assert hfcount.diff(a, a, depth="headers").exit_code == 0

@@ -67,27 +67,27 @@ def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str,
     works: list[Callable[[Worker], Difference]] = []
     names = []
     for name, (a, b) in pairs.items():
-        for first, second in _cut(name, a, b):
+        for begin, first, second in _cut(name, a, b):
             works.append(partial(_compared, first, second))
-            names.append(name)
+            names.append((name, begin))
     before = {span.path: state(span.path) for span in chain.from_iterable(pairs.values())}
     differences = {name: Difference() for name in pairs}
-    for name, difference in zip(names, run_apart(works, done), strict=True):
-        differences[name].add(difference)
+    for (name, begin), difference in zip(names, run_apart(works, done), strict=True):
+        differences[name].add(difference, begin)
     for path, earlier in before.items():
         if state(path) != earlier:
             raise changed(path)
     return differences
 
 
-def _cut(name: str, a: Span, b: Span) -> Iterator[tuple[Span, Span]]:
-    """Both tensors in parts that are about as long."""
+def _cut(name: str, a: Span, b: Span) -> Iterator[tuple[int, Span, Span]]:
+    """Both tensors in parts that are about as long, and the number of the first element of each."""
     if a.shape != b.shape or (a.size != b.size and not _known(a, b)):
         raise ValueError(f"{name}: {a.shape} and {b.shape} cannot be compared value by value")
     step = _TASK * _step(a, b)
     for begin in range(0, _units(a, b), step):
         count = min(step, _units(a, b) - begin)
-        yield _part(a, b, begin, count), _part(b, a, begin, count)
+        yield begin, _part(a, b, begin, count), _part(b, a, begin, count)
 
 
 def comparable(a: str, b: str) -> bool:
@@ -142,7 +142,7 @@ def _compared(a: Span, b: Span, worker: Worker) -> Difference:
             other = _in_order(filled(second, buffers[1][: sizes[1]], b.path), b)
             difference.elements += count
             if a.dtype != b.dtype or not _same(one, other):
-                _differ(difference, a, b, one, other)
+                _differ(difference, begin, (a, b), one, other)
             worker.went(sum(sizes))
     worker.went(0)
     return difference
@@ -163,8 +163,13 @@ def _same(one: Bytes, other: Bytes) -> bool:
     return not (words.any() or (one[whole:] != other[whole:]).any())
 
 
-def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
-    """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache."""
+def _differ(difference: Difference, start: int, spans: tuple[Span, Span], one: Bytes, other: Bytes) -> None:
+    """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache.
+
+    Args:
+        start: the number of their first element.
+    """
+    a, b = spans
     if not _known(a, b):
         difference.differing += int(np.count_nonzero(one != other))
         difference.changed()
@@ -172,18 +177,21 @@ def _differ(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) 
     steps = _bytes(a, b, _PART), _bytes(b, a, _PART)
     with np.errstate(invalid="ignore", over="ignore"):
         for begin, beside in zip(range(0, one.size, steps[0]), range(0, other.size, steps[1]), strict=True):
-            _part_differs(difference, a, b, one[begin : begin + steps[0]], other[beside : beside + steps[1]])
+            _part_differs(difference, start, spans, one[begin : begin + steps[0]], other[beside : beside + steps[1]])
+            start += _PART
 
 
-def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: Bytes) -> None:
+def _part_differs(difference: Difference, start: int, spans: tuple[Span, Span], one: Bytes, other: Bytes) -> None:
+    a, b = spans
     wide = a.dtype in WIDE or b.dtype in WIDE
     x, y = decoded(a.dtype, one, wide), decoded(b.dtype, other, wide)
     apart = _apart(a, b, one, other, x, y)
     count = int(np.count_nonzero(apart))
+    if count and difference.first is None:
+        difference.first = start + int(np.argmax(apart))
     difference.differing += count
     if count and not (all(difference.unrounded) and difference.far and difference.normal):
-        some = apart if apart.size == x.size else slice(None)
-        _explained(difference, a, b, x[some], y[some])
+        _explained(difference, a, b, (x, y), apart if apart.size == x.size else slice(None))
     gap = y - x
     largest, squares = _squares(gap)
     if not (isfinite(largest) or wide):  # of huge values of both signs, 32-bit floats hold no difference
@@ -204,14 +212,15 @@ def _part_differs(difference: Difference, a: Span, b: Span, one: Bytes, other: B
     difference.based += x.size
 
 
-def _explained(difference: Difference, a: Span, b: Span, x: Numbers, y: Numbers) -> None:
-    """Looks whether rounding makes what differs; what is known to differ by more is not looked at again."""
+def _explained(difference: Difference, a: Span, b: Span, values: tuple[Numbers, Numbers], apart: Flags | slice) -> None:
+    """Looks whether rounding makes what differs, and on the way all else; what differs by more is known once."""
     if a.dtype not in FLOATS or b.dtype not in FLOATS or a.dtype == "C64":
         difference.changed()
         return
-    ways = enumerate(("", *THROUGH))
-    known = difference.unrounded
-    difference.unrounded = tuple(known[way] or _unlike(dtype, a, b, x, y) for way, dtype in ways)
+    x, y = values[0][apart], values[1][apart]
+    at_once, *known = difference.unrounded
+    ways = [past or _unlike(dtype, a, b, *values) for past, dtype in zip(known, THROUGH, strict=True)]
+    difference.unrounded = at_once or _unlike("", a, b, x, y), *ways
     if a.dtype == b.dtype:
         difference.far = difference.normal = True
     elif not (difference.far and difference.normal):

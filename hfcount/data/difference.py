@@ -26,6 +26,7 @@ class Difference:
             through each of `THROUGH`.
         far: whether some differ by more than both dtypes make of one original, rounded to each of them.
         normal: whether some differ that are large enough for both dtypes to hold them with all bits of theirs.
+        first: the number of the first element that differs; None if none does, or dtypes are not known.
     """
 
     elements: int = 0
@@ -39,6 +40,7 @@ class Difference:
     unrounded: tuple[bool, ...] = (False,) * (1 + len(THROUGH))
     far: bool = False
     normal: bool = False
+    first: int | None = None
 
     @property
     def identical(self) -> bool:
@@ -76,8 +78,10 @@ class Difference:
         self.unrounded = (True,) * len(self.unrounded)
         self.far = self.normal = True
 
-    def add(self, other: "Difference") -> None:
-        """Adds that of further elements."""
+    def add(self, other: "Difference", begin: int = 0) -> None:
+        """Adds that of further elements, of which the first has the number `begin`."""
+        if other.first is not None:
+            self.first = min(begin + other.first, begin + other.first if self.first is None else self.first)
         self.elements += other.elements
         self.differing += other.differing
         self.beyond += other.beyond

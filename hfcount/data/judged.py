@@ -40,7 +40,7 @@ def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[V
     lost, begun = constants(subjects, loaded, outcome)
     yield from reported(OneValue, lost, lambda one: {"observed": one.tally.least})
     yield from reported(OneValue, begun, {"observed": 0.0, "begun": True, "severity": "note", "fix": OneValue.training})
-    yield from unusable(loaded, source)
+    yield from unusable(loaded, source, outcome)
     for one in loaded:
         yield from _codes(one, subjects, source)
 

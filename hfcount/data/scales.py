@@ -11,6 +11,7 @@ from hfcount.data.bits import FLOATS
 from hfcount.data.reporting import reported
 from hfcount.data.source import Codes, Source, search
 from hfcount.data.subjects import Subject
+from hfcount.verifier.findings import Outcome
 from hfcount.verifier.rules.hf905_scale_unusable import ScaleUnusable
 from hfcount.verifier.values import index_of
 
@@ -23,14 +24,23 @@ _LEAST = 2.0**-127
 _POWER = "F8_E8M0"
 """What powers of two are stored as, and what they are where they are stored as U8."""
 
+_SIZE = 4096  # inputs and outputs of a matrix, to see what a layout calls its tensors
 
-def unusable(loaded: Sequence[Subject], source: Source) -> Iterator[ScaleUnusable]:
+
+def unusable(loaded: Sequence[Subject], source: Source, outcome: Outcome) -> Iterator[ScaleUnusable]:
     """The scales that are NaN, infinite, zero or negative."""
     scales = [one for one in loaded if one.scale and one.tally.count]
-    for what, some in (("NaN", _nan(scales)), ("infinite", [one for one in scales if one.tally.infinite])):
+    codes = _codes(scales, outcome)
+    coded = [one for one in scales if one.name in codes and one.tally.most > FLOATS[codes[one.name]].highest]
+    yield from reported(ScaleUnusable, coded, lambda one: _coded(source, one, codes[one.name]))
+    for what, some in (
+        ("NaN", [one for one in scales if one.tally.nan]),
+        ("infinite", [one for one in scales if one.tally.infinite]),
+    ):
         yield from reported(ScaleUnusable, some, partial(_located, what, source))
     zero = [one for one in scales if one.tally.constant == 0 and (one.blocks or _floating(one))]
-    least = [one for one in scales if one.tally.constant == (0 if _is_power(one) else _LEAST) and one not in zero]
+    power = {name for name, code in codes.items() if code == _POWER}
+    least = [one for one in scales if one.tally.constant == (0 if one.name in power else _LEAST) and one not in zero]
     yield from reported(ScaleUnusable, zero, {"observed": "zero"})
     yield from reported(ScaleUnusable, least, {"observed": "2^-127, which is stored as zero"})
     yield from _partly([one for one in scales if one not in zero and _floating(one) and one.tally.range], source)
@@ -55,13 +65,23 @@ def _floating(one: Subject) -> bool:
     return one.place.entry.dtype in FLOATS
 
 
-def _nan(scales: Sequence[Subject]) -> list[Subject]:
-    return [one for one in scales if one.tally.nan or (_is_power(one) and one.tally.most == 0xFF)]
+def _codes(scales: Sequence[Subject], outcome: Outcome) -> Mapping[str, str]:
+    """The dtype of floats whose codes whole numbers are, by the name of the tensor."""
+    layouts = {found.layout for found in outcome.packed.packed if found.layout} if outcome.packed else ()
+    parts = {part.suffix: part.code for layout in layouts for part in layout.parts(_SIZE, _SIZE) if part.code}
+    found: dict[str, str] = {}
+    for one in scales:
+        if one.place.entry.dtype == "U8" and one.leaf is not None:
+            code = _POWER if _POWER in (one.leaf.dtypes or ()) else ""
+            code = next((code for suffix, code in parts.items() if one.name.endswith(suffix)), code)
+            found |= {one.name: code} if code else {}
+    return found
 
 
-def _is_power(one: Subject) -> bool:
-    """Whether whole numbers are exponents of two."""
-    return one.place.entry.dtype == "U8" and one.leaf is not None and _POWER in (one.leaf.dtypes or ())
+def _coded(source: Source, one: Subject, code: str) -> Mapping[str, Any]:
+    """Where the first code of no number above zero is, and how many there are."""
+    values, first = search(source, one.place, lambda codes: codes > FLOATS[code].highest)
+    return {"observed": "NaN", "values": values, "index": index_of(first, one.shape)}
 
 
 def _located(what: str, source: Source, one: Subject, **facts: Any) -> Mapping[str, Any]:
@@ -74,8 +94,6 @@ def _located(what: str, source: Source, one: Subject, **facts: Any) -> Mapping[s
     sign, highest = (kind.sign, kind.sign | kind.highest) if kind else (0, 0)
 
     def wanted(codes: Codes) -> Any:
-        if what == "NaN":
-            return codes == 0xFF
         return (codes == 0) | (codes == sign) if what == "zero" else (codes > sign) & (codes <= highest)
 
     values, first = search(source, one.place, wanted)

@@ -170,8 +170,12 @@ class _Model:
 
     def changed_by(self, key: str, value: Any) -> tuple[str, ...] | None:
         """The tensors that another value changes, folded; None where no model is built with it."""
+        values = self.values
+        if key.endswith("num_labels"):  # which is told by names, where there are some
+            for name in ("id2label", "label2id"):
+                values = _without(values, key.replace("num_labels", name).split("."))
         try:
-            values = _without(self.values, key.split(".")) if value is ABSENT else changed(self.values, {key: value})
+            values = _without(values, key.split(".")) if value is ABSENT else changed(values, {key: value})
             rows = _rows(draft(Config(values)))
         except HfcountError:
             return None
@@ -235,6 +239,8 @@ def _sized(one: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
     tensors = model.changed_by(one.names[0], one.b)
     if tensors:
         return tensors
+    if tensors == () and (turned := other.changed_by(one.names[1], one.a)):
+        return turned
     if tensors is None and other.changed_by(one.names[1], one.a) != ():
         read = {one.key, *one.names, first} & model.read
         if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(one.a, one.b):

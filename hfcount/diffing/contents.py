@@ -56,7 +56,12 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
 
 def is_rounded(values: Values) -> bool:
     """Whether values differ by what another dtype makes of them, or not at all."""
-    return not (values.sampled or _others(values) or _beyond(values))
+    return not (values.sampled or has_others(values))
+
+
+def has_others(values: Values) -> bool:
+    """Whether some tensors that were compared have other values than what another dtype makes of A's."""
+    return _others(values) + _beyond(values) > 0
 
 
 def _others(values: Values) -> int:

@@ -13,17 +13,20 @@ from hfcount.diffing.pieces import ConfigKey, Side, TensorPair
 from hfcount.diffing.text import (
     ARROW,
     EFFECTS,
+    OTHERS,
     TITLES,
     differences,
     expected,
+    is_apart,
     lists,
     named,
+    other_rows,
     side_line,
     value,
     value_line,
 )
 from hfcount.reporters.terminal import printed, terminal
-from hfcount.text import plural
+from hfcount.text import plural, printable
 
 _ROWS = 12
 _NARROW = 70  # columns in which keys and values stand beside one another as they are
@@ -56,6 +59,12 @@ def _parts(diff: Diff, width: int) -> Iterator[RenderableType]:
     for section in _sections(diff, width - 2 * _INDENT):
         yield Text()
         yield from section
+    for name, part in (diff.parts or {}).items():
+        sections = [*_sections(part, width - 2 * _INDENT)] if is_apart(part) else []
+        for number, section in enumerate(sections):
+            yield Text()
+            yield from () if number else [Text(f"In {printable(name)}", "bold underline")]
+            yield from section
     for note in diff.notes:
         yield Text(note, "dim")
 
@@ -79,6 +88,8 @@ def _sections(diff: Diff, width: int) -> Iterator[list[RenderableType]]:
     if diff.values and diff.values.components:
         values = [value_line(row) for row in diff.values.components]
         yield [Text("Values, by component", "bold"), *_listed(values)]
+        if others := other_rows(diff.values):
+            yield [Text(OTHERS, "bold"), *_listed(others)]
 
 
 def _keys(rows: Sequence[ConfigKey]) -> Iterator[RenderableType]:

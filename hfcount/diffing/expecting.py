@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from hfcount.choices import Expected
+from hfcount.diffing.aside import modules
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import Expectation, Kind
 from hfcount.text import plural
@@ -47,6 +48,8 @@ def _same(found: Diff) -> Told:
         return False, "its structure is not A's"
     if keys:
         return False, f"it is configured otherwise ({', '.join(keys[:_FEW])})"
+    if files := modules(found.files):
+        return False, f"its modules are not A's ({', '.join(files[:_FEW])})"
     return _identical(found)
 
 
@@ -144,7 +147,9 @@ def _targeted(targets: Sequence[str], same: Mapping[str, bool], found: Diff, how
     unknown = [key for key in targets if key not in same]
     if unknown or (found.values and found.values.uncompared):
         return None, f"not all tensors could be compared, such as {_listed(unknown or ['those of another form'])}"
-    return True, f"all {len(targets):,} targets of the adapter differ{how}, and nothing else"
+    saved = sum(not alike and key not in targets for key, alike in same.items())
+    more = f"besides only {plural(saved, 'tensor')} that it saves or trains whole" if saved else "nothing else"
+    return True, f"all {len(targets):,} targets of the adapter differ{how}, and {more}"
 
 
 def _is_cast(found: Diff) -> bool:

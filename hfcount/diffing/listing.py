@@ -5,6 +5,7 @@ from typing import Any
 
 from hfcount.building import build
 from hfcount.diffing import configs
+from hfcount.diffing.aside import beside
 from hfcount.diffing.configured import otherwise, sized_otherwise
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import FileSums, Relation, Side
@@ -39,7 +40,7 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
     blueprints = _blueprint(values[0]), _blueprint(values[1])
     keys = configs.compare(values[0], values[1], blueprints) if values[0] and values[1] else ()
     sized = sized_otherwise(*blueprints)
-    relations = (relation(files), *otherwise(keys, blueprints, True))
+    relations = (relation(files), *otherwise(keys, blueprints, True), *beside(files))
     return Diff(
         a=_side(requests[0], contents[0], blueprints[0]),
         b=_side(requests[1], contents[1], blueprints[1]),

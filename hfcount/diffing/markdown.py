@@ -3,7 +3,19 @@
 from collections.abc import Iterator, Sequence
 
 from hfcount.diffing.model import Diff
-from hfcount.diffing.text import EFFECTS, TITLES, expected, key_row, line, lists, side_facts, value_line
+from hfcount.diffing.text import (
+    EFFECTS,
+    OTHERS,
+    TITLES,
+    expected,
+    is_apart,
+    key_row,
+    line,
+    lists,
+    other_rows,
+    side_facts,
+    value_line,
+)
 from hfcount.reporters.markdown import code, escape
 from hfcount.reporters.text import inert
 from hfcount.text import plural
@@ -28,6 +40,16 @@ def _lines(diff: Diff) -> Iterator[str]:
     yield from _table(
         ("", "A", "B"), [(name, _cell(name, one), _cell(name, other)) for name, one, other in side_facts(diff)]
     )
+    yield from _details(diff)
+    yield from (f"\n{escape(note)}" for note in diff.notes)
+    for name, part in (diff.parts or {}).items():
+        yield f"\n#### {escape(name)}\n"
+        yield f"{escape(part.summary)}."
+        yield from _details(part) if is_apart(part) else ()
+
+
+def _details(diff: Diff) -> Iterator[str]:
+    """What differs, list by list."""
     for effect, title in EFFECTS.items():
         rows = [key_row(row) for row in diff.config if row.effect == effect]
         if rows:
@@ -40,10 +62,7 @@ def _lines(diff: Diff) -> Iterator[str]:
             yield from _listed(title, getattr(diff.files, name))
     if diff.values:
         yield from _listed("Values, by component", [value_line(row) for row in diff.values.components])
-    yield from (f"\n{escape(note)}" for note in diff.notes)
-    for name, part in (diff.parts or {}).items():
-        yield f"\n#### {escape(name)}\n"
-        yield f"{escape(part.summary)}."
+        yield from _listed(OTHERS, other_rows(diff.values))
 
 
 def _listed(title: str, rows: Sequence[str]) -> Iterator[str]:

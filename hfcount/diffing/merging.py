@@ -1,6 +1,6 @@
 """What an adapter of PEFT changes in its base when it is merged."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hfcount.containers.adapter_modules import Era, Module, containers, modules
@@ -45,8 +45,23 @@ def targets(named: str, like: Request, blueprint: Blueprint | None) -> tuple[lis
             f"{one.path}.{one.name}" for one in chosen.parameters
         ]
         if found and not chosen.unmatched:
-            return [key(name) for name in found], [key(name) for name in _allowed(settings, known)]
+            described = _described(blueprint, key)
+            wanted = [one for name in found for one in described.get(key(name), [key(name)])]
+            return wanted, [key(name) for name in _allowed(settings, known)]
     raise Unmerged(f"{printable(named)} names modules that A does not have, or none")
+
+
+def _described(blueprint: Blueprint, key: Callable[[str], str]) -> dict[str, list[str]]:
+    """The keys of the tensors that one in another layout holds, such as all experts' of a stack, by its key."""
+    found: dict[str, list[str]] = {}
+    for swap in blueprint.spellings.swaps(blueprint.leaves):
+        if len(swap.stored) == 1:
+            whole = swap.stored[0].names()
+            for names in (leaf.names() for leaf in swap.described):
+                each = len(names) // len(whole)
+                for place, name in enumerate(whole):
+                    found.setdefault(key(name), []).extend(map(key, names[place * each : (place + 1) * each]))
+    return found
 
 
 def _settings(named: str, like: Request) -> Settings:

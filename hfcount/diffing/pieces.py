@@ -165,7 +165,8 @@ class ValueRow(Part):
     difference, and `relative` to that of A's values; `cosine` of the angle between both sides' values, 0 where they
     have nothing in common. Null where bytes alone were compared. `beyond` is how many of the elements that differ are
     NaN or infinite on either side: these are in none of the other figures but `share`. `other` is how many of the
-    tensors that differ do so by more than what the dtype of either side makes of the other's values.
+    tensors that differ do so by more than what the dtype of either side makes of the other's values. `elements` is how
+    many elements differ, and `first` the index of the first of them where that is of one tensor.
     """
 
     name: str
@@ -179,6 +180,8 @@ class ValueRow(Part):
     cosine: float | None = None
     beyond: int = 0
     other: int = 0
+    elements: int | None = None
+    first: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -1,22 +1,33 @@
 """Two pipelines of diffusers, part by part."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
+from hfcount.diffing.configs import plain
 from hfcount.diffing.model import Diff
-from hfcount.diffing.pieces import Expectation, Relation, Side
+from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, FileSums, Relation, Side
 from hfcount.diffing.sides import Looked
-from hfcount.errors import DocumentError, HfcountError
+from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
+from hfcount.formats.json import parse_object
 from hfcount.formats.pipeline_index import Entry, PipelineIndex, read_pipeline
 from hfcount.text import printable
+
+_FEW = 3  # names that a line has
+_SETTINGS = ("scheduler_config.json", "preprocessor_config.json", "tokenizer_config.json")
 
 Differ = Callable[[Entry, Request | HfcountError, Request | HfcountError], Diff]
 """Says what differs between two parts."""
 
 
-def diff(a: Looked, b: Looked, differ: Differ) -> Diff:
-    """What differs between two pipelines, or a pipeline and something else."""
+def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
+    """What differs between two pipelines, or a pipeline and something else.
+
+    Args:
+        files: how their files compare by checksums.
+    """
     sides = Side(model=printable(a.model)), Side(model=printable(b.model))
     try:
         indexes = tuple(
@@ -26,6 +37,8 @@ def diff(a: Looked, b: Looked, differ: Differ) -> Diff:
         return Diff(a=sides[0], b=sides[1], summary="nothing is known of how they compare", notes=(str(error),))
     first, second = indexes
     if first is None or second is None:
+        if (part := _of_one(a, b, first or second, differ)) is not None:
+            return part
         which = (
             "B is a pipeline of several models, and A is none"
             if first is None
@@ -34,7 +47,9 @@ def diff(a: Looked, b: Looked, differ: Differ) -> Diff:
         relation = Relation(kind="another-model", text=which.removeprefix("B "))
         return Diff(a=sides[0], b=sides[1], summary=which, relations=(relation,), same_structure=False)
     parts = {entry.name: differ(entry, *_requests(entry.name, a, b)) for entry in _common(first, second)}
-    relations = [*_lists(first, second), *_of_parts(parts)]
+    config = (*_settings(first, second), *_of_weightless((a, b), _weightless(first, second), files))
+    relations = [*_lists(first, second), *_of_parts(parts), *_read_otherwise(config)]
+    relations += _of_files(_weightless(first, second), config, files)
     listed = not any(one.kind == "tensors" for one in relations)
     same = _every([listed, *(part.same_structure for part in parts.values())])
     return Diff(
@@ -44,9 +59,28 @@ def diff(a: Looked, b: Looked, differ: Differ) -> Diff:
         relations=tuple(relations),
         same_structure=same,
         depth=next((part.depth for part in parts.values()), None),
+        config=config,
+        files=files,
         parts=parts,
         expectation=_expectation(parts),
     )
+
+
+def _of_one(a: Looked, b: Looked, index: PipelineIndex | None, differ: Differ) -> Diff | None:
+    """What differs between a part of a pipeline and a model of its class; None where no one part has that."""
+    whole, model = (a, b) if a.pipeline else (b, a)
+    named = [model.values.get("_class_name"), *(model.values.get("architectures") or ())]
+    entries = [entry for entry in index.parts if entry.kind in named] if index else []
+    if len(entries) != 1 or model.request is None:
+        return None
+    name, inner = printable(entries[0].name), _request(whole.request, entries[0].name)
+    sides = (inner, model.request) if a.pipeline else (model.request, inner)
+    found = differ(entries[0], *sides)
+    text = f"is held against A's part {name} alone" if a.pipeline else f"is a pipeline, whose {name} A is held against"
+    relations = (Relation(kind="part", text=text), *found.relations)
+    summary = "B " + "; ".join(one.text for one in relations)
+    same = False if found.same_structure is not None else None
+    return replace(found, relations=relations, summary=summary, same_structure=same)
 
 
 def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
@@ -104,6 +138,63 @@ def _lists(a: PipelineIndex, b: PipelineIndex) -> list[Relation]:
     if a.kind != b.kind:
         found.append(Relation(kind="reading", text=f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}"))
     return found
+
+
+def _weightless(a: PipelineIndex, b: PipelineIndex) -> Sequence[str]:
+    """The parts of both that hold settings or vocabularies."""
+    others = {entry.name for entry in b.parts if entry.weightless}
+    return [entry.name for entry in a.parts if entry.weightless and entry.name in others]
+
+
+def _settings(a: PipelineIndex, b: PipelineIndex) -> Iterator[ConfigKey]:
+    """Settings of the whole, and classes of parts without weights."""
+    kinds = [{entry.name: entry.kind for entry in one.parts if entry.weightless} for one in (a, b)]
+    yield from plain({**a.settings, **kinds[0]}, {**b.settings, **kinds[1]}, _effect)
+
+
+def _effect(key: str) -> Effect:
+    return "none" if key.startswith("_") else "reading"
+
+
+def _of_weightless(sides: tuple[Looked, Looked], names: Sequence[str], files: FileSums | None) -> Iterator[ConfigKey]:
+    """The settings of schedulers and the like, where both are in folders."""
+    for name in names:
+        for file in (f"{name}/{end}" for end in _SETTINGS):
+            if files is not None and file in files.differing:
+                one, other = (_values(side, file) for side in sides)
+                if one is not None and other is not None:
+                    yield from (replace(row, key=f"{name}.{row.key}") for row in plain(one, other, _effect))
+
+
+def _values(side: Looked, file: str) -> dict[str, Any] | None:
+    """What a file of settings holds; None where it cannot be read, or not without a request."""
+    documents = side.documents
+    if documents is None or documents.source != "folder" or documents.place is None:
+        return None
+    with suppress(DocumentError, FetchError):
+        document = documents.place.reader.document(file)
+        return parse_object(document, endless=True) if document else None
+    return None
+
+
+def _read_otherwise(config: Sequence[ConfigKey]) -> Iterator[Relation]:
+    keys = [row.key for row in config if row.effect == "reading"]
+    if keys:
+        more = f" and {len(keys) - _FEW} more keys" if len(keys) > _FEW else ""
+        yield Relation(kind="reading", text=f"is configured otherwise ({', '.join(keys[:_FEW])}{more})")
+
+
+def _of_files(names: Sequence[str], config: Sequence[ConfigKey], files: FileSums | None) -> Iterator[Relation]:
+    """Parts without weights of other files, as far as their keys do not tell what differs in them."""
+    told = [name for name in names if any(row.key.startswith(f"{name}.") for row in config)]
+    if files is None:
+        return
+    for name in names:
+        found = [one for one in (*files.differing, *files.only_a, *files.only_b) if one.startswith(f"{name}/")]
+        if found and name not in told:
+            more = f" and {len(found) - _FEW} more" if len(found) > _FEW else ""
+            text = f"in {printable(name)} has other files than A ({', '.join(found[:_FEW])}{more})"
+            yield Relation(kind="reading", text=text)
 
 
 def _of_parts(parts: Mapping[str, Diff]) -> list[Relation]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from hfcount.diffing.aside import beside
 from hfcount.diffing.compared import Compared, Left
-from hfcount.diffing.configured import otherwise
+from hfcount.diffing.configured import otherwise, sized_otherwise
 from hfcount.diffing.contents import is_same_structure, of_files, of_values
 from hfcount.diffing.listing import relation as files_relation
 from hfcount.diffing.listing import settled
@@ -24,6 +25,7 @@ def relations(c: Compared) -> list[Relation]:
     found = [*contents, *found] if is_same_structure(found) else [*found, *contents]
     if not any(one.kind == "another-model" for one in found):
         found += otherwise(c.config, (c.a.blueprint, c.b.blueprint), is_same_structure(found))
+        found += [*_of_type(c, found), *beside(c.files)]
     if c.matched is not None:
         found += [Relation(kind="unread", text=text) for text in c.doubts]
     return found
@@ -61,8 +63,16 @@ def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
     if matched.root or not left.count or c.a.adapter is not None:
         return False
     if agreeing and not left.shapes and not (left.only_a and left.only_b):
-        return False  # one side has all that the other has
+        return c.values is None and _families(c)[0] != _families(c)[1]  # one side has all that the other has
+    if not left.shapes and _same_config(c):
+        return False  # they are stored in a way that is not known
     return _families(c)[0] != _families(c)[1] or 2 * agreeing < max(sizes, default=0)
+
+
+def _same_config(c: Compared) -> bool:
+    """Whether both configs are of one type, and describe the same tensors."""
+    a, b = c.a.blueprint, c.b.blueprint
+    return a is not None and b is not None and _families(c)[0] == _families(c)[1] and not sized_otherwise(a, b)
 
 
 def _another(c: Compared) -> str:
@@ -70,6 +80,15 @@ def _another(c: Compared) -> str:
     if families[0] != families[1]:
         return f"is another model: {printable(families[1])}, and A is {printable(families[0])}"
     return f"is another model of the same type, {printable(families[0])}, with other tensors"
+
+
+def _of_type(c: Compared, found: Sequence[Relation]) -> Iterator[Relation]:
+    """That B is of another type than A, unless it is a part of it, or a line about keys says so."""
+    if c.a.blueprint is None or c.b.blueprint is None:
+        return
+    a, b = _families(c)
+    if a != b and not any(one.kind == "part" or "model_type" in one.text for one in found):
+        yield Relation(kind="reading", text=f"is of another type: {printable(b)}, and A is {printable(a)}")
 
 
 def _families(c: Compared) -> tuple[str, str]:

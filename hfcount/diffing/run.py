@@ -19,6 +19,7 @@ from hfcount.diffing.files import compare, known
 from hfcount.diffing.held import held
 from hfcount.diffing.matching import Matched, folded, match
 from hfcount.diffing.model import Diff
+from hfcount.diffing.native import as_transformers, is_native
 from hfcount.diffing.pieces import ConfigKey, DiffDepth, FileSums, Relation, Side
 from hfcount.diffing.relations import relations
 from hfcount.diffing.sides import Looked, looked, report
@@ -68,10 +69,13 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
         one if isinstance(one, HfcountError) else listing.listed(one, there)
         for one, there in zip((a, b), contents, strict=True)
     )
+    how = options.of_headers
+    if wanted.sample and how.depth == "auto":  # an index does not say where tensors are
+        how = how._replace(depth="headers")
     with ExitStack() as both:
-        one, other = (both.enter_context(looked(request, options.of_headers, wanted.part)) for request in sides)
+        one, other = (both.enter_context(looked(request, how, wanted.part)) for request in sides)
         if one.pipeline or other.pipeline:
-            return pipelines.diff(one, other, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)))
+            return pipelines.diff(one, other, files, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)))
         return _differing(one, other, files, options, wanted)
 
 
@@ -119,14 +123,33 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
         return result
     told = expectation(wanted.expected, result, partial(_merged, c, result, wanted))
     if wanted.expected == "merge" and told.met:
+        times = _times(c, options, wanted)
+        if times == 0:
+            reason = "its targets differ, and not by what the adapter adds: it is another one"
+            return replace(result, expectation=replace(told, met=False, reason=reason))
         rest = [one for one in found if one.kind != "same-values"]  # a merge may change less than another dtype does
-        found = [Relation(kind="merge", text=f"differs from A as a merge of the adapter does: {told.reason}"), *rest]
+        found = [Relation(kind="merge", text=f"{_as_merged(times)}: {told.reason}"), *rest]
         result = replace(result, relations=tuple(found), summary=_summary(a, b, found))
     return replace(result, expectation=told)
 
 
+def _times(c: Compared, options: Options, wanted: Asked) -> float | None:
+    """How often the adapter was added, where all values were read and that can be told."""
+    if options.depth != "data" or wanted.adapter is None:
+        return None
+    from hfcount.diffing.added import times  # rarely asked for
+
+    return times(c, wanted.adapter, options)
+
+
+def _as_merged(times: float | None) -> str:
+    if times is None:
+        return "has other values where the adapter adapts A"
+    return "is A with the adapter merged" + ("" if times == 1 else f" at {times:.3g} times its scale")
+
+
 def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
-    """Whether the adapter that is named was merged."""
+    """Whether the modules that the adapter adapts differ, and no others."""
     if wanted.adapter is None or c.a.request is None:
         return None, "no adapter was named: --adapter says which"
     try:
@@ -164,11 +187,26 @@ def compared(a: Looked, b: Looked) -> Compared:
     if a.alone is not b.alone:
         return Compared(a, b, None, (a.inventory(), b.inventory()))
     one, other = a.inventory(b.blueprint), b.inventory(a.blueprint)
+    if is_native(a) is not is_native(b) and one and other:
+        a, b, one, other = _alike((a, one), (b, other))
     if one and other and one.packing and one.layouts == other.layouts:  # what is packed is compared as it is stored
         one, other = a.inventory(raw=True), b.inventory(raw=True)
     matched = match(one, other) if one and other else None
     keys = _keys(a, b) if a.values and b.values else ()
     return Compared(a, b, matched, (one, other), keys)
+
+
+def _alike(a: tuple[Looked, Inventory], b: tuple[Looked, Inventory]) -> tuple[Looked, Looked, Inventory, Inventory]:
+    """Both sides under the names of transformers, of which one has others; of its config what that layout has, too."""
+    own, rest = (a, b) if is_native(a[0]) else (b, a)
+    found = as_transformers(*own) if rest[0].blueprint else None
+    if found is None:
+        return a[0], b[0], a[1], b[1]
+    shared = {name: value for name, value in rest[0].values.items() if name in found.side.values}
+    other = replace(rest[0], values=shared)
+    sides = (found, (other, rest[1])) if own is a else ((other, rest[1]), found)
+    (one, first), (two, second) = sides
+    return one, two, first, second
 
 
 def _keys(a: Looked, b: Looked) -> tuple[ConfigKey, ...]:
@@ -219,7 +257,8 @@ def _same_structure(c: Compared) -> bool | None:
         return None
     sized = sized_otherwise(c.a.blueprint, c.b.blueprint)
     differs = sized or c.matched.only_a or c.matched.only_b or c.matched.shapes or c.matched.dtypes
-    return False if differs else None if c.doubts else True
+    unsure = c.doubts or (c.gaps and c.gaps.broken)
+    return False if differs else None if unsure else True
 
 
 def _depth(a: Looked, b: Looked) -> DiffDepth | None:

@@ -46,7 +46,8 @@ def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
     if a and b:
         return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
     if a:
-        return Relation(kind="dequantised", text=f"has A's {a} weights unpacked")
+        text = f"is A with its {a} weights unpacked" if is_ == "is A" else f"is not packed, and A is with {a}"
+        return Relation(kind="dequantised", text=text)
     many = sum(packed.values())
     return Relation(kind="quantised", text=f"{is_} quantised: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
 
@@ -58,7 +59,8 @@ def _typed(packed: Pairs, is_: str) -> Relation:
         types = ", ".join(dict.fromkeys(other for _, other in packed))
         return Relation(kind="quantised", text=f"{is_} quantised: {types}, {plural(count, 'tensor')}")
     if all(other in FLOATING for _, other in packed):
-        return Relation(kind="dequantised", text=f"has {plural(count, 'tensor')} of A unpacked")
+        text = f"{'is A with' if is_ == 'is A' else 'has'} {plural(count, 'tensor')} unpacked"
+        return Relation(kind="dequantised", text=text)
     said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
     return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hfcount.diffing.model import Diff
-from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, TensorPair, ValueRow
+from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, TensorPair, ValueRow, Values
 from hfcount.text import binary, plural, printable, shown
 
 _NAMES = 3
+_COUNTED = 9  # elements up to which they are counted, and above told by their share
 _MANY = 100  # times, above which a share has an exponent
 
 ARROW = " -> "
@@ -21,6 +22,8 @@ EFFECTS: dict[Effect, str] = {
     "training": "Config keys that change training alone",
     "none": "Config keys that change nothing",
 }
+
+OTHERS = "Values that are not A's, by name"
 
 TITLES = {"differing": "Files that differ", "only_a": "Files only in A", "only_b": "Files only in B"}
 """Of lists of files, by the field."""
@@ -147,12 +150,26 @@ def value_line(row: ValueRow) -> str:
     said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
     if row.share is None or row.rms is None or row.largest is None:
         return said
-    said = f"{said}, in {share(row.share)} of {'its' if row.differing == 1 else 'their'} elements"
-    beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
-    if not row.largest:
-        return said + (beyond or ", in the sign of zeros alone")
+    where = _where(row)
+    if row.beyond and not row.largest:
+        return f"{said}, {where}, {row.beyond:,} NaN or infinite"
+    if not (row.beyond or row.largest):
+        return f"{said}, {where}, by the sign of zeros alone"
     relative = f", {share(row.relative)} of A's" if row.relative is not None else ""
-    return f"{said}{beyond}, by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
+    size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
+    beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
+    return f"{said}, {where}{beyond}, {size}"
+
+
+def _where(row: ValueRow) -> str:
+    """In how many of their elements some tensors differ, and in which first, if they are one."""
+    few = row.elements is not None and row.elements <= _COUNTED
+    whose = "its" if row.differing == 1 else "their"
+    many = plural(row.elements or 0, "element") if few else f"{share(row.share or 0)} of {whose} elements"
+    if row.first is None:
+        return f"in {many}"
+    place = f"[{', '.join(map(str, row.first))}]"
+    return f"in the element {place}" if row.elements == 1 else f"in {many}, the first {place}"
 
 
 def share(value: float, digits: int = 2) -> str:
@@ -161,3 +178,13 @@ def share(value: float, digits: int = 2) -> str:
     if 0 < value < least / 2:
         return f"less than {least:.{digits}%}"
     return f"{value:.{digits}%}" if value < _MANY else f"{100 * value:.3g}%"
+
+
+def other_rows(values: Values) -> list[str]:
+    """The tensors whose values differ by more than what another dtype makes of A's, the most first."""
+    return [value_line(row) for row in values.rows if row.other]
+
+
+def is_apart(part: Diff) -> bool:
+    """Whether something of a part of a pipeline differs."""
+    return any(one.kind not in ("same-files", "same-values") for one in part.relations)

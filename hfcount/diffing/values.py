@@ -22,6 +22,8 @@ from hfcount.formats.samples import Piece
 from hfcount.inspection import Options
 from hfcount.text import printable
 from hfcount.tree.leaves import split
+from hfcount.verifier.folding import fold
+from hfcount.verifier.values import index_of
 
 if TYPE_CHECKING:
     from hfcount.data.comparing import Span
@@ -55,6 +57,7 @@ class Gaps:
     Args:
         uncompared: how many tensors of one shape were not.
         reason: why none could be.
+        broken: whether a file was changed or lost while it was read.
         unread: the types of those that are stored as no value is read from.
         through: the dtype that all values were rounded to on the way, if they were; else "".
     """
@@ -63,12 +66,12 @@ class Gaps:
     sampled: bool = False
     uncompared: int = 0
     reason: str = ""
+    broken: bool = False
     unread: tuple[str, ...] = ()
     through: str = ""
 
 
-_Where = tuple[Mapping[str, Place], Mapping[str, Place]]
-"""Where the tensors of A and of B are."""
+_Where = tuple[Mapping[str, Place], Mapping[str, Place]]  # the tensors of A and of B
 
 
 class _Pair(NamedTuple):
@@ -83,7 +86,7 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
     if find_spec("numpy") is None:
         return Gaps(reason=_NUMPY)
     try:
-        sides = _local(a), _local(b)
+        sides = local(a), local(b)
     except FetchError as error:
         return Gaps(reason=str(error))
     from hfcount.data.comparing import comparable, compare_all  # which imports numpy
@@ -98,10 +101,11 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
     try:
         parts = compare_all(spans, options.reading(size))
     except FetchError as error:
-        return Gaps(reason=str(error), uncompared=left + len(pairs))
+        return Gaps(reason=str(error), broken=True, uncompared=left + len(pairs))
     differences = {pair.key: Difference() for pair in pairs}
-    for name, part in parts.items():
-        differences[name.partition(" ")[2]].add(part)
+    for name, part in parts.items():  # of a tensor in their order
+        whole = differences[name.partition(" ")[2]]
+        whole.add(part, whole.elements)
     dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
     other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
     gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
@@ -162,7 +166,7 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
     return one, other
 
 
-def _local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
+def local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
     plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
     if one.request is None or one.inspection is None or plain:
@@ -201,7 +205,7 @@ def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[li
         if one.shape != other.shape:
             continue
         parts = _parts(one, other, where)
-        if parts is None or (one_dtype and any(x.dtype != y.dtype for x, y in parts)):
+        if parts is None or (one_dtype and any((x.dtype, x.head) != (y.dtype, y.head) for x, y in parts)):
             left += 1
         elif parts:
             found.append(_Pair(key, parts))
@@ -238,8 +242,11 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
     rows = []
     gaps = _of_one_original(gaps, matched)
     differing = {key: gap for key, gap in gaps.by_key.items() if not gap.same}
-    for name, keys in grouped(differing, lambda key: (matched.both[key][0].component, split(key)[0])):
-        rows.append(_row(name, keys, gaps, matched))
+    for name, keys in grouped(
+        differing, lambda key: (matched.both[key][0].component, gaps.by_key[key].other, split(key)[0])
+    ):
+        names = fold(dict.fromkeys(matched.both[key][0].name for key in keys))
+        rows.append(_row(names[0] if len(names) == 1 else name, keys, gaps, matched))
     components: dict[str, list[str]] = {}
     for key in gaps.by_key:
         components.setdefault(matched.both[key][0].component or "other", []).append(key)
@@ -278,7 +285,9 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
     if whole is None:
         return row
     names = "share", "largest", "rms", "relative", "cosine", "beyond"
-    return replace(row, **{name: getattr(whole, name) for name in names})
+    elements = whole.differing if all(one.by and one.by.first is not None for one in differing) else None
+    first = None if len(keys) > 1 or whole.first is None else index_of(whole.first, matched.both[keys[0]][0].shape)
+    return replace(row, elements=elements, first=first, **{name: getattr(whole, name) for name in names})
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:

@@ -116,7 +116,7 @@ _EAGLE = "eagle_linear"
 _LIFTED = ("model", "language_model")
 """Blocks whose children stand one level further up; so do experts beside shared ones."""
 
-_LEFT_OUT = ("rotary_emb", "e_score_correction_bias")
+LEFT_OUT = frozenset(("rotary_emb", "e_score_correction_bias"))
 """A buffer that transformers once stored, and a bias that DeepSeek-V3 has."""
 
 
@@ -253,7 +253,7 @@ def _renamed(tree: Block) -> dict[str, Node]:
     """The children of a block under the names of this layout."""
     found: dict[str, Node] = {}
     for name, child in tree.children.items():
-        if name in _LEFT_OUT:
+        if name in LEFT_OUT:
             continue
         if isinstance(child, Block) and (name in _LIFTED or (name == "mlp" and "experts" in child.children)):
             found |= _renamed(child)

@@ -19,6 +19,7 @@ class Part(NamedTuple):
         slack: by how many elements the first extent may be smaller, where the contents decide it.
         usual: whether writers store it where nothing says so, beside all modules or beside none.
         each: whether a stack has such a scalar for each of its matrices.
+        code: the dtype of floats whose codes whole numbers are; empty where they are numbers, or `dtypes` names it.
     """
 
     suffix: str
@@ -28,6 +29,7 @@ class Part(NamedTuple):
     slack: int = 0
     usual: bool = True
     each: bool = False
+    code: str = ""
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a tensor of this shape is this part."""

@@ -34,7 +34,8 @@ class Rotated(Layout):
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         small = [Part(".qweight", (outputs, inputs // 2), ("U8",))]
-        small.append(Part(".scales", (outputs, ceil_div(inputs, self.group)), ("U8",)))
+        code = "F8_E8M0" if self.group == _GROUPS["mxfp4"] else "F8_E4M3"
+        small.append(Part(".scales", (outputs, ceil_div(inputs, self.group)), ("U8",), code=code))
         square = (self.rotation, self.rotation)
         return [
             *([Part(self.kept, (outputs, inputs))] if self.kept else small),

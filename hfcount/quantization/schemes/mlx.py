@@ -13,6 +13,9 @@ _SHARED = ("bits", "group_size", "mode", "quant_method")
 _USUAL = {"affine": (4, 64), "mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}
 """Bits and elements of a group, by mode: where nothing else is said, and for small floats always."""
 
+_CODES = {"mxfp4": "F8_E8M0", "mxfp8": "F8_E8M0", "nvfp4": "F8_E4M3"}
+"""What scales of small floats are."""
+
 _WIDTHS = (2, 3, 4, 5, 6, 8)
 _ONE_SCALE = "global_scale"
 
@@ -39,7 +42,7 @@ class Grouped(Layout):
         weight = Part(".weight", (outputs, ceil_div(inputs * self.bits, 32)), ("U32",))
         if self.mode == "affine":
             return [weight, Part(".scales", groups), Part(".biases", groups)]
-        scales = [weight, Part(".scales", groups, ("U8",))]
+        scales = [weight, Part(".scales", groups, ("U8",), code=_CODES[self.mode])]
         return [*scales, Part(f".{_ONE_SCALE}", (), ("F32",), each=True)] if self.whole else scales
 
 

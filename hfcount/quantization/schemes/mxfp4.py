@@ -17,7 +17,7 @@ class Blocks(Layout):
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         rows = (outputs, inputs // 32)
-        return [Part("_blocks", (*rows, 16), ("U8",)), Part("_scales", rows, ("U8",))]
+        return [Part("_blocks", (*rows, 16), ("U8",)), Part("_scales", rows, ("U8",), code="F8_E8M0")]
 
 
 class Mxfp4(Scheme):

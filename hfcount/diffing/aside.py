@@ -1,0 +1,50 @@
+"""What files beside the weights and the config are for, where those of B are not A's: tokenizer, template, modules."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from hfcount.diffing.pieces import FileSums, Relation
+
+_FEW = 3  # names that a line has for each purpose
+
+_MODULES = re.compile(r"modules\.json|sentence_\w+_config\.json|config_sentence_transformers\.json|\d+_\w+/\w+\.json")
+"""Of sentence-transformers: which modules there are, and the settings of each."""
+
+_PURPOSES = {
+    "the tokenizer": re.compile(
+        r"(tokenizer\w*|special_tokens_map|added_tokens|vocab|tekken)\.json|merges\.txt|vocab\.txt"
+        r"|(tokenizer|spiece|sentencepiece|sentencepiece\.bpe)\.model|source\.spm|target\.spm"
+    ),
+    "the chat template": re.compile(r"chat_template\.\w+|additional_chat_templates/.*"),
+    "generation": re.compile(r"generation_config\.json"),
+    "what goes in": re.compile(r"(video_)?(pre)?processor_config\.json|feature_extractor\w*\.json"),
+    "its modules": _MODULES,
+    "its code": re.compile(r"[^/]+\.py"),
+}
+
+_NEEDED = {name: _PURPOSES[name] for name in ("the chat template", "its modules")}
+"""Without which the same weights do something else; of the others a base serves as well, or a class has defaults."""
+
+
+def beside(files: FileSums | None) -> Iterator[Relation]:
+    """That what is read beside the weights and the config is not A's, as far as its contents are known."""
+    if files is None:
+        return
+    if said := [*_said((*files.differing, *files.only_b), _PURPOSES)]:
+        yield Relation(kind="reading", text=f"has other files than A for {', '.join(said)}")
+    if said := [*_said(files.only_a, _NEEDED)]:
+        yield Relation(kind="reading", text=f"lacks A's files for {', '.join(said)}")
+
+
+def _said(names: Sequence[str], purposes: Mapping[str, re.Pattern[str]]) -> Iterator[str]:
+    for purpose, pattern in purposes.items():
+        if own := [name for name in names if pattern.fullmatch(name)]:
+            more = f" and {len(own) - _FEW} more" if len(own) > _FEW else ""
+            yield f"{purpose} ({', '.join(own[:_FEW])}{more})"
+
+
+def modules(files: FileSums | None) -> list[str]:
+    """The files that say how modules of sentence-transformers are made, and that are not A's."""
+    if files is None:
+        return []
+    return [name for name in (*files.differing, *files.only_a, *files.only_b) if _MODULES.fullmatch(name)]
