@@ -80,7 +80,6 @@ NOBODY = [
     ("llama", "\x1b[31mForCausalLM"),
     ("llama", 'LlamaModel",\n"llama4": "Llama4ForCausalLM'),
     ("qwen3", "HydraDraftModel"),
-    ("gpt2", "GPT2LMHeadCustomModel"),
     ("baichuan", "QwertyForCausalLM"),
 ]
 

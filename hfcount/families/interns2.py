@@ -5,7 +5,7 @@ from hfcount.families.qwen3_5 import blueprint as whole
 from hfcount.mapper import Config
 from hfcount.parts.conversions import packed
 from hfcount.spec import Sizes, Spec
-from hfcount.tree.nodes import Block, Undescribed
+from hfcount.tree.nodes import Block, Node, Undescribed
 
 # interns2_preview.py of vllm-project/vllm 0.33, interns2preview.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("intern_s2_preview",)
@@ -32,7 +32,10 @@ def blueprint(s: Spec[InternS2]) -> Block:
     tree = whole(s)
     if not s.own.series:
         return tree
-    model = tree.children["model"]
-    assert isinstance(model, Block), "a model with a head has its body below a name"
-    body = Block({**model.children, "time_series": Undescribed(_SERIES)}, model.component, model.repeats)
-    return Block({**tree.children, "model": body, "time_series_forecaster": Undescribed(_SERIES)})
+    children = {name: _with_series(one) if name == "model" else one for name, one in tree.children.items()}
+    return Block({**children, "time_series_forecaster": Undescribed(_SERIES)})
+
+
+def _with_series(body: Node) -> Node:
+    assert isinstance(body, Block), "a model with a head has its body below a name"
+    return Block({**body.children, "time_series": Undescribed(_SERIES)}, body.component, body.repeats)

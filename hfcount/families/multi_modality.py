@@ -29,7 +29,7 @@ _SIGLIP: dict[str, tuple[int, int, int, int, float]] = {
     "siglip_so400m_patch14_224": (14, 1152, 27, 16, 3.7362),
     "siglip_so400m_patch14_384": (14, 1152, 27, 16, 3.7362),
 }
-_SMALLER = {"siglip_large_patch16_256": _SIGLIP["siglip_large_patch16_384"]}  # known to JanusFlow alone
+_SMALLER = {"siglip_large_patch16_256": (16, 1024, 24, 16, 4)}  # known to JanusFlow alone
 _SIGLIP_ALL = {"in_chans": 3, "global_pool": "map", "class_token": False}
 _SAM: dict[str, tuple[int, int, int, list[int], tuple[int, ...]]] = {
     "sam_vit_b": (768, 12, 12, [2, 5, 8, 11], ()),
