@@ -1,4 +1,4 @@
-"""Ovis 1.6 to 2.5 as released: a tower whose output picks rows of a table of visual words (arXiv:2405.20797)."""
+"""Ovis 1.6 to 2.6 as released: a tower whose output picks rows of a table of visual words (arXiv:2405.20797)."""
 
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
@@ -7,13 +7,14 @@ from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.composite import rebased
 from hfcount.parts.vision import clip_layer, fused_square_attention, patch_convolution, patch_projection
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
+from hfcount.spec import Dense, Head, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # modeling_ovis.py of AIDC-AI/Ovis2-1B, modeling_ovis2_5.py of AIDC-AI/Ovis2.5-2B, modeling_aimv2.py of
 # AIDC-AI/Ovis2-1B, modeling_siglip2_navit.py of AIDC-AI/Ovis, modeling_aimv2_navit_rope.py of
-# OPPOer/AndesVL-1B-Instruct
-MODEL_TYPES = ("ovis", "ovis2_5")
+# OPPOer/AndesVL-1B-Instruct, and, for version 2.6, ovis2_5.py of vllm-project/vllm 0.33.0, which loads it as 2.5
+MODEL_TYPES = ("ovis", "ovis2_5", "ovis2_6", "ovis2_6_moe")
+CLASSES = ("Ovis2_6ForCausalLM", "Ovis2_6_MoeForCausalLM")
 IGNORED = ("depths", "multimodal_max_length", "tau")
 
 _BACKBONES = {"aimv2": "ovis_aimv2", "siglip_vision_model": "siglip_vision_model"}
@@ -25,7 +26,7 @@ class Ovis(Sizes):
     Args:
         words: visual words, of which `indicators` mark an image.
         stride: how many outputs of the tower along each side are one.
-        later: whether it is version 2.5.
+        later: whether it is version 2.5 or 2.6.
     """
 
     words: int
@@ -35,7 +36,7 @@ class Ovis(Sizes):
 
 
 def spec(c: Config) -> Spec[Ovis]:
-    later = bool(c.sub("vit_config"))
+    later = bool(c.sub("vit_config")) or c.family.startswith("ovis2_6")
     text = families.part(c, "llm_config").replace(head="causal_lm")
     tokenizer = c if later else c.part("visual_tokenizer_config")
     if later:
@@ -53,7 +54,7 @@ def spec(c: Config) -> Spec[Ovis]:
         said = f"There are {words:,} visual words, and {indicators} of them mark an image."
         raise tokenizer.error("out-of-range", said, "vocab_size")
     own = Ovis.read(c, words=keys.dim("|V_v|", words), indicators=indicators, stride=stride, later=later)
-    heads = keys.named(Ovis="causal_lm", Ovis2_5="causal_lm")
+    heads: dict[str, Head] = dict.fromkeys(("Ovis", "Ovis2_5", *CLASSES), "causal_lm")
     tied = text.tied and not c.bool("disable_tie_weight", default=False)
     whole = keys.composite(c, text, {"vision": vision}, key="llm_config", heads=heads)
     return whole.replace(tied=tied).having(own)
