@@ -49,6 +49,9 @@ NAMED = {
     "mistral_large4": "kv_source_layers names a layer for each, and what counts is which of them names itself",
     "mistral_large4_text": "as in mistral_large4",
     "nemotron-nas": "block_configs has an object for each layer, and no list of one key",
+    "nemotron_h_puzzle": "as in nemotron-nas",
+    "gigachat3_5": "full_attention_layers lists layers, of which some are among the first dense ones",
+    "hymba": "kv_reuse_group lists the layers of each group, of which the first alone has keys and values",
 }
 """Types of which layers are named, since no arithmetic over keys gives their number, and why."""
 

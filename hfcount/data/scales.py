@@ -31,19 +31,23 @@ def unusable(loaded: Sequence[Subject], source: Source, outcome: Outcome) -> Ite
     """The scales that are NaN, infinite, zero or negative."""
     scales = [one for one in loaded if one.scale and one.tally.count]
     codes = _codes(scales, outcome)
-    coded = [one for one in scales if one.name in codes and one.tally.most > FLOATS[codes[one.name]].highest]
-    yield from reported(ScaleUnusable, coded, lambda one: _coded(source, one, codes[one.name]))
+    yield from reported(ScaleUnusable, _beyond(scales, codes), lambda one: _coded(source, one, codes[one.name]))
     for what, some in (
         ("NaN", [one for one in scales if one.tally.nan]),
         ("infinite", [one for one in scales if one.tally.infinite]),
     ):
         yield from reported(ScaleUnusable, some, partial(_located, what, source))
     zero = [one for one in scales if one.tally.constant == 0 and (one.blocks or _floating(one))]
-    power = {name for name, code in codes.items() if code == _POWER}
-    least = [one for one in scales if one.tally.constant == (0 if one.name in power else _LEAST) and one not in zero]
+    rest = [one for one in scales if one not in zero]
     yield from reported(ScaleUnusable, zero, {"observed": "zero"})
+    least = [one for one in rest if one.tally.constant == (0 if codes.get(one.name) == _POWER else _LEAST)]
     yield from reported(ScaleUnusable, least, {"observed": "2^-127, which is stored as zero"})
-    yield from _partly([one for one in scales if one not in zero and _floating(one) and one.tally.range], source)
+    yield from _partly([one for one in rest if _floating(one) and one.tally.range], source)
+
+
+def _beyond(scales: Sequence[Subject], codes: Mapping[str, str]) -> list[Subject]:
+    """Those that hold a code of no number."""
+    return [one for one in scales if one.name in codes and one.tally.most > FLOATS[codes[one.name]].highest]
 
 
 def _partly(rest: Sequence[Subject], source: Source) -> Iterator[ScaleUnusable]:

@@ -3,7 +3,7 @@
 Source: peft 0.21, tuners/lora/layer.py (`get_delta_weight`, `update_layer`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from math import sqrt
@@ -70,6 +70,11 @@ def times(c: Compared, named: str, options: Options) -> float | None:
             found = [*_fits(c, c.a.blueprint, held, adapter.adapter)]
     except (HfcountError, ValueError):
         return None
+    return _often(found)
+
+
+def _often(found: Sequence[_Fit | None]) -> float | None:
+    """How often it is in all of them; None where they differ in that, or one does not tell."""
     fits = [one for one in found if one is not None]
     if not fits or len(fits) < len(found) or any(one.sure > _SURE for one in fits):
         return None

@@ -20,7 +20,7 @@ from hfcount.diffing.held import held
 from hfcount.diffing.matching import Matched, folded, match
 from hfcount.diffing.model import Diff
 from hfcount.diffing.native import as_transformers, is_native
-from hfcount.diffing.pieces import ConfigKey, DiffDepth, FileSums, Relation, Side
+from hfcount.diffing.pieces import ConfigKey, DiffDepth, Expectation, FileSums, Relation, Side
 from hfcount.diffing.relations import relations
 from hfcount.diffing.sides import Looked, looked, report
 from hfcount.diffing.tensors import Inventory
@@ -123,14 +123,19 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
         return result
     told = expectation(wanted.expected, result, partial(_merged, c, result, wanted))
     if wanted.expected == "merge" and told.met:
-        times = _times(c, options, wanted)
-        if times == 0:
-            reason = "its targets differ, and not by what the adapter adds: it is another one"
-            return replace(result, expectation=replace(told, met=False, reason=reason))
-        rest = [one for one in found if one.kind != "same-values"]  # a merge may change less than another dtype does
-        found = [Relation(kind="merge", text=f"{_as_merged(times)}: {told.reason}"), *rest]
-        result = replace(result, relations=tuple(found), summary=_summary(a, b, found))
+        return _with_merge(c, result, told, _times(c, options, wanted))
     return replace(result, expectation=told)
+
+
+def _with_merge(c: Compared, result: Diff, told: Expectation, times: float | None) -> Diff:
+    """The same of a merge, by how often the adapter was added."""
+    if times == 0:
+        reason = "its targets differ, and not by what the adapter adds: it is another one"
+        return replace(result, expectation=replace(told, met=False, reason=reason))
+    # A merge may change less than another dtype does.
+    rest = [one for one in result.relations if one.kind != "same-values"]
+    found = [Relation(kind="merge", text=f"{_as_merged(times)}: {told.reason}"), *rest]
+    return replace(result, relations=tuple(found), summary=_summary(c.a, c.b, found), expectation=told)
 
 
 def _times(c: Compared, options: Options, wanted: Asked) -> float | None:
