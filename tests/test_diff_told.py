@@ -262,6 +262,13 @@ MERGED: dict[str, tuple[int, float, Json, bool, str]] = {
     "taken away": (1, -1.0, {}, True, "is A with the adapter merged at -1 times its scale: "),
     "another adapter": (2, 1.0, {}, False, "by what the adapter adds"),
     "by rank's root": (1, 2**0.5, {"use_rslora": True}, True, "is A with the adapter merged: "),
+    "that begins with a part of the base": (
+        2,
+        1.0,
+        {"init_lora_weights": "pissa"},
+        True,
+        "has other values where the adapter adapts A: ",
+    ),
     "of a method that is not computed": (
         1,
         1.0,

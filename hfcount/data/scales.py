@@ -42,7 +42,7 @@ def unusable(loaded: Sequence[Subject], source: Source, outcome: Outcome) -> Ite
     yield from reported(ScaleUnusable, zero, {"observed": "zero"})
     least = [one for one in rest if one.tally.constant == (0 if codes.get(one.name) == _POWER else _LEAST)]
     yield from reported(ScaleUnusable, least, {"observed": "2^-127, which is stored as zero"})
-    yield from _partly([one for one in rest if _floating(one) and one.tally.range], source)
+    yield from _partly(rest, source)
 
 
 def _beyond(scales: Sequence[Subject], codes: Mapping[str, str]) -> list[Subject]:
@@ -52,8 +52,9 @@ def _beyond(scales: Sequence[Subject], codes: Mapping[str, str]) -> list[Subject
 
 def _partly(rest: Sequence[Subject], source: Source) -> Iterator[ScaleUnusable]:
     """Those of which some values are zero or negative."""
-    yield from _in_part("zero", [one for one in rest if one.tally.zeros], len(rest), source)
-    yield from _in_part("negative", [one for one in rest if one.tally.least < 0], len(rest), source)
+    floats = [one for one in rest if _floating(one) and one.tally.range]
+    yield from _in_part("zero", [one for one in floats if one.tally.zeros], len(floats), source)
+    yield from _in_part("negative", [one for one in floats if one.tally.least < 0], len(floats), source)
 
 
 def _in_part(what: str, scales: Sequence[Subject], among: int, source: Source) -> Iterator[ScaleUnusable]:

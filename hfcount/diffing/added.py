@@ -89,7 +89,9 @@ def _is_plain(settings: Settings) -> bool:
     """Whether it adds the product of two matrices, times one number."""
     values = settings.values
     others = ("use_dora", "alpha_pattern", "use_qalora", "lora_ga_config", "arrow_config", "alora_invocation_tokens")
-    return values.get("peft_type") == "LORA" and not any(values.get(name) for name in others)
+    begun = values.get("init_lora_weights")  # others take what they begin with out of the base
+    as_is = not isinstance(begun, str) or begun in ("gaussian", "eva", "orthogonal")
+    return values.get("peft_type") == "LORA" and as_is and not any(values.get(name) for name in others)
 
 
 def _fits(c: Compared, blueprint: Blueprint, adapter: _Held, settings: Settings) -> Iterator[_Fit | None]:
