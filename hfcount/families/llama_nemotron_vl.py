@@ -6,12 +6,12 @@ from hfcount.parts import layer_norm
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-# model.py of llama_nemotron_vl in NVIDIA-NeMo/Automodel, nemotron_vl.py of vllm-project/vllm 0.33.0
+# model.py of NVIDIA-NeMo/Automodel, nemotron_vl.py of vllm-project/vllm 0.33.0
 MODEL_TYPES = ("llama_nemotron_vl", "llama_nemotron_vl_rerank")
 CLASSES = ("LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification")
 IGNORED = tuple(
     """
-    bidirectional_attention dynamic_image_size force_image_size img_context_token_id keep_aspect_ratio max_dynamic_patch
+    bidirectional_attention dynamic_image_size force_image_size keep_aspect_ratio max_dynamic_patch
     max_input_tiles min_dynamic_patch mlp_checkpoint p_max_length passage_prefix pooling pre_feature_reduction
     prompt_template q_max_length query_prefix select_layer template use_backbone_lora use_llm_lora use_thumbnail
     """.split()
