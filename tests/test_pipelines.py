@@ -89,7 +89,7 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
         ),
         pytest.param(
             {"gone": (WEIGHTS["unet"],), "files": {"unet/diffusion_pytorch_model.bin": pickled(described(UNET))}},
-            *("explained", "HF819", "unet"),
+            *("unverified", "HF819", "unet"),
             id="pickled",
         ),
         pytest.param(

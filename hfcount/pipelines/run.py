@@ -181,7 +181,7 @@ class _Run(NamedTuple):
             error = part if isinstance(part, HfcountError) else part.refusal()
             return _unknown(error.kind, str(error))
         settings = self.options._replace(load=Workload(), save=None)
-        unread = _unread(entry, files, found, part.source == "folder")
+        unread = _unread(entry, files, found, self.options.depth == "data" and part.source == "folder")
         settings = settings._replace(depth="config") if unread else settings
         if variant := found.variant.get(entry.name):
             part = of_variant(part, found.weights[entry.name], variant)
@@ -220,15 +220,16 @@ def _unknown(kind: str, message: str) -> Report:
     return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
 
 
-def _unread(entry: Entry, files: WeightFiles | None, found: Looked, local: bool) -> str:
+def _unread(entry: Entry, files: WeightFiles | None, found: Looked, valued: bool) -> str:
     """Why the weights of a part are not compared; "" where they are.
 
     Args:
-        local: whether it is in a folder, of which diffusers loads pickled parts and others beside one another.
+        valued: whether the values of a folder are asked for, of which diffusers loads pickled parts beside others;
+            otherwise no word is given for what loads from a folder and not from a repo.
     """
     if files is None or not files.only_pickled:
         return ""
-    if not (local or all(one.pickled for one in found.weights.values())):
+    if not (valued or all(one.pickled for one in found.weights.values())):
         return "its weights are pickled (.bin), and another part has none that are: they were not read"
     if files.sharded and entry.library != "transformers":
         return "its weights are several pickled files (.bin), which were not read"
