@@ -116,7 +116,7 @@ def _become(folder: str, environment: dict[str, str], files: list[str]) -> None:
     for place, path in enumerate(files, 1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), place)
     sys.stdin, sys.stdout, sys.stderr = (
-        open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+        open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - open until the process ends
         for number, mode in ((0, "r"), (1, "w"), (2, "w"))
     )
 

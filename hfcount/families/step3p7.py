@@ -1,12 +1,13 @@
 """Step 3.7: Step 3.5's language model with a vision tower and one projection."""
 
 from hfcount import families, keys
+from hfcount.components.step_vision import layers_and_downsamplers
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts import layer_norm
 from hfcount.parts.composite import towers_beside_model
 from hfcount.parts.conversions import qkv
-from hfcount.parts.vision import convolution, patch_convolution
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag
+from hfcount.parts.vision import patch_convolution
+from hfcount.spec import Dense, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 _STEP_VISION = {
@@ -75,25 +76,11 @@ def vision_spec(c: Config) -> Spec:
 
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
-    scale = block("other", gamma=Tensor((d,)))
-    fused = block(
-        "attention",
-        in_proj_weight=Tensor((3 * d, d)),
-        in_proj_bias=Tensor((3 * d,)),
-        out_proj=Linear(d, d, bias=True),
-    )
-
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
-        return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
-
     return block(
         conv1=patch_convolution(s, bias=False),
         positional_embedding=Tensor((s.positions or 0, d), component="embedding"),
         ln_pre=layer_norm(d),
-        transformer=block(resblocks=stack(s.layers, layer)),
-        vit_downsampler1=convolution(d, 2 * d, 3),
-        vit_downsampler2=convolution(2 * d, 4 * d, 3),
+        **layers_and_downsamplers(s),
     )
 
 

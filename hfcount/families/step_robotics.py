@@ -1,11 +1,12 @@
 """Step3-VL-10B: Qwen3 with the perception encoder of Step 3.7, whose grid two convolutions halve (arXiv:2601.09668)."""
 
 from hfcount import families, keys
+from hfcount.components.step_vision import layers_and_downsamplers
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts import layer_norm
 from hfcount.parts.composite import towers_beside_model
 from hfcount.parts.vision import convolution
-from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
+from hfcount.spec import Dense, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # step_vl.py of vllm-project/vllm 0.33, step3_vl_10b.py of sgl-project/sglang 0.5.23, whose class takes Qwen3 alone
@@ -79,18 +80,7 @@ def vision_spec(c: Config) -> Spec[StepRoboticsVision]:
 
 def vision_blueprint(s: Spec[StepRoboticsVision]) -> Block:
     d, of = s.hidden, s.own
-    scale, marked = block("other", gamma=Tensor((d,))) if of.scaled else None, Tensor((d,), component="embedding")
-    fused = block(
-        "attention",
-        in_proj_weight=Tensor((3 * d, d)),
-        in_proj_bias=Tensor((3 * d,)),
-        out_proj=Linear(d, d, bias=True),
-    )
-
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
-        return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
-
+    marked = Tensor((d,), component="embedding")
     rows = of.places + of.use_cls_token
     return block(
         conv1=convolution(_COLOURS, d, of.patch_size, bias=False),
@@ -98,9 +88,7 @@ def vision_blueprint(s: Spec[StepRoboticsVision]) -> Block:
         positional_embedding=Tensor((rows, d), component="embedding") if of.use_abs_posemb else None,
         ln_pre=layer_norm(d) if of.use_ln_pre else None,
         ln_post=layer_norm(d) if of.use_ln_post else None,
-        transformer=block(resblocks=stack(s.layers, layer)),
-        vit_downsampler1=convolution(d, 2 * d, 3),
-        vit_downsampler2=convolution(2 * d, _WIDER * d, 3),
+        **layers_and_downsamplers(s, of.scaled),
     )
 
 
