@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 
-from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, devices_in, ranks_on
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES
+from hfcount.devices import devices_in, ranks_on
 from hfcount.fetcher import Request
 from hfcount.fetcher.names import understood
 from hfcount.serving.cost import Workload

@@ -1,4 +1,4 @@
-"""Memory of accelerators by name, as their makers' data sheets give it.
+"""Amounts of memory, and the memory of accelerators by name as their makers' data sheets give it.
 
 Data sheets count in GB of 10^9 bytes or leave it open; it is read so here, which is the smaller number: what a driver
 reports is some per cent more. Sources: NVIDIA's data sheets of each product, AMD's of the Instinct series, Intel's of
@@ -6,7 +6,6 @@ Gaudi, Google's of Cloud TPU (per chip).
 """
 
 import re
-from difflib import get_close_matches
 
 _GB = {
     "A10": 24, "A10G": 24, "A16": 16, "A30": 24, "A40": 48, "A100": 80, "A100-40GB": 40, "A100-80GB": 80,
@@ -45,5 +44,46 @@ def _plain(name: str) -> str:
 
 def like(name: str) -> list[str]:
     """The listed names that are most like one that is not."""
+    from difflib import get_close_matches  # only where a name is unknown
+
     names = {_plain(known): known for known in _GB}
     return [names[one] for one in get_close_matches(_plain(name), names, 3, 0.6)]
+
+
+_UNITS = {
+    f"{letter}{suffix}": (1024 if suffix.startswith("i") else 1000) ** power
+    for power, letter in enumerate("kmgt", 1)
+    for suffix in ("", "b", "i", "ib")
+} | {"b": 1}
+
+
+def bytes_in(text: str) -> int | None:
+    """The bytes of an amount such as 80GiB, 80 GB, 80G (both of 10^9) or 24576MiB, or of a device such as H100.
+
+    None if it is neither; a number without a unit is none.
+    """
+    amount = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?) ?([a-z]+)", text.lower().replace(",", "").replace("_", ""))
+    if amount:
+        return int(float(amount[1]) * _UNITS.get(amount[2], 0)) or None
+    return memory_of(text)
+
+
+def devices_in(text: str) -> tuple[int, int] | None:
+    """The number of devices and the bytes of each, of `2xH100`, `4 x 80GiB` or of one; None if it is none of these."""
+    several = re.fullmatch(r" *([1-9]\d{0,4}) ?[x×*] ?(.+)", text, re.IGNORECASE)
+    size = bytes_in(several[2] if several else text)
+    return None if size is None else (int(several[1]) if several else 1, size)
+
+
+def ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of ranks that are asked for, where the memory is that of so many devices.
+
+    Raises:
+        ValueError: other numbers are asked for, too.
+    """
+    if devices > 1 and ranks not in ((), (devices,)):
+        said = ", ".join(map(str, ranks))
+        raise ValueError(
+            f"the memory is that of {devices} devices, and ranks are {said}: give the memory of one device"
+        )
+    return (devices,) if devices > 1 else ranks

@@ -9,9 +9,8 @@ from build import Json, record_tiny, save
 from click.testing import CliRunner
 
 import hfcount
-from hfcount.choices import devices_in, ranks_on
 from hfcount.cli.main import main
-from hfcount.devices import like
+from hfcount.devices import devices_in, like, ranks_on
 from hfcount.mapper.lengths import longest
 from hfcount.reporters import FORMATS
 from hfcount.reporters.amounts import binary

@@ -18,10 +18,10 @@ from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.project import PAGES, REPOSITORY
 from hfcount.reporters import OUTPUTS, brief, concise, csv_long, github, junit, sarif
 from hfcount.reporters import csv as csv_report
 from hfcount.serving.cost import Workload
+from hfcount.version import PAGES, REPOSITORY
 
 GONE = failed("org/gone", FetchError("NoSuchRepo", "no org/gone"))
 

@@ -27,12 +27,12 @@ from hfcount.fetcher import Request
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.figures import TensorRow
 from hfcount.pipeline import Options, failed, inspect, what_ifs
-from hfcount.project import PAGES
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.html import ROWS, render
 from hfcount.reporters.text import share, verdict
 from hfcount.reporters.treemap import Box, squarify
 from hfcount.text import printable
+from hfcount.version import PAGES
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 EXTRAS: tuple[Extra, ...] = ("tensors", "formula", "layers")

@@ -22,7 +22,7 @@ from readme import PAGES
 import hfcount
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint
-from hfcount.project import REPOSITORY
+from hfcount.version import REPOSITORY
 
 BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 """Commands that need the network, another tool or another repository begin so."""

@@ -21,8 +21,8 @@ from tables import over
 import hfcount
 from hfcount import project
 from hfcount.cli.main import main
-from hfcount.project import REPOSITORY, SCHEMA
 from hfcount.verifier.rules import RULES
+from hfcount.version import REPOSITORY, SCHEMA
 
 TEXT = README.read_text()
 OPTIONS = [option for option in main.params if isinstance(option, click.Option)]

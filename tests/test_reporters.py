@@ -20,7 +20,6 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.formula.latex import latex
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.project import PAGES
 from hfcount.reporters import json as json_report
 from hfcount.reporters import markdown, sections, several, table
 from hfcount.reporters.amounts import binary
@@ -29,6 +28,7 @@ from hfcount.reporters.comparing import compared
 from hfcount.reporters.text import inert, origin, outcome, share, tally, verdict
 from hfcount.serving.cost import Workload
 from hfcount.verifier.policy import Policy
+from hfcount.version import PAGES
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 

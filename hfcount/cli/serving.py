@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, devices_in, ranks_on
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES
 from hfcount.cli.options import COUNT
 
 _RANKS = 2**16
@@ -25,6 +25,8 @@ class _Size(Devices):
     name = "size"
 
     def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> tuple[int, int]:
+        from hfcount.devices import devices_in  # only where memory is given
+
         text = str(value)
         found = devices_in(text)
         if found is None:
@@ -50,6 +52,16 @@ def _ranks(context: click.Context, option: click.Parameter, values: Sequence[str
             text = f"{part or 'nothing'} is not a whole number from 1 to {_RANKS:,}; several are written 2,4,8."
             raise click.BadParameter(text, context, option)
     return tuple(dict.fromkeys(map(int, parts)))
+
+
+def _ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of ranks where the memory is that of several devices."""
+    from hfcount.devices import ranks_on  # only where memory of several is given
+
+    try:
+        return ranks_on(devices, ranks)
+    except ValueError as error:
+        raise click.UsageError(f"--memory and --tp do not go together: {error}.") from None
 
 
 class _CacheDtype(click.Choice[str]):
@@ -96,10 +108,8 @@ def serving(command: Callable[..., int]) -> Callable[..., int]:
         if load["batch"] > 1 and load["context"] is None and load["memory"] is None:
             raise click.UsageError("--batch goes with --context or --memory: that many sequences of how many tokens?")
         devices, load["memory"] = load["memory"] or (1, None)
-        try:
-            load["ranks"] = ranks_on(devices, load["ranks"])
-        except ValueError as error:
-            raise click.UsageError(f"--memory and --tp do not go together: {error}.") from None
+        if devices > 1:
+            load["ranks"] = _ranks_on(devices, load["ranks"])
         return command(load=load, **values)
 
     for option in reversed(_OPTIONS):

@@ -17,8 +17,8 @@ from hfcount.diffing.pieces import (
     Values,
 )
 from hfcount.figures import Part
-from hfcount.project import SCHEMA
 from hfcount.report.renderings import DIFF_RENDERINGS
+from hfcount.version import SCHEMA
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -24,7 +24,6 @@ from hfcount.figures import (
     WeightsFile,
 )
 from hfcount.mapper.whatif import written
-from hfcount.project import SCHEMA
 from hfcount.report.pieces import (
     Allowed,
     Beside,
@@ -37,6 +36,7 @@ from hfcount.report.pieces import (
 )
 from hfcount.report.renderings import RENDERINGS
 from hfcount.served import Compute, Memory, Serving
+from hfcount.version import SCHEMA
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

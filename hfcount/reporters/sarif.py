@@ -10,13 +10,12 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from hfcount.project import REPOSITORY
 from hfcount.report.model import Report, ReportedFinding
 from hfcount.reporters.paths import line, path
 from hfcount.reporters.text import verdict
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
-from hfcount.version import __version__
+from hfcount.version import REPOSITORY, __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _MOST = 25_000  # results of a run that GitHub takes

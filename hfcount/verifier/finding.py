@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hfcount.errors import Value, Variant
-from hfcount.project import explained
 from hfcount.spec.record import Record
 from hfcount.text import printable
+from hfcount.version import explained
 
 Severity = Literal["error", "note"]
 Proof = Literal["kept", "doubted", "weakened", "lost"]

@@ -1,13 +1,12 @@
 """Writes the repository's address wherever it stands: `python tests/tools/address.py`.
 
-Files that cannot import it from hfcount/project.py: metadata, the README, the pages, the extension.
+Files that cannot import it from hfcount/version.py: metadata, the README, the pages, the extension.
 """
 
 import re
 from pathlib import Path
 
-from hfcount.project import REPOSITORY
-from hfcount.version import __version__
+from hfcount.version import REPOSITORY, __version__
 
 ROOT = Path(__file__).parents[2]
 OWNED = REPOSITORY.partition("github.com/")[2]
