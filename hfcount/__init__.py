@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from hfcount.report.renderings import DIFF_RENDERINGS, RENDERINGS
+from hfcount.report.registry import DIFF_RENDERINGS, RENDERINGS
 from hfcount.version import __version__
 
 TYPE_CHECKING = False  # typing's own takes long enough to be interrupted before __main__ can see to that
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hfcount.api import diff, verify, verify_model, verify_tensors, what_ifs
-    from hfcount.building import blueprint
+    from hfcount.api.callback import VerifyCallback
+    from hfcount.blueprints.blueprint import Blueprint
+    from hfcount.blueprints.build import blueprint
     from hfcount.diffing.model import Diff
     from hfcount.diffing.rendering import Way as DiffWay
     from hfcount.errors import (
@@ -30,32 +32,30 @@ if TYPE_CHECKING:
         SweepError,
         UnknownArchitecture,
     )
-    from hfcount.plan import Blueprint
     from hfcount.report.model import Report, Verdict
     from hfcount.report.model import ReportedFinding as Finding
-    from hfcount.reporters import Way
-    from hfcount.saving import VerifyCallback
-    from hfcount.sweeping.asked import Collection, Listing
+    from hfcount.report.renderers import Way
     from hfcount.sweeping.run import sweep
+    from hfcount.sweeping.sources_spec import Collection, Listing
 
 _HOMES = {
     "BadSetting": "errors",
-    "Blueprint": "plan",
-    "Collection": "sweeping.asked",
+    "Blueprint": "blueprints.blueprint",
+    "Collection": "sweeping.sources_spec",
     "ConfigError": "errors",
     "Diff": "diffing.model",
     "DocumentError": "errors",
     "FetchError": "errors",
     "Finding": "report.model",
     "HfcountError": "errors",
-    "Listing": "sweeping.asked",
+    "Listing": "sweeping.sources_spec",
     "NotVerified": "errors",
     "Report": "report.model",
     "SweepError": "errors",
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
-    "VerifyCallback": "saving",
-    "blueprint": "building",
+    "VerifyCallback": "api.callback",
+    "blueprint": "blueprints.build",
     "diff": "api",
     "sweep": "sweeping.run",
     "verify": "api",
@@ -94,7 +94,7 @@ __all__ = [
 
 def _rendering(way: Way) -> Callable[[Report], str]:
     def render(report: Report) -> str:
-        from hfcount.reporters import shown  # only where a report is to show itself
+        from hfcount.report.renderers import shown  # only where a report is to show itself
 
         return shown(report, way)
 

@@ -17,8 +17,8 @@ from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
 
 import hfcount
-from hfcount.building import build
-from hfcount.layouts import lerobot, mistral, open_clip
+from hfcount.blueprints.build import build
+from hfcount.blueprints.libraries import lerobot, mistral, open_clip
 from hfcount.mapper import Config
 
 INDEX, SINGLE, BIN_INDEX = "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json"

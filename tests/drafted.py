@@ -8,7 +8,7 @@ from typing import Any
 
 from defects import Checkpoint, Tensors
 
-from hfcount.building import build
+from hfcount.blueprints.build import build
 from hfcount.mapper import Config
 
 Json = dict[str, Any]

@@ -19,7 +19,13 @@ from pkgutil import walk_packages
 from runpy import run_module
 from typing import NoReturn
 
-LEFT = ("hfcount.__main__", "hfcount.families.", "hfcount.reporters.", "hfcount.sharding", "hfcount.sweeping")
+LEFT = (
+    "hfcount.__main__",
+    "hfcount.architectures.",
+    "hfcount.report.renderers.",
+    "hfcount.serving.sharding",
+    "hfcount.sweeping",
+)
 """What a run imports only if it needs it; the rest is imported once."""
 
 

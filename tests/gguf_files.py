@@ -7,8 +7,8 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
-from hfcount.formats.gguf import Header, read_gguf
-from hfcount.formats.gguf_types import TYPES
+from hfcount.formats.gguf.header import Header, read_gguf
+from hfcount.formats.gguf.types import TYPES
 
 NUMBERS = {kind.name: number for number, kind in TYPES.items()}
 

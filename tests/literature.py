@@ -9,7 +9,7 @@ from hfcount import Blueprint, blueprint
 from hfcount.formats.json import Document, parse_object
 from hfcount.mapper.whatif import changed, parsed
 from hfcount.spec import GQA
-from hfcount.tree.polynomials import evaluate
+from hfcount.spec.tree.polynomials import evaluate
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

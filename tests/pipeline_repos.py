@@ -11,8 +11,8 @@ from typing import Any
 from loopback import WIDTHS
 from pickled import archive, items, state, zeros
 
-from hfcount.building import build
-from hfcount.layouts import diffusers
+from hfcount.blueprints.build import build
+from hfcount.blueprints.libraries import diffusers
 from hfcount.mapper import Config
 
 Json = dict[str, Any]

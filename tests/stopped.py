@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hfcount.sweeping.again import Again
 from hfcount.sweeping.parts import parts, read, read_part
+from hfcount.sweeping.retry import Again
 from hfcount.sweeping.rows import COLUMNS, encoded
 from hfcount.sweeping.store import Store
 from hfcount.version import __version__

@@ -15,12 +15,12 @@ from loopback import Hub
 from tables import over
 
 import hfcount
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.adapter.check import Result, compare
+from hfcount.checkpoints.adapter.methods import factors
+from hfcount.checkpoints.adapter.settings import read_settings
 from hfcount.cli.commands import find
-from hfcount.containers.adapter import Result, compare
-from hfcount.containers.adapter_methods import factors
-from hfcount.containers.adapter_settings import read_settings
 from hfcount.formats.json import Document
-from hfcount.plan import Blueprint
 from hfcount.quantization.automaton import Automaton, Unreadable
 
 LLAMA = config("llama", head_dim=6)

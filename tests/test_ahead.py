@@ -10,7 +10,7 @@ from test_hub import CONFIG, CONFIG_NAME, INDEX_NAME, MODEL, TOKEN, TOTAL, WIDER
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch, finish
-from hfcount.fetcher.hub_shards import HubShards
+from hfcount.fetcher.hub.shards import HubShards
 from hfcount.fetcher.interface import Early
 
 GATED = {"X-Error-Code": "GatedRepo"}

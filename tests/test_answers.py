@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 import hfcount
 from hfcount.cli.main import main
-from hfcount.devices import devices_in, like, ranks_on
 from hfcount.mapper.lengths import longest
-from hfcount.reporters import FORMATS
-from hfcount.reporters.amounts import binary
-from hfcount.reporters.brief import render
-from hfcount.reporters.text import verdict
+from hfcount.report.renderers import FORMATS
+from hfcount.report.renderers.amounts import binary
+from hfcount.report.renderers.brief import render
+from hfcount.report.renderers.text import verdict
+from hfcount.serving.devices import devices_in, like, ranks_on
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 import pytest
 from conftest import interruptible
 
-from hfcount.data import apart
-from hfcount.data.apart import run_apart
-from hfcount.data.pool import Worker
+from hfcount.checkpoints.data import processes
+from hfcount.checkpoints.data.pool import Worker
+from hfcount.checkpoints.data.processes import run_apart
 from hfcount.errors import FetchError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are threads")
@@ -26,7 +26,7 @@ Work = Callable[[Worker], Any]
 
 @pytest.fixture(autouse=True)
 def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
 
 
 def _number(number: int, worker: Worker) -> tuple[int, int, bytes]:
@@ -106,23 +106,23 @@ def test_where_there_can_be_no_processes_there_are_threads(name: str, monkeypatc
 
 _PARENT = """
 import os
-from hfcount.data import apart
+from hfcount.checkpoints.data import processes
 
 def endless(worker):
     while True:
         worker.went(1)
 
-apart.cores = lambda: 2
-for _ in apart.run_apart([endless] * 2, lambda size: print(os.getpid(), flush=True)):
+processes.cores = lambda: 2
+for _ in processes.run_apart([endless] * 2, lambda size: print(os.getpid(), flush=True)):
     pass
 """
 
 
 _UNHEARD = """
 import os
-from hfcount.data import apart
+from hfcount.checkpoints.data import processes
 
-team = apart._Team([lambda worker: bytes(1 << 20)] * 2, 2)  # more than a pipe holds
+team = processes._Team([lambda worker: bytes(1 << 20)] * 2, 2)  # more than a pipe holds
 team.begin()
 print(os.getpid(), flush=True)
 os.read(0, 1)
@@ -162,7 +162,7 @@ def test_ctrl_c_at_once_ends_all_and_is_seen_here_alone(within: str, monkeypatch
 def test_where_nobody_is_told_of_ends_the_first_failure_is_said() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        team = apart._Team([_refuse, _refuse], 2)
+        team = processes._Team([_refuse, _refuse], 2)
         assert team.begin()
         for pid in team._left.values():
             with pytest.raises(ChildProcessError):
@@ -174,7 +174,7 @@ def test_where_nobody_is_told_of_ends_the_first_failure_is_said() -> None:
 
 
 def test_what_was_sent_in_part_is_said() -> None:
-    team = apart._Team([], 0)
+    team = processes._Team([], 0)
     reading, writing = os.pipe()
     os.close(writing)
     pid = os.fork()

@@ -7,8 +7,8 @@ import pytest
 from build import DEEPSEEK
 
 import hfcount
-from hfcount.plan import Blueprint
-from hfcount.tree.nodes import Linear, Tensor, Undescribed, block
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.spec.tree.nodes import Linear, Tensor, Undescribed, block
 
 PLAN = hfcount.blueprint(DEEPSEEK)
 STORED = {row.name: row for row in PLAN.tensors(stored=False) if row.kind not in ("legacy", "tied")}

@@ -12,8 +12,8 @@ from defects import SINGLE, Checkpoint, embedding, sharded, single
 from loopback import Hub
 
 import hfcount
-from hfcount.fetcher import beside
-from hfcount.reporters import brief, github, junit, markdown, table
+from hfcount.fetcher import unread_files
+from hfcount.report.renderers import brief, github, junit, markdown, table
 from hfcount.sweeping.parts import read
 
 KINDS: dict[str, Sequence[str]] = {
@@ -36,9 +36,9 @@ NOT = ("README.md", "config.json", "tokenizer.json", "spiece.model", "vocab.txt"
 
 
 def test_every_kind_is_told_by_its_name() -> None:
-    found = {kind: [name for name in names if beside.kind(name) != kind] for kind, names in KINDS.items()}
+    found = {kind: [name for name in names if unread_files.kind(name) != kind] for kind, names in KINDS.items()}
     assert not any(found.values()), found
-    assert [name for name in NOT if beside.kind(name)] == []
+    assert [name for name in NOT if unread_files.kind(name)] == []
 
 
 def left(report: Json) -> dict[str, list[str]]:

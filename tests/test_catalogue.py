@@ -6,8 +6,8 @@ import re
 import pytest
 from conftest import Command
 
-from hfcount import families
-from hfcount.cli.catalogue import FILE, KINDS
+from hfcount import architectures
+from hfcount.cli.architectures import FILE, KINDS
 
 
 def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
@@ -17,7 +17,7 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
         kind for kind in KINDS if kind in {head.lower() for head, _ in heads}
     ]
     listed = [one for line in re.findall(r"^  ([^:]+): \S", shown, re.MULTILINE) for one in line.split(", ")]
-    assert sorted(listed) == families.all_types()
+    assert sorted(listed) == architectures.all_types()
     assert sum(int(count) for _, count in heads) == len(listed)
 
 
@@ -32,7 +32,10 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
             ["judged by nobody: its tensors were read from the source, and never compared", "those that vLLM loads"],
         ),
         ("speculators_eagle3", ["judged by speculators 0.9.0: names and shapes of its model"]),
-        ("chatglm", ["judged by metadata.total_size 12,487,168,064", "file      hfcount/families/chatglm.py"]),
+        (
+            "chatglm",
+            ["judged by metadata.total_size 12,487,168,064", "file      hfcount/architectures/models/chatglm.py"],
+        ),
     ],
 )
 def test_one_type_is_explained(command: Command, model_type: str, lines: list[str]) -> None:

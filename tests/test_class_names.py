@@ -8,7 +8,7 @@ from build import Json, config
 from defects import sharded
 
 import hfcount
-from hfcount.building import build
+from hfcount.blueprints.build import build
 from hfcount.errors import UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes, known, prefix, stem

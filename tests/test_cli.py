@@ -17,7 +17,7 @@ from spread import spread
 
 import hfcount
 from hfcount.cli.main import main
-from hfcount.reporters import FORMATS, Format
+from hfcount.report.renderers import FORMATS, Format
 from hfcount.verifier.rules import RULES
 
 FIXTURES = ("--fixtures", "fixtures")
@@ -254,7 +254,7 @@ def test_schema_is_that_of_the_report(command: Command) -> None:
 
 def test_a_format_is_a_file_and_a_row(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is in the table is offered, explained, and printed by its own `render`."""
-    reported = ModuleType("hfcount.reporters.reported")
+    reported = ModuleType("hfcount.report.renderers.reported")
     monkeypatch.setattr(reported, "render", lambda reports: " ".join(report.verdict for report in reports), False)
     monkeypatch.setitem(sys.modules, reported.__name__, reported)
     for name, streamed in (("whole", False), ("lines", True)):

@@ -14,8 +14,8 @@ from build import TINY, save, save_tiny
 from conftest import Run, interruptible
 from loopback import Fault, Hub
 
-from hfcount import pipeline
 from hfcount.__main__ import run as start
+from hfcount.checkpoints import inspect as pipeline
 from hfcount.cli.main import run as command
 
 _BARE = [sys.executable, "-m", "hfcount"]
@@ -71,7 +71,7 @@ def test_a_crash_while_the_report_is_made_is_no_traceback(
     def crashing(*args: Any) -> str:
         raise KeyError("x")
 
-    name = "hfcount.reporters.table.render" if where == "--format" else "hfcount.reporters.html.render"
+    name = "hfcount.report.renderers.table.render" if where == "--format" else "hfcount.report.renderers.html.render"
     pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
     monkeypatch.setattr(name, crashing)
     code, _, err = _run(monkeypatch, capsys, "models/a", where, "table" if where == "--format" else "a.html")
@@ -130,7 +130,14 @@ def test_a_full_disk_is_no_crash(here: Path) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["click", "hfcount.cli.main", "hfcount.families", "hfcount.fetcher.folder", "hfcount.reporters.json", "json.tool"],
+    [
+        "click",
+        "hfcount.cli.main",
+        "hfcount.architectures",
+        "hfcount.fetcher.folder",
+        "hfcount.report.renderers.json",
+        "json.tool",
+    ],
 )
 def test_ctrl_c_while_importing_is_one_line(here: Path, module: str) -> None:
     program = f"""

@@ -14,7 +14,7 @@ from loopback import Hub
 from tables import over
 
 from hfcount.cli.commands import COMMANDS
-from hfcount.fetcher.walk import checkpoints
+from hfcount.fetcher.find_checkpoints import checkpoints
 
 CACHE = f"hub/models--org--name/snapshots/{COMMIT}"
 FILES = {

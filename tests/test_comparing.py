@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from tables import over
 
-from hfcount.data.bits import FLOATS, WHOLE
-from hfcount.data.chunks import CHUNK
-from hfcount.data.comparing import Span, compare_all
-from hfcount.data.decoded import decoded
-from hfcount.data.dequantized import READ, dequantized
-from hfcount.data.difference import Difference
+from hfcount.checkpoints.data.bits import FLOATS, WHOLE
+from hfcount.checkpoints.data.compare import Span, compare_all
+from hfcount.checkpoints.data.count import CHUNK
+from hfcount.checkpoints.data.decode import decoded
+from hfcount.checkpoints.data.dequantize import READ, dequantized
+from hfcount.checkpoints.data.difference import Difference
 from hfcount.errors import FetchError
-from hfcount.formats.gguf_types import BLOCKS
-from hfcount.storage.dtypes import BITS
+from hfcount.formats.dtypes import BITS
+from hfcount.formats.gguf.types import BLOCKS
 
 
 def _span(path: Path, raw: bytes, dtype: str, shape: tuple[int, ...], before: int = 8) -> Span:

@@ -12,10 +12,10 @@ from loopback import Answer, Fault, Hub, Server, write_shard
 from urllib3.util import parse_url
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.bodies import _SPENT
 from hfcount.fetcher.client import Client
 from hfcount.fetcher.connections import FEWEST, MOST, _Trusted, workers
 from hfcount.fetcher.ranges import PREFETCH, Headers, likely_length
+from hfcount.fetcher.response_bodies import _SPENT
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.safetensors import Shard
 

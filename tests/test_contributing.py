@@ -79,7 +79,7 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
         return done.stdout
 
     family, *others = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    (copy / "hfcount" / "families" / "tandem.py").write_text(family)
+    (copy / "hfcount" / "architectures" / "models" / "tandem.py").write_text(family)
     (finding,) = (one for one in others if "NEEDS" in one)
     (copy / "hfcount" / "verifier" / "rules" / "standalone" / "hf011_empty_file.py").write_text(finding)
     cases = (copy / "tests" / "defects.py").read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
     said = run("tests/tools/update.py").split()
     assert {*said} >= {
         "fixtures/reports.json",
-        "hfcount/families/catalogue.json",
+        "hfcount/architectures/catalogue.json",
         "hfcount/docs/architectures.md",
         "hfcount/docs/findings.md",
     }

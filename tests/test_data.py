@@ -23,15 +23,15 @@ from tables import over
 from valued import UP, VALUED, Valued, constant, filled, header, place, put
 
 import hfcount
-from hfcount.data.bits import FLOATS
-from hfcount.data.chunks import CHUNK, Chunks
-from hfcount.data.places import Place
-from hfcount.data.reading import Files
-from hfcount.data.tally import Tally
+from hfcount.checkpoints.data.bits import FLOATS
+from hfcount.checkpoints.data.count import CHUNK, Chunks
+from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.read import Files
+from hfcount.checkpoints.data.tally import Tally
+from hfcount.checkpoints.inspect import inspect
+from hfcount.checkpoints.inspection import Options
 from hfcount.fetcher import Request
 from hfcount.formats.safetensors import Entry
-from hfcount.inspection import Options
-from hfcount.pipeline import inspect
 
 DOCS = Path(hfcount.__path__[0]) / "docs"
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from test_oracle import RECORDED, Json, torch, transformers
 
 import hfcount
-from hfcount.building import build
+from hfcount.blueprints.build import build
+from hfcount.blueprints.derive_transformers import MOST_LAYERS, MOST_MODULES, derived
 from hfcount.cli.main import main
-from hfcount.derived import MOST_LAYERS, MOST_MODULES, derived
 
 KINDS = ("bert", "deepseek_v3", "jamba", "mamba", "mixtral", "qwen2_vl", "swin", "t5", "wav2vec2", "whisper", "xlnet")
 
@@ -121,7 +121,7 @@ def test_what_cannot_be_built_is_refused(values: Json, error: type[Exception], s
 
 def test_more_modules_than_can_be_built_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_MODULES > 1_000_000
-    monkeypatch.setattr("hfcount.derived.MOST_MODULES", 2)
+    monkeypatch.setattr("hfcount.blueprints.derive_transformers.MOST_MODULES", 2)
     with pytest.raises(hfcount.ConfigError, match="more than 2 modules"):
         derived(ODD, "config.json")
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from test_diff import ADAPTER, BERT, DENSE, MOE, SINGLE, Json, Q, filled, told, written
 
 import hfcount
-from hfcount.choices import Expected
-from hfcount.data import comparing
-from hfcount.data.rounding import rounded
+from hfcount.checkpoints.data import compare
+from hfcount.checkpoints.data.rounding import rounded
 from hfcount.diffing.pieces import ValueRow
 from hfcount.diffing.text import value_line
+from hfcount.options import Expected
 
 Arrays = dict[str, NDArray[np.float32]]
 WIDTHS = {"F32": 4, "BF16": 2, "F16": 2}
@@ -546,14 +546,14 @@ def test_a_file_that_changes_while_it_is_compared_leaves_the_answer_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = saved(tmp_path / "a", WIDE, weights(WIDE)), saved(tmp_path / "b", WIDE, weights(WIDE))
-    read = comparing.run_apart
+    read = compare.run_apart
 
     def interrupted(*given: Any) -> Any:
         with (b / SINGLE).open("ab") as file:
             file.truncate(9000)
         return read(*given)
 
-    monkeypatch.setattr(comparing, "run_apart", interrupted)
+    monkeypatch.setattr(compare, "run_apart", interrupted)
     found = hfcount.diff(a, b, depth="data")
     assert (found.exit_code, found.same_structure) == (3, None)
     assert f"{SINGLE} was changed while it was read. Run again." in "\n".join(found.notes)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hfcount.tree.dims import Dim, polynomial, portion, round_up, scaled
-from hfcount.tree.polynomials import Atom, atoms, evaluate, render, render_factored
+from hfcount.spec.tree.dims import Dim, polynomial, portion, round_up, scaled
+from hfcount.spec.tree.polynomials import Atom, atoms, evaluate, render, render_factored
 
 N, D, F, V = (Dim.named(*pair) for pair in (("N", 3), ("d", 8), ("d_ff", 20), ("|V|", 1000)))
 

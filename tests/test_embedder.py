@@ -11,12 +11,12 @@ from defects import DENSE, POOLING, Checkpoint, boxed, nested, raw, single
 from loopback import Hub
 
 import hfcount
+from hfcount.checkpoints.inspect import Options, what_ifs
 from hfcount.errors import BadSetting, FetchError
+from hfcount.fetcher.find_checkpoints import checkpoints
 from hfcount.fetcher.fixtures import all_fixtures
-from hfcount.fetcher.walk import checkpoints
-from hfcount.pipeline import Options, what_ifs
-from hfcount.reporters import table
-from hfcount.sweeping.screen import screened
+from hfcount.report.renderers import table
+from hfcount.sweeping.prefilter import screened
 
 STATIC, LINEAR = {"embedding.weight": ("F32", (9, 12))}, {"linear.weight": ("F32", (4, 12))}
 ROUTES = {"query": ["query_0_StaticEmbedding"], "document": ["document_0_Transformer", "document_1_Pooling"]}

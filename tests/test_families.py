@@ -13,7 +13,7 @@ import pytest
 from build import FAMILIES, config
 
 import hfcount
-from hfcount import families
+from hfcount import architectures
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.reference import declared
@@ -22,19 +22,19 @@ from hfcount.spec import Record
 
 @pytest.mark.parametrize("model_type", FAMILIES)
 def test_a_family_is_found_by_its_type(model_type: str) -> None:
-    family = families.find(model_type)
+    family = architectures.find(model_type)
     assert family is not None
     assert model_type in family.types
 
 
 def test_every_type_is_found_and_belongs_to_one_family() -> None:
-    everything = families.all_types()
-    assert everything == sorted(model_type for family in families.everyone() for model_type in family.types)
-    assert [one for one in everything if one not in getattr(families.find(one), "types", ())] == []
+    everything = architectures.all_types()
+    assert everything == sorted(model_type for family in architectures.everyone() for model_type in family.types)
+    assert [one for one in everything if one not in getattr(architectures.find(one), "types", ())] == []
 
 
 def test_every_family_says_what_it_is() -> None:
-    assert [family.types for family in families.everyone() if not family.summary] == []
+    assert [family.types for family in architectures.everyone() if not family.summary] == []
 
 
 def _taken(path: Path) -> list[tuple[str, str]]:
@@ -52,12 +52,12 @@ def _taken(path: Path) -> list[tuple[str, str]]:
 
 
 RECORDED = Path(__file__).parents[1] / "fixtures" / "architectures"
-FILES = {path.stem: path for path in Path(families.__path__[0]).glob("[!_]*.py")}
-MODULES = {f"{families.__name__}.{name}" for name in FILES}
+FILES = {path.stem: path for path in Path(architectures.__path__[0], "models").glob("[!_]*.py")}
+MODULES = {f"{architectures.__name__}.models.{name}" for name in FILES}
 
 
 def _is_record(family: str, name: str) -> bool:
-    kind = getattr(importlib.import_module(f"{families.__name__}.{family}"), name, None)
+    kind = getattr(importlib.import_module(f"{architectures.__name__}.models.{family}"), name, None)
     return isinstance(kind, type) and issubclass(kind, Record)
 
 
@@ -72,7 +72,11 @@ def test_a_family_takes_of_others_but_records_of_sizes_and_the_blueprint_of_one_
 
 @pytest.mark.parametrize(
     "text",
-    ["import hfcount.families.llama", "from hfcount.families import llama", "from hfcount.families.llama import spec"],
+    [
+        "import hfcount.architectures.models.llama",
+        "from hfcount.architectures.models import llama",
+        "from hfcount.architectures.models.llama import spec",
+    ],
 )
 def test_imports_of_a_family_are_seen_in_every_form(text: str, tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(text)
@@ -131,7 +135,8 @@ def test_a_part_that_no_class_saves_by_itself_names_the_whole(model_type: str, w
 @pytest.mark.parametrize(
     "model_type",
     [
-        *"os sys __init__ __main__ ../x ./qwen3 qwen3.py qwen3/ hfcount.families.qwen3 .qwen3 qwen3.spec".split(),
+        *"os sys __init__ __main__ ../x ./qwen3 qwen3.py qwen3/ .qwen3 qwen3.spec".split(),
+        "hfcount.architectures.models.qwen3",
         *[
             "qwen3\n",
             " qwen3",
@@ -159,7 +164,7 @@ def test_an_unknown_type_imports_no_module() -> None:
 import difflib, sys
 from hfcount import UnknownArchitecture, blueprint
 before = set(sys.modules)
-for model_type in ("lama", "os", "../x", "qwen3.py", "hfcount.families.qwen3", "_spec"):
+for model_type in ("lama", "os", "../x", "qwen3.py", "hfcount.architectures.models.qwen3", "_spec"):
     try:
         blueprint({"model_type": model_type})
     except UnknownArchitecture:
@@ -194,19 +199,19 @@ def test_a_part_that_lacks_what_the_model_takes_of_it_is_not_described(model_typ
 
 
 def test_a_mistake_of_a_family_is_not_taken_for_an_unknown_part() -> None:
-    spec = families.read(Config(json.loads((RECORDED / "t5.json").read_text())["config"]))
+    spec = architectures.read(Config(json.loads((RECORDED / "t5.json").read_text())["config"]))
     assert spec.parts
     with pytest.raises(AttributeError):
-        families.tree(spec.having(None))
+        architectures.tree(spec.having(None))
 
 
 @pytest.mark.parametrize(("model_type", "file"), [("aria_text", "aria"), ("qwen2_5_omni_dit", "qwen2_5_omni")])
 def test_a_part_is_found_in_the_file_of_the_whole_and_no_other_is_opened(model_type: str, file: str) -> None:
     script = f"""
 import sys
-from hfcount import families
-sys.addaudithook(lambda event, args: event == "open" and "families" in str(args[0]) and print(args[0]))
-print(families.find({model_type!r}).summary)
+from hfcount import architectures
+sys.addaudithook(lambda event, args: event == "open" and "models" in str(args[0]) and print(args[0]))
+print(architectures.find({model_type!r}).summary)
 """
     lines = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split(
         "\n"

@@ -45,7 +45,7 @@ from pickled import archive, items, state, zeros
 from tables import over
 
 import hfcount
-from hfcount.reporters import table
+from hfcount.report.renderers import table
 
 OTHER = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 FOUR = tuple(f"model-0000{number}-of-00004.safetensors" for number in (1, 2, 3, 4))

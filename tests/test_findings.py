@@ -14,7 +14,7 @@ from tables import over
 
 from hfcount.errors import Variant
 from hfcount.verifier.finding import Finding, Severity
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
 from hfcount.verifier.rules import RULES, checks
 from hfcount.verifier.rules.hf103_inconsistent_config import InconsistentConfig
 from hfcount.verifier.rules.hf202_unexpected_tensor import UnexpectedTensor

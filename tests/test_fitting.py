@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hfcount.formats.pipeline_index import Entry
-from hfcount.pipelines.fits import RULES
-from hfcount.pipelines.fitting import misfits
-from hfcount.pipelines.signatures import alike, signature
+from hfcount.checkpoints.pipeline.signatures import alike, signature
+from hfcount.checkpoints.pipeline.size_rules import RULES
+from hfcount.checkpoints.pipeline.sizes import misfits
+from hfcount.formats.model_index import Entry
 
 T5, VAE = {"model_type": "t5", "d_model": 4096}, {"latent_channels": 16, "shift_factor": 0.1}
 CLIP = {"model_type": "clip_text_model", "hidden_size": 768, "projection_dim": 768}
@@ -147,7 +147,7 @@ def test_flow_matching_is_not_for_a_unet() -> None:
 
 
 def test_every_rule_is_for_classes_that_take_its_parts() -> None:
-    from hfcount.pipelines.signatures import _recorded
+    from hfcount.checkpoints.pipeline.signatures import _recorded
 
     for rule in RULES:
         kinds = [kind for kind in _recorded()[1] if re.fullmatch(rule.pipelines, kind)]

@@ -15,8 +15,8 @@ from test_fix import INDEX, ONE, SECOND, each, files, fix, prefixed, says, sound
 
 from hfcount.errors import HfcountError
 from hfcount.repair import journal
-from hfcount.repair.draft import Headed
 from hfcount.repair.files import Unrepaired, backup, needed, stage, staged
+from hfcount.repair.working_copy import Headed
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from build import COMMIT, TINY, index, raw, save, save_tiny, shard
 from huggingface_hub import constants
 
 import hfcount
-from hfcount.choices import AskedDepth
+from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.interface import CAPS
-from hfcount.pipeline import Options, inspect
+from hfcount.options import AskedDepth
 
 CONFIG, INDEX, HEADERS = "config.json", "model.safetensors.index.json", "headers.json"
 

@@ -11,11 +11,11 @@ from build import FAMILIES, TINY, Json, config
 from tables import over
 
 import hfcount
-from hfcount import Blueprint, families
-from hfcount.formula.closed_form import Formula
-from hfcount.formula.latex import latex
-from hfcount.tree.dims import polynomial
-from hfcount.tree.polynomials import Monomial, Polynomial, evaluate, render
+from hfcount import Blueprint, architectures
+from hfcount.blueprints.formula.closed_form import Formula
+from hfcount.blueprints.formula.latex import latex
+from hfcount.spec.tree.dims import polynomial
+from hfcount.spec.tree.polynomials import Monomial, Polynomial, evaluate, render
 
 RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"]
@@ -186,7 +186,7 @@ def test_every_printed_formula_works_out(values: Json) -> None:
 
 def test_every_family_has_a_recorded_config() -> None:
     recorded = {values["model_type"] for values in RECORDED.values()}
-    assert [family.types for family in families.everyone() if recorded.isdisjoint(family.types)] == []
+    assert [family.types for family in architectures.everyone() if recorded.isdisjoint(family.types)] == []
 
 
 def test_one_symbol_never_stands_for_two_values() -> None:

@@ -15,12 +15,12 @@ import pytest
 from build import Json
 from tables import over
 
-from hfcount.building import build
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.build import build
+from hfcount.blueprints.formula.closed_form import Formula
 from hfcount.errors import HfcountError
-from hfcount.formula.closed_form import Formula
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import changed, steps
-from hfcount.plan import Blueprint
 
 RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"]

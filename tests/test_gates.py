@@ -45,12 +45,12 @@ PACKAGE = ROOT / "hfcount"
 REGISTRIES = (
     "__init__",
     "cli/commands",
-    "containers/__init__",
-    "families/_files",
+    "architectures/registry",
+    "blueprints/libraries/__init__",
+    "checkpoints/forms",
     "fetcher/__init__",
-    "layouts/__init__",
     "quantization/schemes/__init__",
-    "reporters/__init__",
+    "report/renderers/__init__",
     "verifier/__init__",
     "verifier/rules/__init__",
 )

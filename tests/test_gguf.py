@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from gguf_files import CONFIG, laid_out, model, source
 
-from hfcount.building import blueprint
-from hfcount.containers.gguf import Remark, bases, role, summary
-from hfcount.containers.gguf_base import compare
-from hfcount.containers.gguf_check import check
-from hfcount.containers.gguf_names import expected
-from hfcount.containers.gguf_set import check_pair, join, raw_part, split_name
-from hfcount.containers.gguf_table import change, changed, folded, slots, table
-from hfcount.formats.gguf import Header
-from hfcount.plan import Blueprint
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.build import blueprint
+from hfcount.checkpoints.gguf.base import compare
+from hfcount.checkpoints.gguf.check import check
+from hfcount.checkpoints.gguf.names import expected
+from hfcount.checkpoints.gguf.set import check_pair, join, raw_part, split_name
+from hfcount.checkpoints.gguf.summary import Remark, bases, role, summary
+from hfcount.checkpoints.gguf.table import change, changed, folded, slots, table
+from hfcount.formats.gguf.header import Header
 
 Shapes = Mapping[str, tuple[int, ...]]
 

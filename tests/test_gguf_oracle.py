@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hfcount.formats.gguf import Header, read_gguf
-from hfcount.formats.gguf_types import TYPES
+from hfcount.formats.gguf.header import Header, read_gguf
+from hfcount.formats.gguf.types import TYPES
 
 _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings gguf"
 gguf = pytest.importorskip("gguf", reason=_EXTRA)

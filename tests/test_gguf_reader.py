@@ -8,9 +8,9 @@ from gguf_files import NUMBERS, Source, laid_out, model, row, source, text, valu
 from tables import over
 
 from hfcount.errors import DocumentError
-from hfcount.formats.gguf import Header, Long, Tensor, read_gguf, read_variant
-from hfcount.formats.gguf_types import TYPES
-from hfcount.formats.gguf_window import FIRST
+from hfcount.formats.gguf.header import Header, Long, Tensor, read_gguf, read_variant
+from hfcount.formats.gguf.types import TYPES
+from hfcount.formats.gguf.window import FIRST
 
 ROWS = laid_out({"a": (2, 3), "b": (5,)})
 

@@ -17,9 +17,9 @@ from tables import over
 
 import hfcount
 from hfcount.errors import FetchError
-from hfcount.reporters import html, markdown, table
+from hfcount.report.renderers import html, markdown, table
 from hfcount.sweeping.parts import read
-from hfcount.sweeping.screen import screened
+from hfcount.sweeping.prefilter import screened
 
 TOTAL, BYTES = 86_944, 347_776
 LONG = [f"token-{number}" for number in range(30_000)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from literature import model
 
-from hfcount.building import blueprint
+from hfcount.blueprints.build import blueprint
 from hfcount.serving.cost import cost
 
 kv_cache = pytest.importorskip("hf_mem.safetensors.kv_cache", reason="hf-mem is not installed: pip install '.[oracle]'")

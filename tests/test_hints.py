@@ -7,9 +7,9 @@ import pytest
 from build import Json, config
 
 import hfcount
-from hfcount.tree.dims import Dim
+from hfcount.spec.tree.dims import Dim
 from hfcount.verifier.causes.hints import Hint, agreed, derived, sights
-from hfcount.verifier.causes.stored import Stored, compare
+from hfcount.verifier.causes.stored_rows import Stored, compare
 
 ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
 

@@ -23,7 +23,7 @@ _CHILD = r"""
 import json, re, sys, time
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, inspect
+from hfcount.checkpoints.inspect import Options, inspect
 for step in sys.argv[2:]:
     begin = time.monotonic()
     try:

@@ -6,10 +6,10 @@ import pytest
 from build import Json, raw
 
 from hfcount.errors import DocumentError
-from hfcount.formats import recent
+from hfcount.formats import index_cache
 from hfcount.formats.index import MAX_NAME, MAX_SHARDS, Index, is_safe, read_index
+from hfcount.formats.index_cache import RecentIndexes
 from hfcount.formats.json import Document
-from hfcount.formats.recent import RecentIndexes
 
 ONE = {"a.weight": "model.safetensors"}
 
@@ -171,7 +171,7 @@ def test_an_index_that_was_read_last_is_not_read_again() -> None:
 
 
 def test_indexes_that_were_read_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent, "_BYTES", 100)
+    monkeypatch.setattr(index_cache, "_BYTES", 100)
     read, short = RecentIndexes(), Document("short", raw({"weight_map": ONE}))
     long = Document("long", short.raw + b" " * 100)
     first = read(short)

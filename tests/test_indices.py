@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hfcount.tree.dims import Dim
-from hfcount.tree.indices import Indices
+from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.indices import Indices
 
 BILLION = Indices.below(10**9)
 

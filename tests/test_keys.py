@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hfcount
-from hfcount import families
+from hfcount import architectures as families
+from hfcount.architectures.keys.model import Fields
 from hfcount.errors import ConfigError, UnknownArchitecture
-from hfcount.keys.model import Fields
 from hfcount.mapper import Config
+from hfcount.mapper.keys_without_shape import is_shapeless
 from hfcount.mapper.reference import declared
-from hfcount.mapper.shapeless import is_shapeless
 from hfcount.spec import Spec
 
 SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")

@@ -11,8 +11,8 @@ from defects import PARAMS, Tensors, raw
 from loopback import Hub
 
 import hfcount
+from hfcount.blueprints.libraries import mistral
 from hfcount.errors import ConfigError, UnknownArchitecture
-from hfcount.layouts import mistral
 from hfcount.serving.cost import cost
 
 WHERE = "params.json"

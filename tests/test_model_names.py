@@ -9,7 +9,7 @@ from tables import over
 import hfcount
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.fetcher.names import public, understood
+from hfcount.fetcher.model_names import public, understood
 
 NAMES = {
     "org/name": ("org/name", None, None),

@@ -6,7 +6,7 @@ import pytest
 
 from hfcount.errors import DocumentError
 from hfcount.formats.json import Document
-from hfcount.formats.modules import Module, read_modules
+from hfcount.formats.modules_json import Module, read_modules
 
 FILES = (
     "config.json",

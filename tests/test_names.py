@@ -10,7 +10,7 @@ import pytest
 from build import DEEPSEEK, Json, config, index
 
 import hfcount
-from hfcount.tree.leaves import Label
+from hfcount.spec.tree.leaves import Label
 from hfcount.verifier.names import Match, match, set_heads_apart
 
 Renamed = tuple[set[str], Json]

@@ -10,9 +10,9 @@ import pytest
 from defects import ACT, OPEN_CLIP, Checkpoint, Tensors, clip, held, policy, raw
 
 import hfcount
+from hfcount.blueprints.libraries import lerobot, open_clip
+from hfcount.blueprints.libraries.named_models import KNOWN
 from hfcount.errors import HfcountError
-from hfcount.layouts import lerobot, open_clip
-from hfcount.layouts.named import KNOWN
 from hfcount.mapper import Config
 
 Json = dict[str, Any]

@@ -15,11 +15,11 @@ from test_cli import FIXTURES
 from test_reporters import COMMANDS, _commanding
 
 from hfcount import Report
+from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, failed, inspect
-from hfcount.reporters import OUTPUTS, brief, concise, csv_long, github, junit, sarif
-from hfcount.reporters import csv as csv_report
+from hfcount.report.renderers import OUTPUTS, brief, concise, csv_long, github, junit, sarif
+from hfcount.report.renderers import csv as csv_report
 from hfcount.serving.cost import Workload
 from hfcount.version import PAGES, REPOSITORY
 

@@ -8,15 +8,15 @@ import pytest
 from test_packers import Tensors, write
 
 import hfcount
-from hfcount.quantization.announcements import announcements
-from hfcount.quantization.presets import PRESETS
+from hfcount.mapper.quantization_config import announcements
+from hfcount.mapper.quantization_presets import PRESETS
+from hfcount.quantization.packing.cache import Heads, usual
+from hfcount.quantization.packing.expected import expected
+from hfcount.quantization.packing.suffixes import Suffixes
 from hfcount.quantization.scheme import DENSE, PREDICTION, ROUTER, Module
 from hfcount.quantization.scheme import usual as packed_or_not
 from hfcount.quantization.schemes import described, read
 from hfcount.quantization.schemes.mlx import Grouped
-from hfcount.quantization.stored.cache import Heads, usual
-from hfcount.quantization.stored.expected import expected
-from hfcount.quantization.stored.suffixes import Suffixes
 
 Json = dict[str, Any]
 LLAMA = {

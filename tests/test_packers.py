@@ -12,9 +12,9 @@ import pytest
 from tables import over
 
 import hfcount
+from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, inspect
-from hfcount.storage.dtypes import BITS
+from hfcount.formats.dtypes import BITS
 
 Json = dict[str, Any]
 Tensors = dict[str, tuple[list[int], str]]

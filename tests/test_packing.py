@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from hfcount.building import blueprint
-from hfcount.quantization.announcements import announcements
+from hfcount.blueprints.build import blueprint
+from hfcount.mapper.quantization_config import announcements
+from hfcount.quantization.packing.amounts import amount
+from hfcount.quantization.packing.expected import expected
+from hfcount.quantization.packing.mlx import forms
+from hfcount.quantization.packing.split import regroup, split
+from hfcount.quantization.packing.stacks import apart, together
 from hfcount.quantization.schemes import read
-from hfcount.quantization.stored.amounts import amount
-from hfcount.quantization.stored.expected import expected
-from hfcount.quantization.stored.mlx import forms
-from hfcount.quantization.stored.split import regroup, split
-from hfcount.quantization.stored.stacks import apart, together
-from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import Leaf
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.leaves import Leaf
 
 LLAMA = {
     "model_type": "llama",

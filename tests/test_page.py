@@ -21,16 +21,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hfcount import Report
-from hfcount.choices import Extra
+from hfcount.checkpoints.inspect import Options, failed, inspect, what_ifs
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.fetcher.fixtures import all_fixtures
-from hfcount.figures import TensorRow
-from hfcount.pipeline import Options, failed, inspect, what_ifs
-from hfcount.reporters.colours import COLOURS
-from hfcount.reporters.html import ROWS, render
-from hfcount.reporters.text import share, verdict
-from hfcount.reporters.treemap import Box, squarify
+from hfcount.options import Extra
+from hfcount.report.figures import TensorRow
+from hfcount.report.renderers.colours import COLOURS
+from hfcount.report.renderers.html import ROWS, render
+from hfcount.report.renderers.text import share, verdict
+from hfcount.report.renderers.treemap import Box, squarify
 from hfcount.text import printable
 from hfcount.version import PAGES
 

@@ -20,8 +20,8 @@ from loopback import Hub, write_checkpoint
 from readme import PAGES
 
 import hfcount
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.mapper import Config
-from hfcount.plan import Blueprint
 from hfcount.version import REPOSITORY
 
 BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")

@@ -4,14 +4,32 @@ from typing import Any
 
 import pytest
 
-from hfcount.parts import altered, decoder, gqa, layer_norm, moe, network, pre_norm, rms_norm, swiglu
-from hfcount.parts.convolution import batch_norm, conv, depthwise, frozen, led, normed, transposed
+from hfcount.architectures.layers import (
+    altered,
+    decoder,
+    gqa,
+    layer_norm,
+    moe,
+    network,
+    pre_norm,
+    rms_norm,
+    swiglu,
+)
+from hfcount.architectures.layers.convolution import (
+    batch_norm,
+    conv,
+    depthwise,
+    frozen,
+    led,
+    normed,
+    transposed,
+)
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
-from hfcount.tree.dims import Dim, polynomial
-from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import leaves
-from hfcount.tree.nodes import Block, block
-from hfcount.tree.polynomials import render
+from hfcount.spec.tree.dims import Dim, polynomial
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.leaves import leaves
+from hfcount.spec.tree.nodes import Block, block
+from hfcount.spec.tree.polynomials import render
 
 D, F = Dim.named("d", 8), Dim.named("d_ff", 20)
 HEADS: dict[str, Any] = {"heads": 6, "kv_heads": 2, "head_dim": 4}

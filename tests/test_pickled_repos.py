@@ -15,7 +15,7 @@ from pickled import archive, called, items, legacy, number, state, storage, tens
 import hfcount
 from hfcount.cli.commands import find
 from hfcount.errors import NotVerified
-from hfcount.reporters import table
+from hfcount.report.renderers import table
 
 MODEL = "org/boxed"
 LARGE = 300_000

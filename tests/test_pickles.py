@@ -23,7 +23,7 @@ from pickled import (
 from tables import over
 
 from hfcount import blueprint
-from hfcount.containers.pickles import conditions, ties
+from hfcount.checkpoints.pickle.check import conditions, ties
 from hfcount.formats.pickles import Broken, Pickle, look, read_pickle
 
 PLAN = blueprint({"model_type": "bert"})  # without a dtype

@@ -16,10 +16,10 @@ transformers = pytest.importorskip("transformers", reason=_EXTRA)
 from pickled import called, legacy, state, storage, tensor  # noqa: E402 - after what may be missing
 
 from hfcount import blueprint  # noqa: E402 - after what may not be there
-from hfcount.containers.pickles import examine  # noqa: E402 - after what may be missing
+from hfcount.checkpoints.pickle.check import examine  # noqa: E402 - after what may be missing
+from hfcount.formats.dtypes import stored_as  # noqa: E402 - after what may be missing
 from hfcount.formats.pickles import Broken, Pickle, look  # noqa: E402 - after what may be missing
-from hfcount.formats.pickles.allowed import ALLOWED  # noqa: E402 - after what may be missing
-from hfcount.storage.dtypes import stored_as  # noqa: E402 - after what may be missing
+from hfcount.formats.pickles.safe_globals import ALLOWED  # noqa: E402 - after what may be missing
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch warns of further protocols, and of quantised tensors
 

@@ -7,12 +7,12 @@ import pytest
 from pickled import archive, called, number, numbers, pickle, state, storage, tensor, text
 
 from hfcount import blueprint
-from hfcount.containers.pickles import conditions, examine, shard, ties
-from hfcount.containers.pickles_beside import beside
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.pickle.beside_safetensors import beside
+from hfcount.checkpoints.pickle.check import conditions, examine, shard, ties
 from hfcount.formats.index import Index
 from hfcount.formats.pickles import Broken, Pickle, look
 from hfcount.formats.safetensors import Entry, parse_header
-from hfcount.plan import Blueprint
 from hfcount.verifier.rules.hf702_not_a_state_dict import NotAStateDict
 
 Shapes = Mapping[str, tuple[int, ...]]

@@ -14,7 +14,7 @@ from pipeline_repos import ENCODER, INDEX, UNET, VAE, WEIGHTS, described, pickle
 
 import hfcount
 from hfcount.cli.commands import find
-from hfcount.reporters import FORMATS, OUTPUTS
+from hfcount.report.renderers import FORMATS, OUTPUTS
 
 FP16 = {path: path.replace(".safetensors", ".fp16.safetensors") for path in WEIGHTS.values()}
 

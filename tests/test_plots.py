@@ -17,12 +17,12 @@ from xml.etree import ElementTree
 import pytest
 from build import save
 
+from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.figures import ComponentCount, Parameters
-from hfcount.pipeline import Options, failed, inspect
+from hfcount.report.figures import ComponentCount, Parameters
 from hfcount.report.model import Report
-from hfcount.tree.nodes import Component
+from hfcount.spec.tree.nodes import Component
 
 matplotlib = pytest.importorskip("matplotlib", reason="no matplotlib; `pip install -e '.[plot]'` brings it")
 
@@ -36,8 +36,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from hfcount.reporters.colours import COLOURS
-from hfcount.reporters.plots import DARK, LIGHT, SETTINGS, compose, draw, short
+from hfcount.report.renderers.colours import COLOURS
+from hfcount.report.renderers.plots import DARK, LIGHT, SETTINGS, compose, draw, short
 
 Format = Literal["svg", "png", "pdf"]
 FORMATS = get_args(Format)
@@ -322,7 +322,7 @@ import hashlib, matplotlib, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 assert matplotlib.rcParams["font.size"] == 31
 from hfcount.report.model import Report
-from hfcount.reporters.plots import draw
+from hfcount.report.renderers.plots import draw
 reports = [Report.model_validate_json(line) for line in sys.stdin]
 print(*(hashlib.sha256(draw(reports, format)).hexdigest() for format in {FORMATS!r}))
 assert "matplotlib.pyplot" not in sys.modules

@@ -18,9 +18,9 @@ import pytest
 from build import TINY, save_tiny
 
 import hfcount
+from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.errors import FetchError, HfcountError
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, inspect
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

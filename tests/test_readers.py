@@ -9,7 +9,7 @@ from build import Json, config
 from defects import SINGLE, Checkpoint
 
 import hfcount
-from hfcount.mapper.readers import moved, rotary
+from hfcount.mapper.loader_differences import moved, rotary
 from hfcount.repair.plan import planned
 
 TIE, HEAD = "tie_word_embeddings", "language_model.lm_head.weight"

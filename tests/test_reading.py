@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hfcount.quantization.layout import SCALE_DTYPES
-from hfcount.quantization.stored.reading import exact
-from hfcount.tree.leaves import Leaf
+from hfcount.quantization.packing.reading import exact
+from hfcount.spec.tree.leaves import Leaf
 
 
 def leaf(name: str, size: int, dtypes: tuple[str, ...] | None = None, component: Any = "mlp", **changes: Any) -> Leaf:

@@ -19,9 +19,9 @@ from readme import DESK, DOCS, INDEX, PAGES, PICTURES, README, checked, generate
 from tables import over
 
 import hfcount
-from hfcount import project
 from hfcount.cli.main import main
 from hfcount.verifier.rules import RULES
+from hfcount.version import PAGES as PAGES_ADDRESS
 from hfcount.version import REPOSITORY, SCHEMA
 
 TEXT = README.read_text()
@@ -121,7 +121,7 @@ def _links(page: Path) -> list[str]:
 @over("page", PAGES, [page.name for page in PAGES])
 def test_links_lead_somewhere(page: Path) -> None:
     for link in _links(page):
-        link = re.sub(rf"^{re.escape(project.PAGES)}", os.path.relpath(DOCS, page.parent), link)
+        link = re.sub(rf"^{re.escape(PAGES_ADDRESS)}", os.path.relpath(DOCS, page.parent), link)
         if re.match(r"https?://", link):
             continue
         name, _, anchor = link.partition("#")
@@ -164,7 +164,7 @@ def test_the_address_is_the_same_wherever_it_stands() -> None:
     assert [url for url in urls.values() if not url.startswith(REPOSITORY)] == []
     for path in FILES:
         assert addressed(path.read_text()) == path.read_text(), "run `python tests/tools/update.py`"
-    for url in (*urls.values(), project.PAGES):
+    for url in (*urls.values(), PAGES_ADDRESS):
         (kind, _, file) = url.removeprefix(f"{REPOSITORY}/").partition("/main/")
         assert kind not in ("blob", "tree") or (ROOT / file).exists()
     assert (ROOT / SCHEMA.partition("/main/")[2]).exists()

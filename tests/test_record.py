@@ -11,9 +11,9 @@ from build import COMMIT, TINY, config, index, raw, record_tiny, save, shard
 
 import hfcount
 from hfcount import Report
+from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, inspect
 
 CONFIG, INDEX, HEADERS = "config.json", "model.safetensors.index.json", "headers.json"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from build import Json
 
-from hfcount.building import build
+from hfcount.blueprints.build import build
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.mapper.reference import declared, knows, version

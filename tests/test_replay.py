@@ -19,8 +19,8 @@ from loopback import Fault, Hub, write_checkpoint
 from tables import over
 
 import hfcount
+from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, inspect
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 UNRECORDED = {name for name in ALL if "GGUF" in name or ("adapter" in name and "beside" not in name)}

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfcount import ConfigError, DocumentError, HfcountError, Report, UnknownArchitecture
-from hfcount.choices import Depth
+from hfcount.checkpoints.inspect import AskedDepth, Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.figures import ComponentCount, Failure
-from hfcount.pipeline import AskedDepth, Options, failed, inspect
+from hfcount.options import Depth
+from hfcount.report.figures import ComponentCount, Failure
 from hfcount.report.model import Verdict, worst
 from hfcount.verifier.policy import Policy
 

@@ -16,16 +16,16 @@ from tables import over
 
 import hfcount
 from hfcount import Report
+from hfcount.blueprints.formula.latex import latex
+from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.formula.latex import latex
-from hfcount.pipeline import Options, failed, inspect
-from hfcount.reporters import json as json_report
-from hfcount.reporters import markdown, sections, several, table
-from hfcount.reporters.amounts import binary
-from hfcount.reporters.columns import folded
-from hfcount.reporters.comparing import compared
-from hfcount.reporters.text import inert, origin, outcome, share, tally, verdict
+from hfcount.report.renderers import json as json_report
+from hfcount.report.renderers import markdown, sections, table, table_of_models
+from hfcount.report.renderers.amounts import binary
+from hfcount.report.renderers.columns import folded
+from hfcount.report.renderers.comparison import compared
+from hfcount.report.renderers.text import inert, origin, outcome, share, tally, verdict
 from hfcount.serving.cost import Workload
 from hfcount.verifier.policy import Policy
 from hfcount.version import PAGES
@@ -119,7 +119,7 @@ def test_colours_only_on_a_terminal(tmp_path: Path, colour: bool) -> None:
 def test_a_summary_fits_80_columns() -> None:
     reports = [Report(model="org/" + "long-name-" * 12, verdict="mismatch"), Report(model="[red]m", verdict="verified")]
     out = io.StringIO()
-    Console(file=out, width=80).print(*several.overview(reports))
+    Console(file=out, width=80).print(*table_of_models.overview(reports))
     assert _wide(out.getvalue()) == []
     assert "[red]m" in out.getvalue()
 
@@ -311,7 +311,7 @@ def test_models_side_by_side(tmp_path: Path) -> None:
     assert [row[7:10] for row in rows] == [["35.6 %", "", ""], ["", "67.3 %", "2.2 %"], ["45.6 %", "", ""]]
     out = io.StringIO()
     console = Console(file=out, width=80, highlight=False)
-    for part in several.comparison(_several(tmp_path)):
+    for part in table_of_models.comparison(_several(tmp_path)):
         console.print(part)
     assert _wide(out.getvalue()) == []
     assert "…" not in out.getvalue()

@@ -9,10 +9,10 @@ from defects import FIRST, Checkpoint, Tensors
 from test_fix import fix
 
 import hfcount
-from hfcount.building import blueprint
-from hfcount.quantization.announcements import announcements
+from hfcount.blueprints.build import blueprint
+from hfcount.mapper.quantization_config import announcements
+from hfcount.quantization.packing.expected import expected
 from hfcount.quantization.schemes import read
-from hfcount.quantization.stored.expected import expected
 
 MODEL = config("llama", hidden_size=64, intermediate_size=160, num_key_value_heads=4, dtype="float16")
 GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": False}

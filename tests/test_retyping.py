@@ -10,8 +10,8 @@ import pytest
 from build import DEEPSEEK, Json
 
 import hfcount
+from hfcount.formats.dtypes import BITS
 from hfcount.formats.safetensors import Entry, Header, Shard
-from hfcount.storage.dtypes import BITS
 from hfcount.verifier import verify
 from hfcount.verifier.findings import Outcome
 

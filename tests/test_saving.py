@@ -88,7 +88,7 @@ def test_a_mistake_of_hfcount_ends_no_training(
         raise KeyError("lost")
 
     SOUND.write(tmp_path / "checkpoint-7")
-    monkeypatch.setattr("hfcount.saving.verify", crash)
+    monkeypatch.setattr("hfcount.api.callback.verify", crash)
     assert not _saved(hfcount.VerifyCallback("raise"), tmp_path).should_training_stop
     (warning,) = caplog.records
     assert "checkpoint-7 was not verified, for hfcount crashed." in warning.getMessage()
@@ -103,7 +103,7 @@ def test_where_a_base_cannot_be_written_the_training_goes_on(
     SOUND.write(tmp_path / "checkpoint-7")
     config = SimpleNamespace(to_dict=lambda: {"model_type": "llama"})
     base = SimpleNamespace(config=config, dtype="torch.bfloat16")
-    monkeypatch.setattr("hfcount.saving.TemporaryDirectory", full)
+    monkeypatch.setattr("hfcount.api.callback.TemporaryDirectory", full)
     model = SimpleNamespace(peft_config={"default": ...}, get_base_model=lambda: base)
     assert not _saved(hfcount.VerifyCallback("raise"), tmp_path, model=model).should_training_stop
     (warning,) = caplog.records

@@ -11,9 +11,9 @@ from schema import RECORDED, problems, recorded
 
 import hfcount
 from hfcount import Report
+from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import UnknownArchitecture
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, failed, inspect
 from hfcount.serving.cost import Workload
 
 SCHEMA = recorded()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tables import over
 
-from hfcount.quantization.announcements import announcements
+from hfcount.mapper.quantization_config import announcements
 from hfcount.quantization.automaton import Automaton, Unreadable
 from hfcount.quantization.layout import Unmodelled
 from hfcount.quantization.matcher import Hit, Matcher, Style

@@ -8,12 +8,12 @@ import pytest
 from build import Json
 
 import hfcount
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.index import read_index
 from hfcount.formats.json import Document
-from hfcount.plan import Blueprint
 from hfcount.verifier import explain, verify
 from hfcount.verifier.causes.modules import FILE, is_like, may_have, module_of
-from hfcount.verifier.causes.stored import MOST_ROWS
+from hfcount.verifier.causes.stored_rows import MOST_ROWS
 from hfcount.verifier.findings import Outcome
 
 LLAMA: Json = {

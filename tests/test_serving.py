@@ -15,7 +15,7 @@ from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError
-from hfcount.reporters.text import serving
+from hfcount.report.renderers.text import serving
 from hfcount.serving.cost import Cost, MixerCost, cache_width, cost
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from tables import over
 
 import hfcount
-from hfcount.building import blueprint
-from hfcount.choices import CACHE_ALIASES
-from hfcount.quantization.announcements import announcements
+from hfcount.blueprints.build import blueprint
+from hfcount.mapper.quantization_config import announcements
+from hfcount.options import CACHE_ALIASES
 from hfcount.serving.cost import MixerCost, Workload, cost
 from hfcount.serving.fitting import Cache, fit
 from hfcount.serving.memory import costs
-from hfcount.sharding.obstacles import Sharing
-from hfcount.tree.leaves import Leaf
+from hfcount.serving.sharding.obstacles import Sharing
+from hfcount.spec.tree.leaves import Leaf
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURES = sorted((ROOT / "fixtures" / "architectures").glob("*.json"))

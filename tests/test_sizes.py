@@ -2,7 +2,7 @@
 
 import pytest
 
-from hfcount.storage import dtypes
+from hfcount.formats import dtypes
 from hfcount.verifier.sizes import exact
 
 

@@ -7,9 +7,9 @@ from build import Json, config
 from tables import over
 
 import hfcount
-from hfcount.tree.indices import Indices
-from hfcount.verifier.causes.stored import Difference, Stored, compare
-from hfcount.verifier.causes.wholes import wholes
+from hfcount.spec.tree.indices import Indices
+from hfcount.verifier.causes.stored_rows import Difference, Stored, compare
+from hfcount.verifier.causes.whole_model import wholes
 
 LLAMA, MOE = config("llama"), config("qwen3_moe")
 

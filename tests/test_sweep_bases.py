@@ -15,10 +15,10 @@ from manyhub import Hub, Window
 from test_sweep_hub import Loopback
 
 import hfcount
-from hfcount.fetcher.card import Named, by_metadata, by_tags, by_text
 from hfcount.fetcher.checksums import Content
 from hfcount.fetcher.endpoint import settings
 from hfcount.fetcher.interface import Request
+from hfcount.fetcher.model_card import Named, by_metadata, by_tags, by_text
 from hfcount.sweeping.bases import Base, Weights, compared, is_weights
 from hfcount.sweeping.checking import Checks
 from hfcount.sweeping.parts import parts, read, read_part

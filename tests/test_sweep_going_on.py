@@ -16,15 +16,15 @@ import pytest
 from build import TINY, save_tiny
 
 import hfcount
-from hfcount.formats.recent import RecentIndexes
-from hfcount.inspection import Options
-from hfcount.pipeline import inspect
-from hfcount.recent import RecentBlueprints
-from hfcount.sweeping.again import PASSING, possible, reasons
+from hfcount.blueprints.cache import RecentBlueprints
+from hfcount.checkpoints.inspect import inspect
+from hfcount.checkpoints.inspection import Options
+from hfcount.formats.index_cache import RecentIndexes
 from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits
 from hfcount.sweeping.log import COMMON, EVENTS
 from hfcount.sweeping.parts import parts, read, read_part, write
 from hfcount.sweeping.progress import Progress, lasting
+from hfcount.sweeping.retry import PASSING, possible, reasons
 from hfcount.sweeping.rows import COLUMNS, Task, encoded, line
 from hfcount.sweeping.run import Swept
 from hfcount.sweeping.shard import Shard, shard_of

@@ -14,12 +14,12 @@ from conftest import Command
 from test_cli import FIXTURES
 
 import hfcount
+from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.pipeline import Options, failed, inspect
-from hfcount.reporters import table
-from hfcount.reporters.amounts import short
-from hfcount.reporters.terminal import coloured
+from hfcount.report.renderers import table
+from hfcount.report.renderers.amounts import short
+from hfcount.report.renderers.terminal import coloured
 from hfcount.text import writable
 
 RECORDED = Path(__file__).parent.parent / "fixtures"

@@ -10,8 +10,8 @@ import pytest
 from click import BadParameter
 
 import hfcount
-from hfcount.cli.printed import type_lines
-from hfcount.components.timm_catalogue import Sizes, known, names, tensors
+from hfcount.architectures.components.timm.catalogue import Sizes, known, names, tensors
+from hfcount.cli.info import type_lines
 from hfcount.errors import ConfigError, UnknownArchitecture
 
 FEATURES: dict[str, Any] = {"features_only": True}

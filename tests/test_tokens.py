@@ -11,9 +11,9 @@ from conftest import Run
 from loopback import Fault, Hub, write_checkpoint
 
 import hfcount
+from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.fetcher import Request, tokens
 from hfcount.formats.json import Document
-from hfcount.pipeline import Options, inspect
 
 MODEL = "org/tiny"
 LAST = 49  # the last row of the tiny embedding

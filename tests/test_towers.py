@@ -9,7 +9,7 @@ import pytest
 import hfcount
 from hfcount.spec import GQA, Dense, Layer, Layers, Spec
 from hfcount.spec.nesting import symbol_within
-from hfcount.tree.indices import Indices
+from hfcount.spec.tree.indices import Indices
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"

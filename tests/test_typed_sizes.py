@@ -11,13 +11,14 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import hfcount
-from hfcount import families
+from hfcount import architectures
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.spec import GQA, Layer, Layers, Record, Sizes, Spec, count, derived, flag, optional, part, size
+from hfcount.mapper.sizes import Sizes, count, derived, flag, optional, part, size
+from hfcount.spec import GQA, Layer, Layers, Record, Spec
 from hfcount.spec.nesting import keyed, nested
-from hfcount.tree.dims import Dim
-from hfcount.tree.indices import Indices
+from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.indices import Indices
 
 LOOK_UPS = 53
 """How often something is looked up by text, which no type checker sees, at most: lower it whenever the count falls.
@@ -26,7 +27,7 @@ Those left take a module of a tree by its name, or what the same function has pu
 parts of a model are asked for by `s.part(...)`, whose names mypy knows.
 """
 
-ROOMS = ("families", "components", "keys", "parts", "spec")
+ROOMS = ("architectures/models", "architectures/components", "architectures/keys", "architectures/layers", "spec")
 RECORDED = {
     path.stem: json.loads(path.read_text())["config"]
     for path in (Path(__file__).parents[1] / "fixtures" / "architectures").glob("*.json")
@@ -45,9 +46,8 @@ def _look_ups(tree: ast.AST) -> int:
 
 def test_nothing_is_looked_up_by_text_more_often_than_before() -> None:
     room = Path(hfcount.__path__[0])
-    assert (
-        sum(_look_ups(ast.parse(path.read_text())) for name in ROOMS for path in (room / name).glob("*.py")) <= LOOK_UPS
-    )
+    files = [path for name in ROOMS for path in (room / name).rglob("*.py")]
+    assert sum(_look_ups(ast.parse(path.read_text())) for path in files) <= LOOK_UPS
 
 
 def _sizes_of(family: Any) -> tuple[Any, Any]:
@@ -57,16 +57,16 @@ def _sizes_of(family: Any) -> tuple[Any, Any]:
 
 
 def test_spec_and_blueprint_of_a_family_speak_of_the_same_sizes() -> None:
-    hints = {family.types: _sizes_of(family) for family in families.everyone()}
+    hints = {family.types: _sizes_of(family) for family in architectures.everyone()}
     assert {name: both for name, both in hints.items() if both[0] != both[1]} == {}
 
 
 def test_a_spec_has_the_sizes_that_its_family_names() -> None:
-    named = {name: get_args(_sizes_of(families.find(one["model_type"]))[0]) for name, one in RECORDED.items()}
+    named = {name: get_args(_sizes_of(architectures.find(one["model_type"]))[0]) for name, one in RECORDED.items()}
     other = {
         name: (str(kinds[0]), type(own).__name__)
         for name, kinds in named.items()
-        if kinds and not isinstance(own := families.read(Config(RECORDED[name])).own, kinds[0])
+        if kinds and not isinstance(own := architectures.read(Config(RECORDED[name])).own, kinds[0])
     }
     assert other == {}
 
@@ -146,7 +146,7 @@ def test_a_class_may_add_to_the_fields_of_another_and_replace_them() -> None:
 
 @pytest.mark.parametrize("model_type", ["llama", "qwen2_vl", "vits", "seamless_m4t"])
 def test_a_spec_is_pickled_whole(model_type: str) -> None:
-    spec = families.read(Config(RECORDED[model_type]))
+    spec = architectures.read(Config(RECORDED[model_type]))
     copied = pickle.loads(pickle.dumps(spec))
     assert copied == spec
     assert keyed(copied) == keyed(spec)

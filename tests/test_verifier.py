@@ -11,9 +11,9 @@ from tables import over
 
 import hfcount
 from hfcount import Report
+from hfcount.checkpoints.inspect import AskedDepth, Options, inspect
 from hfcount.fetcher import Request
 from hfcount.mapper.reference import version
-from hfcount.pipeline import AskedDepth, Options, inspect
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import RULES, lookup
 

@@ -9,10 +9,10 @@ from build import TINY, Json, config, save
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hfcount.checkpoints.inspect import Options, what_ifs
 from hfcount.errors import BadSetting
 from hfcount.fetcher import Request
 from hfcount.mapper.whatif import changed, parsed, steps, variants, written
-from hfcount.pipeline import Options, what_ifs
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ COMMANDS: Mapping[str, Command] = {
     "diff": Command("diff A B", "say what one checkpoint is to another, and what differs", "diff:command"),
     "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),
     "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
-    "rules": Command("rules [CODE]", "explain all findings, or one by its code", "printed:rules"),
-    "architectures": Command("architectures [TYPE]", "list what is described, or one type or class", "printed:types"),
-    "schema": Command("schema [diff]", "print the JSON Schema of --format json", "printed:schema"),
-    "cache": Command("cache [clear]", "show where hfcount's cache is and its size, or empty it", "printed:cache"),
+    "rules": Command("rules [CODE]", "explain all findings, or one by its code", "info:rules"),
+    "architectures": Command("architectures [TYPE]", "list what is described, or one type or class", "info:types"),
+    "schema": Command("schema [diff]", "print the JSON Schema of --format json", "info:schema"),
+    "cache": Command("cache [clear]", "show where hfcount's cache is and its size, or empty it", "info:cache"),
     "help": Command("help [COMMAND]", "show this, or the options of a command", "help:command"),
-    "version": Command("version", "show the version", "printed:version"),
+    "version": Command("version", "show the version", "info:version"),
 }
 
 

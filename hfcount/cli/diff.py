@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from hfcount.choices import AskedDepth, DerivedWith, Expected
-from hfcount.cli import asked, common
-from hfcount.cli import options as read
-from hfcount.cli.files import Wanted, wanted
-from hfcount.cli.grouped import Grouped, grouped
+from hfcount.cli import option_types as read
+from hfcount.cli import requests, shared_options
+from hfcount.cli.option_groups import Grouped, grouped
 from hfcount.cli.output import ReaderGone, said, written
+from hfcount.cli.output_files import Wanted, wanted
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
+from hfcount.options import AskedDepth, DerivedWith, Expected
 
 if TYPE_CHECKING:
     from hfcount.diffing.model import Diff
@@ -42,15 +42,15 @@ def _outputs(_context: click.Context, _option: click.Parameter, values: Sequence
 
 
 _READ = (
-    common.FIXTURES,
-    common.OFFLINE,
-    common.NO_CACHE,
-    common.timeout("--timeout", help="Time limit in seconds for all requests of one side."),
+    shared_options.FIXTURES,
+    shared_options.OFFLINE,
+    shared_options.NO_CACHE,
+    shared_options.timeout("--timeout", help="Time limit in seconds for all requests of one side."),
 )
 _LOOK = (
-    common.depth("How far to look: configs, indexes, every header, or every value of local files."),
+    shared_options.depth("How far to look: configs, indexes, every header, or every value of local files."),
     click.option("--sample", is_flag=True, help="Also compare the first and last 64 KiB of each tensor, by ranges."),
-    common.DERIVE_WITH,
+    shared_options.DERIVE_WITH,
     click.option(
         "--expect",
         type=click.Choice(get_args(Expected)),
@@ -68,7 +68,7 @@ _SHOW = (
         show_default=True,
         help="table is for people; json for programs; markdown for a model card or a pull request.",
     ),
-    common.JSON,
+    shared_options.JSON,
     click.option(
         "-o",
         "--output",
@@ -80,7 +80,7 @@ _SHOW = (
         help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(_KINDS)}.",
     ),
 )
-_OTHER = (common.DEBUG,)
+_OTHER = (shared_options.DEBUG,)
 
 
 @click.command(
@@ -122,9 +122,9 @@ def command(
         )
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
+    from hfcount.checkpoints.inspection import Options
     from hfcount.diffing.run import Asked, diff
-    from hfcount.inspection import Options
-    from hfcount.reporters.progress import Bar
+    from hfcount.report.renderers.progress import Bar
 
     with Bar(2) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
@@ -140,14 +140,14 @@ def command(
 def _side(request: Request) -> Request | HfcountError:
     """Which checkpoint is meant, or why none."""
     try:
-        found = asked.requested(request)
+        found = requests.requested(request)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    return found.why if isinstance(found, asked.Missing) else found
+    return found.why if isinstance(found, requests.Missing) else found
 
 
 def _text(style: str, found: "Diff") -> str:
-    from hfcount.diffing.drawn import render
+    from hfcount.diffing.terminal import render
 
     return found.to_json() if style == "json" else found.to_markdown() if style == "markdown" else render(found)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hfcount.cli import common
-from hfcount.cli.options import codes, settings
+from hfcount.cli import shared_options
+from hfcount.cli.option_types import codes, settings
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, folder
 from hfcount.fetcher.layout import MODEL_INDEX
@@ -47,7 +47,7 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
-@common.DEBUG
+@shared_options.DEBUG
 def command(
     paths: tuple[Path, ...],
     write: bool,
@@ -109,7 +109,7 @@ def _fixed(
 
 def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes") -> int:
     """Repairs each model of a pipeline by itself; what is between them, or in the index, is only told."""
-    from hfcount.pipeline import inspect
+    from hfcount.checkpoints.inspect import inspect
 
     request = Request(str(place))
     before = inspect(request)
@@ -165,7 +165,7 @@ def _folder(path: Path) -> Path:
 
 
 def _no_folder(path: Path) -> str:
-    from hfcount.fetcher.instead import no_folder
+    from hfcount.fetcher.suggestions import no_folder
 
     name = str(path)
     if folder.takes(Request(name)):

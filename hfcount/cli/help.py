@@ -3,7 +3,7 @@
 import click
 
 from hfcount.cli.commands import COMMANDS, find
-from hfcount.cli.words import hint
+from hfcount.cli.suggestions import hint
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,10 +9,10 @@ from typing import get_args
 
 import click
 
-from hfcount.choices import AskedDepth
-from hfcount.cli import options as read
+from hfcount.cli import option_types as read
+from hfcount.fetcher.find_checkpoints import is_checkpoint, modules_in
 from hfcount.fetcher.layout import CONFIG, MODEL_INDEX, MODULES, PARAMS
-from hfcount.fetcher.walk import is_checkpoint, modules_in
+from hfcount.options import AskedDepth
 
 _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
 _OTHERS = ("node_modules", "site-packages")

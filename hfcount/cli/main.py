@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from hfcount.choices import AskedDepth, DerivedWith, Extra
-from hfcount.cli import asked
-from hfcount.cli import options as read
-from hfcount.cli.declared import OPTIONS
+from hfcount.cli import option_types as read
+from hfcount.cli import requests as asked
 from hfcount.cli.examples import EPILOG
-from hfcount.cli.grouped import Grouped, grouped
+from hfcount.cli.option_groups import Grouped, grouped
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
-from hfcount.cli.shown import Shown
+from hfcount.cli.report_stream import Shown
+from hfcount.cli.verify_options import OPTIONS
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
-from hfcount.fetcher.names import public
-from hfcount.reporters import FORMATS, Format
-from hfcount.reporters.progress import Bar
+from hfcount.fetcher.model_names import public
+from hfcount.options import AskedDepth, DerivedWith, Extra
+from hfcount.report.renderers import FORMATS, Format
+from hfcount.report.renderers.progress import Bar
 
 _BRIEF = Format("brief", "for --quiet")
 _DETAILED = Format("detailed", "for --details")
 
 if TYPE_CHECKING:
-    from hfcount.cli.files import Wanted
-    from hfcount.inspection import Options
+    from hfcount.checkpoints.inspection import Options
+    from hfcount.cli.output_files import Wanted
     from hfcount.mapper.whatif import Changes
     from hfcount.report.model import Report
 
@@ -90,7 +90,7 @@ def main(
     try:
         named = asked.models(models, below, fixtures, everything, bool(revision or subfolder))
     except HfcountError as error:
-        from hfcount.pipeline import failed
+        from hfcount.checkpoints.inspect import failed
 
         show(format, [failed(str(fixtures), error)])
         return 3
@@ -107,7 +107,7 @@ def main(
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base, target=target))
     # All this is imported while the Hub is waited for.
-    from hfcount.inspection import Options
+    from hfcount.checkpoints.inspection import Options
     from hfcount.report.model import worst
     from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
@@ -159,7 +159,7 @@ def _look(
     model: str, request: Request | asked.Missing, options: "Options", settings: "Sequence[Changes]"
 ) -> "Sequence[Report]":
     """The reports of one model, whatever comes of it."""
-    from hfcount import pipeline
+    from hfcount.checkpoints import inspect as pipeline
 
     if isinstance(request, asked.Missing):
         return [pipeline.failed(model, request.why)]

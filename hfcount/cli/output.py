@@ -11,7 +11,7 @@ import click
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher.files import write
-from hfcount.reporters import FORMATS, Format
+from hfcount.report.renderers import FORMATS, Format
 from hfcount.text import printable, writable
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES
-from hfcount.cli.options import COUNT
+from hfcount.cli.option_types import COUNT
+from hfcount.options import CACHE_ALIASES, CACHE_DTYPES
 
 _RANKS = 2**16
 _NEITHER = "is neither an amount of memory, such as 80GiB, nor a device, such as H100 or 2xH100."
@@ -25,7 +25,7 @@ class _Size(Devices):
     name = "size"
 
     def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> tuple[int, int]:
-        from hfcount.devices import devices_in  # only where memory is given
+        from hfcount.serving.devices import devices_in  # only where memory is given
 
         text = str(value)
         found = devices_in(text)
@@ -38,7 +38,7 @@ class _Size(Devices):
 
 def _near(text: str) -> str:
     """The devices whose names are most like what was given."""
-    from hfcount.devices import like  # only where there is none
+    from hfcount.serving.devices import like  # only where there is none
 
     names = like(text)
     return f" Did you mean {', '.join(names)}?" if names else ""
@@ -56,7 +56,7 @@ def _ranks(context: click.Context, option: click.Parameter, values: Sequence[str
 
 def _ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
     """The numbers of ranks where the memory is that of several devices."""
-    from hfcount.devices import ranks_on  # only where memory of several is given
+    from hfcount.serving.devices import ranks_on  # only where memory of several is given
 
     try:
         return ranks_on(devices, ranks)

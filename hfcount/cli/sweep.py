@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hfcount.cli import options as read
-from hfcount.cli.asked import spelled_out
-from hfcount.cli.grouped import Grouped, grouped
+from hfcount.cli import option_types as read
+from hfcount.cli.option_groups import Grouped, grouped
 from hfcount.cli.output import written
+from hfcount.cli.requests import spelled_out
 from hfcount.cli.sweep_options import ALL, OPTIONS
-from hfcount.sweeping.asked import Collection, Listing
-from hfcount.sweeping.out import check as check_out
+from hfcount.sweeping.output_folder import check as check_out
+from hfcount.sweeping.sources_spec import Collection, Listing
 from hfcount.text import plural, printable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from hfcount.sweeping.again import Again
     from hfcount.sweeping.events import Event, Watcher
+    from hfcount.sweeping.retry import Again
     from hfcount.sweeping.run import Course, Source
     from hfcount.sweeping.shard import Shard
 
@@ -158,7 +158,7 @@ def _listings(
 
 def _again(retry: Sequence[str], again: bool, out: Path) -> "Again":
     """What is looked at again."""
-    from hfcount.sweeping.again import Again, reasons
+    from hfcount.sweeping.retry import Again, reasons
 
     try:
         return Again(reasons(ALL in retry or retry, out), again)
@@ -212,7 +212,7 @@ def _sweep(
 def _told(out: Path, summary: bool, check: bool) -> int:
     """Prints what the rows say; the exit code."""
     if summary:
-        from hfcount.sweeping.card import write
+        from hfcount.sweeping.summary_pages import write
 
         click.echo(write(out, written))
     if not check:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hfcount.cli import common
-from hfcount.cli import options as read
-from hfcount.cli.grouped import Decorator
+from hfcount.cli import option_types as read
+from hfcount.cli import shared_options
+from hfcount.cli.option_groups import Decorator
 from hfcount.sweeping.tiers import TIERS
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
             metavar="ADDRESS",
             help="With --engine dask: address of its scheduler (default: this machine).",
         ),
-        common.timeout("--deadline", "--timeout", help="Time limit in seconds for each checkpoint."),
+        shared_options.timeout("--deadline", "--timeout", help="Time limit in seconds for each checkpoint."),
         click.option("--dry-run", is_flag=True, help="Print how many requests, hours and bytes the sweep would take."),
         click.option(
             "--tier",
@@ -126,5 +126,5 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
         ),
         click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error."),
     ),
-    "Other": (common.DEBUG,),
+    "Other": (shared_options.DEBUG,),
 }

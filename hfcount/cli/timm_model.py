@@ -2,12 +2,20 @@
 
 from collections.abc import Iterator
 
-from hfcount.components.timm import COLOURS
-from hfcount.components.timm_asked import SIZING
-from hfcount.components.timm_catalogue import VERSION, Model, Sizes, known, names, near, tensors
+from hfcount.architectures.components.timm.arguments import SIZING
+from hfcount.architectures.components.timm.catalogue import (
+    VERSION,
+    Model,
+    Sizes,
+    known,
+    names,
+    near,
+    tensors,
+)
+from hfcount.architectures.components.timm.names import COLOURS
 from hfcount.errors import UnknownArchitecture
+from hfcount.spec.tree.leaves import leaves
 from hfcount.text import plural, printable
-from hfcount.tree.leaves import leaves
 
 PREFIX = "timm/"
 

@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from hfcount.building import draft
+from hfcount.blueprints.blueprint import Blueprint, Row
+from hfcount.blueprints.build import draft
+from hfcount.diffing.config_effects import ABSENT, STORAGE, effect, is_named, same, settled
 from hfcount.diffing.defaults import defaults
-from hfcount.diffing.effects import ABSENT, STORAGE, effect, is_named, same, settled
 from hfcount.diffing.pieces import ConfigKey, Effect
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
-from hfcount.mapper.readers import OLDER, Rotary, Tied
+from hfcount.mapper.keys_without_shape import is_shapeless
+from hfcount.mapper.loader_differences import OLDER, Rotary, Tied
 from hfcount.mapper.reference import Declared, Part, declared, declares
-from hfcount.mapper.shapeless import is_shapeless
 from hfcount.mapper.whatif import changed
-from hfcount.plan import Blueprint, Row
 from hfcount.text import printable, shown
 
 Values = Mapping[str, Any]

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import median
 
+from hfcount.diffing.loaded_side import Looked
 from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
-from hfcount.diffing.sides import Looked
 from hfcount.text import plural
 
 _STRUCTURE = ("spelling", "container")

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from hfcount.mapper import lines
+from hfcount.mapper import json_lines
 from hfcount.mapper.reference import declared
 
 
@@ -13,8 +13,8 @@ from hfcount.mapper.reference import declared
 def defaults(kind: str) -> Mapping[str, Any]:
     """The default of each key of a model_type, or of the class of that name; of an unknown one those of all classes."""
     sized = declared(kind).keys
-    own = lines.of_kind(_file(), kind)
-    return {**lines.of_kind(_file(), "*"), **(own or {}), **sized}
+    own = json_lines.of_kind(_file(), kind)
+    return {**json_lines.of_kind(_file(), "*"), **(own or {}), **sized}
 
 
 @cache

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from hfcount.building import build
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.build import build
 from hfcount.diffing import configs
-from hfcount.diffing.aside import beside
-from hfcount.diffing.configured import otherwise, sized_otherwise
 from hfcount.diffing.model import Diff
+from hfcount.diffing.other_configs import otherwise, sized_otherwise
+from hfcount.diffing.other_files import beside
 from hfcount.diffing.pieces import FileSums, Relation, Side
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
@@ -16,7 +17,6 @@ from hfcount.fetcher.checksums import Contents
 from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.json import parse_object
 from hfcount.mapper import Config
-from hfcount.plan import Blueprint
 from hfcount.text import plural, printable
 
 Sides = tuple[Request, Request]

@@ -16,8 +16,8 @@ from hfcount.diffing.text import (
     side_facts,
     value_line,
 )
-from hfcount.reporters.markdown import code, escape
-from hfcount.reporters.text import inert
+from hfcount.report.renderers.markdown import code, escape
+from hfcount.report.renderers.text import inert
 from hfcount.text import plural
 
 _ROWS = 50

@@ -7,9 +7,9 @@ from typing import Literal
 
 from hfcount.diffing.pieces import Held, Stack, TensorPair, Tensors
 from hfcount.diffing.tensors import Inventory, Logical
+from hfcount.spec.tree.leaves import split
 from hfcount.text import printable
-from hfcount.tree.leaves import split
-from hfcount.verifier.folding import fold, placed, products, written
+from hfcount.verifier.folded_names import fold, placed, products, written
 
 _ROWS = 500  # rows of a kind that a report lists
 _TRIED = 40  # names by which a prefix is looked for

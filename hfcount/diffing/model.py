@@ -16,8 +16,8 @@ from hfcount.diffing.pieces import (
     Tensors,
     Values,
 )
-from hfcount.figures import Part
-from hfcount.report.renderings import DIFF_RENDERINGS
+from hfcount.report.figures import Part
+from hfcount.report.registry import DIFF_RENDERINGS
 from hfcount.version import SCHEMA
 
 if TYPE_CHECKING:

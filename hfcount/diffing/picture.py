@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import Cell, Values
 from hfcount.diffing.text import share
-from hfcount.reporters.colours import COLOURS
+from hfcount.report.renderers.colours import COLOURS
 from hfcount.text import plural
 
 WIDTH, LABEL, ROW = 960, 130, 20

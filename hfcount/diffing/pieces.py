@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hfcount.choices import Expected
 from hfcount.fetcher.interface import SourceName
-from hfcount.figures import Failure, Part
+from hfcount.options import Expected
+from hfcount.report.figures import Failure, Part
 from hfcount.report.model import Verdict
 
 Effect = Literal["tensors", "storage", "reading", "training", "none", "unknown"]

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.diffing.configs import plain
+from hfcount.diffing.loaded_side import Looked
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, FileSums, Relation, Side
-from hfcount.diffing.sides import Looked
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.formats.json import parse_object
-from hfcount.formats.pipeline_index import Entry, PipelineIndex, read_pipeline
+from hfcount.formats.model_index import Entry, PipelineIndex, read_pipeline
 from hfcount.text import printable
 
 _FEW = 3  # names that a line has

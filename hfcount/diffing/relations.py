@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.diffing.aside import beside
-from hfcount.diffing.compared import Compared, Left
-from hfcount.diffing.configured import otherwise, sized_otherwise
+from hfcount.diffing.comparison import Compared, Left
 from hfcount.diffing.contents import is_same_structure, of_files, of_values
 from hfcount.diffing.listing import relation as files_relation
 from hfcount.diffing.listing import settled
+from hfcount.diffing.loaded_side import Looked
 from hfcount.diffing.matching import Matched
+from hfcount.diffing.other_configs import otherwise, sized_otherwise
+from hfcount.diffing.other_files import beside
 from hfcount.diffing.pieces import Relation
-from hfcount.diffing.sides import Looked
-from hfcount.diffing.storing import containers, dtypes, spelling
+from hfcount.diffing.storage import containers, dtypes, spelling
 from hfcount.diffing.structure import explained
 from hfcount.text import plural, printable
 

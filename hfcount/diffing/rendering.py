@@ -12,7 +12,7 @@ Way = Literal["text", "markdown", "html"]
 def shown(diff: "Diff", way: Way) -> str:
     """A Diff as its methods show it; html raises ImportError without the extra of that name."""
     if way == "text":
-        from hfcount.diffing.drawn import as_text
+        from hfcount.diffing.terminal import as_text
 
         return as_text(diff)
     if way == "markdown":

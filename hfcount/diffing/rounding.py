@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from hfcount.data.difference import THROUGH, Difference
-from hfcount.formats.gguf_types import BLOCKS
+from hfcount.checkpoints.data.difference import THROUGH, Difference
+from hfcount.formats.gguf.types import BLOCKS
 
 _DIGITS = re.compile(r"\d+")
 

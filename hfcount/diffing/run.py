@@ -7,30 +7,30 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from hfcount.choices import Expected
-from hfcount.diffing import configs, listing, merging, pipelines
-from hfcount.diffing.cells import cells
-from hfcount.diffing.compared import Compared
-from hfcount.diffing.configured import sized_otherwise
-from hfcount.diffing.converted import converted
-from hfcount.diffing.effects import of_adapter, of_gguf
-from hfcount.diffing.expecting import Told, expectation, merged
+from hfcount.checkpoints.inspection import Options
+from hfcount.diffing import configs, listing, lora_merge, pipelines
+from hfcount.diffing.comparison import Compared
+from hfcount.diffing.config_effects import of_adapter, of_gguf
+from hfcount.diffing.containers import held
+from hfcount.diffing.expectations import Told, expectation, merged
 from hfcount.diffing.files import compare, known
-from hfcount.diffing.held import held
+from hfcount.diffing.gguf_tensors import converted
+from hfcount.diffing.heatmap import cells
+from hfcount.diffing.loaded_side import Looked, looked, report
 from hfcount.diffing.matching import Matched, folded, match
+from hfcount.diffing.mistral_names import as_transformers, is_native
 from hfcount.diffing.model import Diff
-from hfcount.diffing.native import as_transformers, is_native
+from hfcount.diffing.other_configs import sized_otherwise
 from hfcount.diffing.pieces import ConfigKey, DiffDepth, Expectation, FileSums, Relation, Side
 from hfcount.diffing.relations import relations
-from hfcount.diffing.sides import Looked, looked, report
 from hfcount.diffing.tensors import Inventory
 from hfcount.diffing.values import Gaps, all_values, samples, shown
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checksums import Contents
-from hfcount.figures import Failure
-from hfcount.formats.pipeline_index import Entry
-from hfcount.inspection import Options
+from hfcount.formats.model_index import Entry
+from hfcount.options import Expected
+from hfcount.report.figures import Failure
 from hfcount.text import plural, printable
 
 _APART = ("spelling", "tie", "reading")
@@ -142,7 +142,7 @@ def _times(c: Compared, options: Options, wanted: Asked) -> float | None:
     """How often the adapter was added, where all values were read and that can be told."""
     if options.depth != "data" or wanted.adapter is None:
         return None
-    from hfcount.diffing.added import times  # rarely asked for
+    from hfcount.diffing.lora_delta import times  # rarely asked for
 
     return times(c, wanted.adapter, options)
 
@@ -158,8 +158,8 @@ def _merged(c: Compared, found: Diff, wanted: Asked) -> Told:
     if wanted.adapter is None or c.a.request is None:
         return None, "no adapter was named: --adapter says which"
     try:
-        targets, allowed = merging.targets(wanted.adapter, c.a.request, c.a.blueprint)
-    except merging.Unmerged as error:
+        targets, allowed = lora_merge.targets(wanted.adapter, c.a.request, c.a.blueprint)
+    except lora_merge.Unmerged as error:
         return None, str(error).rstrip(".")
     same = {key: not gap.other for key, gap in c.gaps.by_key.items()} if c.gaps else {}
     return merged(targets, allowed, same, found)

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from hfcount.diffing.compared import Compared, Left
+from hfcount.diffing.comparison import Compared, Left
+from hfcount.diffing.loaded_side import Looked
 from hfcount.diffing.matching import Matched, stacks
 from hfcount.diffing.pieces import Kind
-from hfcount.diffing.sides import Looked
 from hfcount.diffing.tensors import Logical, keyed
 from hfcount.text import plural, printable
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
 
 _TOWERS = {"vision": "vision tower", "audio": "audio tower"}
 _PARTS = (*_TOWERS, "projector")

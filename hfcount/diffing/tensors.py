@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from hfcount.containers.stored_rows import component
-from hfcount.diffing.layouts import Bytes, relaid
-from hfcount.formats.gguf import Header
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.inspection import Inspection
+from hfcount.checkpoints.stored_rows import component
+from hfcount.diffing.fused_tensors import Bytes, relaid
+from hfcount.formats import dtypes
+from hfcount.formats.gguf.header import Header
 from hfcount.formats.safetensors import Entry
-from hfcount.inspection import Inspection
-from hfcount.plan import Blueprint
-from hfcount.storage import dtypes
-from hfcount.tree.alike import Alike, filled
-from hfcount.tree.leaves import Leaf, joined, split
-from hfcount.tree.nodes import Component
+from hfcount.spec.tree.leaves import Leaf, joined, split
+from hfcount.spec.tree.name_patterns import Alike, filled
+from hfcount.spec.tree.nodes import Component
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.names import Match
 

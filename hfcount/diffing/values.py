@@ -7,26 +7,26 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.data.difference import Difference
-from hfcount.data.places import Place, places
+from hfcount.checkpoints.data.difference import Difference
+from hfcount.checkpoints.data.locations import Place, places
+from hfcount.checkpoints.inspection import Options
+from hfcount.diffing.byte_ranges import Run, paired, runs
+from hfcount.diffing.loaded_side import Looked
 from hfcount.diffing.matching import Matched, grouped
 from hfcount.diffing.pieces import ValueRow, Values
 from hfcount.diffing.rounding import others
-from hfcount.diffing.sides import Looked
-from hfcount.diffing.spans import Run, paired, runs
 from hfcount.diffing.tensors import Logical
 from hfcount.errors import FetchError
 from hfcount.fetcher.data_files import data_folder
-from hfcount.formats.gguf_types import BLOCKS
+from hfcount.formats.gguf.types import BLOCKS
 from hfcount.formats.samples import Piece
-from hfcount.inspection import Options
+from hfcount.spec.tree.leaves import split
 from hfcount.text import printable
-from hfcount.tree.leaves import split
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
 from hfcount.verifier.values import index_of
 
 if TYPE_CHECKING:
-    from hfcount.data.comparing import Span
+    from hfcount.checkpoints.data.compare import Span
 
 PAGE = 65_536
 """Bytes that are compared at either end of a tensor, where samples are."""
@@ -89,7 +89,7 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         sides = local(a), local(b)
     except FetchError as error:
         return Gaps(reason=str(error))
-    from hfcount.data.comparing import comparable, compare_all  # which imports numpy
+    from hfcount.checkpoints.data.compare import comparable, compare_all  # which imports numpy
 
     found, left = _pairs((sides[0][1], sides[1][1]), matched)
     pairs = [pair for pair in found if all(comparable(one.dtype, other.dtype) for one, other in pair.parts)]
@@ -114,7 +114,7 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
 
 def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[Span, Span]]":
     """Where the runs of tensors are on this machine, each by its number and the key."""
-    from hfcount.data.comparing import Span
+    from hfcount.checkpoints.data.compare import Span
 
     spans: dict[str, tuple[Span, Span]] = {}
     for pair in pairs:
@@ -171,7 +171,7 @@ def local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
     plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
     if one.request is None or one.inspection is None or plain:
         return _folder(one), _places(one)
-    from hfcount.data.stored import of_gguf, stored  # which is for other containers, and modules
+    from hfcount.checkpoints.data.sources import of_gguf, stored  # which is for other containers, and modules
 
     if one.parts:
         held = of_gguf(one.request, one.inspection, one.parts)

@@ -13,7 +13,7 @@ from hfcount.formats.samples import Samples
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from hfcount.fetcher.place import Place
+    from hfcount.fetcher.location import Place
 
 __all__ = ["SOURCES", "Request", "begin", "fetch", "finish", "opened"]
 

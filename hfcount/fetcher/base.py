@@ -7,11 +7,11 @@ from pathlib import Path, PurePosixPath
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, folder
-from hfcount.fetcher.instead import no_folder
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX
-from hfcount.fetcher.names import understood
-from hfcount.fetcher.place import Place
+from hfcount.fetcher.location import Place
+from hfcount.fetcher.model_names import understood
+from hfcount.fetcher.suggestions import no_folder
 from hfcount.formats.json import Document
 from hfcount.text import printable
 
@@ -44,7 +44,7 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
         found = cache.read(asked)
         config = found.reader.document(CONFIG) if isinstance(found, Place) else found.config
         return _there(config, asked.path)
-    from hfcount.fetcher import hub_base
+    from hfcount.fetcher.hub import base as hub_base
 
     return hub_base.config(asked)
 
@@ -53,7 +53,7 @@ def own_config(request: Request) -> Document:
     """The config.json of the model that is asked for, in a folder or by one request; raises as `base_config` does."""
     if folder.takes(request):
         return _local(request.path)
-    from hfcount.fetcher import hub_base
+    from hfcount.fetcher.hub import base as hub_base
 
     return hub_base.config(request)
 

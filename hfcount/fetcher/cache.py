@@ -10,7 +10,7 @@ from hfcount.fetcher.companions import companions
 from hfcount.fetcher.folder import FolderShards, read_folder
 from hfcount.fetcher.interface import TOKENS, Documents, Request, is_commit, label, top_level
 from hfcount.fetcher.layout import layout_of, others_of
-from hfcount.fetcher.place import Place
+from hfcount.fetcher.location import Place
 from hfcount.text import printable
 
 

@@ -64,7 +64,7 @@ def _of_hub(request: Request) -> Contents | None:
     """By the listing, in one request for each of its pages."""
     from hfcount.fetcher import endpoint, hub
     from hfcount.fetcher.client import Denied
-    from hfcount.fetcher.hub_listing import Asked, pages
+    from hfcount.fetcher.hub.listing import Asked, pages
     from hfcount.fetcher.listing import read_model
 
     place = endpoint.endpoint()

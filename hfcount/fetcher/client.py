@@ -13,10 +13,10 @@ from urllib3.exceptions import HTTPError
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.addresses import joined, origin, where
-from hfcount.fetcher.bodies import claimed_length, content_range, spend, too_long, unpacker
 from hfcount.fetcher.connections import Adapter
 from hfcount.fetcher.interface import TRANSIENT
 from hfcount.fetcher.meter import Meter
+from hfcount.fetcher.response_bodies import claimed_length, content_range, spend, too_long, unpacker
 from hfcount.fetcher.retry import Deadline
 from hfcount.text import address, printable
 

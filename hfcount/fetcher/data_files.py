@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.interface import Documents, Request, label
-from hfcount.fetcher.place import FolderReader
+from hfcount.fetcher.location import FolderReader
 from hfcount.text import plural, printable
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -14,8 +14,8 @@ from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.interface import TOKENS, Documents, Pickles, Progress, Request, SourceName, top_level
 from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, INDEX, SINGLE, layout_of
-from hfcount.fetcher.missing import without_config
-from hfcount.fetcher.place import FolderReader, Place
+from hfcount.fetcher.location import FolderReader, Place
+from hfcount.fetcher.reasons import without_config
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
@@ -54,7 +54,7 @@ def read(request: Request) -> Documents | Place:
         return read_folder(folder, request.model, "folder", file=request.file)
     config = files.read(path)
     if config is None:
-        from hfcount.fetcher.instead import no_folder
+        from hfcount.fetcher.suggestions import no_folder
 
         raise FetchError("NoConfig", no_folder(path, request.model))
     return Documents(request.model, "folder", None, config, None, FolderShards(path.parent, ()), alone=True)
@@ -83,7 +83,7 @@ def read_folder(
         FetchError: NoSuchFolder or UnreadableFile.
     """
     if not os.path.isdir(folder):
-        from hfcount.fetcher.instead import no_folder
+        from hfcount.fetcher.suggestions import no_folder
 
         raise FetchError("NoSuchFolder", no_folder(folder, model))
     try:

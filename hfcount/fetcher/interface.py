@@ -7,16 +7,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.layout import BIN_INDEX, CONFIG, HEADERS, HF_LAYOUT, INDEX, MODULES, OPEN_CLIP, PARAMS, Layout
+from hfcount.fetcher.layout import (
+    BIN_INDEX,
+    CONFIG,
+    HEADERS,
+    HF_LAYOUT,
+    INDEX,
+    MODULES,
+    OPEN_CLIP,
+    PARAMS,
+    Layout,
+)
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
-from hfcount.quantization.announcements import SIDE_FILES
+from hfcount.mapper.quantization_config import SIDE_FILES
 from hfcount.text import printable
 
 if TYPE_CHECKING:
+    from hfcount.fetcher.location import Place
     from hfcount.fetcher.meter import Meter
-    from hfcount.fetcher.place import Place
     from hfcount.formats.pickles import Broken, Pickle
 
 Pickles = Mapping[str, "Pickle | Broken"]

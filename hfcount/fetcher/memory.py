@@ -6,10 +6,10 @@ from typing import Any
 
 from hfcount.fetcher.interface import Documents, Pickles, Progress
 from hfcount.fetcher.layout import CONFIG, SINGLE
+from hfcount.formats.dtypes import stored_as
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Shard, read_shard
 from hfcount.formats.samples import Piece, Samples
-from hfcount.storage.dtypes import stored_as
 from hfcount.text import printable, typed
 
 Alike = Callable[[Any, Any], bool | None]

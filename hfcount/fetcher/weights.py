@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hfcount.fetcher.beside import OWN, PICKLES, kind
 from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS, Documents, top_level
 from hfcount.fetcher.layout import (
     DIFFUSION,
@@ -18,6 +17,7 @@ from hfcount.fetcher.layout import (
     is_consolidated,
     layout_of,
 )
+from hfcount.fetcher.unread_files import OWN, PICKLES, kind
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
+from hfcount.formats.dtypes import BITS
 from hfcount.formats.json import Document, check_keys, check_substitute, parse_loosely, parse_object
-from hfcount.storage.dtypes import BITS
 from hfcount.text import printable, shown
 
 LENGTH_BYTES = 8

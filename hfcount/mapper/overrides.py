@@ -6,8 +6,8 @@ Source: transformers 5.23, integrations/heterogeneity/configuration_utils.py.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.reader import Config
-from hfcount.mapper.shapeless import may_bear
 from hfcount.text import printable, shown
 
 KEY = "per_layer_config"

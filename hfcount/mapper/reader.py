@@ -7,15 +7,15 @@ from math import isfinite
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
-from hfcount.mapper.readers import Moved, Rotary, Tied, moved, rotary, ties
+from hfcount.formats.dtypes import MODELS
+from hfcount.mapper.loader_differences import Moved, Rotary, Tied, moved, rotary, ties
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
 from hfcount.mapper.values import ABSENT, taken
-from hfcount.storage.dtypes import MODELS
+from hfcount.spec.tree.dims import Dim, scaled
 from hfcount.text import printable, shown
-from hfcount.tree.dims import Dim, scaled
 
 T = TypeVar("T")
 # The methods below are named after the types they read, and hide these in the class body.

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hfcount.mapper import lines
+from hfcount.mapper import json_lines
 
 
 class Part(NamedTuple):
@@ -74,9 +74,9 @@ _NOTHING = Declared({}, {}, {}, {})
 @lru_cache(64)
 def declared(kind: str) -> Declared:
     """What the class of a model_type declares, or the class of that name."""
-    found = lines.of_kind(_file(), kind)
+    found = json_lines.of_kind(_file(), kind)
     if found is None and kind[:1].isupper():  # as the names of classes begin
-        keys = lines.of_kind(_diffusers(), kind)
+        keys = json_lines.of_kind(_diffusers(), kind)
         return _NOTHING if keys is None else Declared(keys["keys"], {}, {}, {}, settled=True)
     if found is None:
         return _NOTHING

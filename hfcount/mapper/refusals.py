@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.mapper.fitting import fits, meaning
+from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
-from hfcount.quantization.announcements import announcements
 from hfcount.text import shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}

@@ -6,8 +6,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Self
 
 from hfcount.errors import ConfigError, Variant
+from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.reference import Declared, declared, declares
-from hfcount.mapper.shapeless import may_bear
 from hfcount.text import shown
 
 if TYPE_CHECKING:

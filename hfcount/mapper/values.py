@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hfcount.mapper import lines
+from hfcount.mapper import json_lines
 
 ABSENT: Any = object()
 """Stands for the value of a key that is not there, and has to be."""
@@ -58,7 +58,7 @@ class Taken(NamedTuple):
 @lru_cache(64)
 def taken(kind: str) -> Taken | None:
     """What the class of a model_type takes, or the class of that name; None if transformers does not have it."""
-    row = lines.of_kind(_file(), kind)
+    row = json_lines.of_kind(_file(), kind)
     if row is None:
         return None
     types = {key: said for said, keys in row.get("types", {}).items() for key in keys.split()}
@@ -99,7 +99,7 @@ def renamed() -> Mapping[str, str]:
 
 @cache
 def _shared() -> Mapping[str, str]:
-    found: Mapping[str, str] = lines.of_all(_file())
+    found: Mapping[str, str] = json_lines.of_all(_file())
     return found
 
 

@@ -59,7 +59,7 @@ def written(changes: Changes) -> str:
 
 def _written(key: str, value: Any) -> str:
     if key == QUANTIZATION and isinstance(value, dict):
-        from hfcount.quantization.presets import PRESETS
+        from hfcount.mapper.quantization_presets import PRESETS
 
         known = next((name for name, settings in PRESETS.items() if settings == value), None)
         if known:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hfcount.containers.adapter_look import SAFETENSORS, documents_of, inspect
-from hfcount.containers.adapter_names import PREFIX, read_names
-from hfcount.containers.adapter_settings import ADAPTER_CONFIG
+from hfcount.checkpoints.adapter.inspect import SAFETENSORS, documents_of, inspect
+from hfcount.checkpoints.adapter.names import PREFIX, read_names
+from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG
+from hfcount.checkpoints.inspection import Inspection, Options, unwatched
 from hfcount.fetcher.interface import Request
-from hfcount.fetcher.place import FileReader, Place
+from hfcount.fetcher.location import FileReader, Place
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Shard
-from hfcount.inspection import Inspection, Options, unwatched
-from hfcount.repair.draft import Change, Draft, Headed
 from hfcount.repair.headers import renamed
 from hfcount.repair.state import Proposal, State
+from hfcount.repair.working_copy import Change, Draft, Headed
 from hfcount.text import plural
 
 _NAMES = ("HF722", "HF728")

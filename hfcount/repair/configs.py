@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.fetcher.layout import CONFIG
+from hfcount.formats import dtypes
+from hfcount.mapper.quantization_config import KEYS
 from hfcount.mapper.whatif import Changes, get, steps
-from hfcount.quantization.announcements import KEYS
 from hfcount.repair.members import with_value, without
 from hfcount.repair.state import BLINDING, Proposal, State
-from hfcount.storage import dtypes
 from hfcount.text import printable, shown
 from hfcount.verifier.findings import DIFFERING
 from hfcount.verifier.rules.hf201_missing_tensor import MissingTensor

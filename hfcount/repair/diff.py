@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from itertools import islice
 
-from hfcount.repair.draft import Headed
 from hfcount.repair.state import Proposal, State
+from hfcount.repair.working_copy import Headed
 from hfcount.text import plural, printable
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
 
 _LINES = 40  # of one file
 _LONG = 20_000  # lines of two texts that are compared one by one

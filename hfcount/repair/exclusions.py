@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.whatif import get, steps
-from hfcount.quantization.stored.packed import Packed
+from hfcount.quantization.packing.packed import Packed
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import plural, printable

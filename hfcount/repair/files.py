@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import LENGTH_BYTES
-from hfcount.repair.draft import Change, Headed
+from hfcount.repair.working_copy import Change, Headed
 from hfcount.text import printable
 
 _PIECE = 2**24  # bytes that are copied at once

@@ -6,7 +6,7 @@ from typing import Any
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import INDEX, SINGLE
-from hfcount.fetcher.missing import named
+from hfcount.fetcher.reasons import named
 from hfcount.fetcher.weights import numbered
 from hfcount.formats.index import read_index
 from hfcount.formats.json import Document, parse_object

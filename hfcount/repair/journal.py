@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hfcount.repair.draft import Change
 from hfcount.repair.files import STAGED, Unrepaired, backup, needed, settle, stage, staged
+from hfcount.repair.working_copy import Change
 from hfcount.text import plural
 
 JOURNAL = f"{STAGED}.json"

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from hfcount.fetcher.layout import INDEX
 from hfcount.formats.safetensors import Shard
-from hfcount.repair.draft import Change, Headed
 from hfcount.repair.headers import renamed
 from hfcount.repair.members import with_keys
 from hfcount.repair.state import Proposal, State
+from hfcount.repair.working_copy import Change, Headed
 from hfcount.text import plural
 from hfcount.verifier.names import Match
 from hfcount.verifier.wrappers import peel

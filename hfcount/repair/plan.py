@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hfcount.containers import container_of
+from hfcount.checkpoints.forms import container_of
 from hfcount.errors import HfcountError
 from hfcount.fetcher.folder import read_folder
 from hfcount.fetcher.interface import Documents
@@ -14,15 +14,15 @@ from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.mapper.whatif import Changes
 from hfcount.repair.adapters import AdapterState, adapter_state, put_right
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
-from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.files import Unrepaired
 from hfcount.repair.indexes import dispensed, recounted, rewritten
+from hfcount.repair.loader_keys import agreed
 from hfcount.repair.names import respelled, unwrapped
 from hfcount.repair.pickled_index import reindexed
 from hfcount.repair.proof import objections, remaining, unfinished
-from hfcount.repair.readers import agreed
 from hfcount.repair.state import TOTALS, Proposal, State
+from hfcount.repair.working_copy import Draft
 from hfcount.text import printable
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.fetcher.layout import CONFIG, INDEX
-from hfcount.plan import Blueprint
 from hfcount.repair.state import Proposal, State
+from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural, printable
-from hfcount.tree.dims import Dim
-from hfcount.tree.leaves import Leaf
-from hfcount.verifier.causes.stored import Row, Stored, Text, compare, text_of
-from hfcount.verifier.causes.wholes import wholes
-from hfcount.verifier.folding import fold
+from hfcount.verifier.causes.stored_rows import Row, Stored, Text, compare, text_of
+from hfcount.verifier.causes.whole_model import wholes
+from hfcount.verifier.folded_names import fold
 
 _NAMED = 3  # rows of tensors that are listed
 _MOST = 20_000  # tensors that a config no longer describes: of more only the number is said

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from hfcount.checkpoints.inspect import examine, report_of
+from hfcount.checkpoints.inspection import Inspection, Options, unwatched
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.fetcher.weights import weights
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
-from hfcount.inspection import Inspection, Options, unwatched
-from hfcount.pipeline import examine, report_of
-from hfcount.repair.draft import Change, Draft
+from hfcount.repair.working_copy import Change, Draft
 from hfcount.report.model import Report
 from hfcount.verifier.finding import Finding
 

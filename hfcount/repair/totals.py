@@ -6,14 +6,14 @@ from contextlib import suppress
 from math import prod
 from typing import Any
 
-from hfcount.building import build
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.build import build
 from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import Entry
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import changed
-from hfcount.plan import Blueprint
 from hfcount.text import plural
-from hfcount.verifier.folding import placed
+from hfcount.verifier.folded_names import placed
 
 _COUNTS = re.compile("layer|depth|block")
 _DEEPEST = 1_000

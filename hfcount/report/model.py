@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hfcount.choices import Depth
 from hfcount.errors import NotVerified
 from hfcount.fetcher.interface import SourceName
-from hfcount.figures import (
+from hfcount.mapper.whatif import written
+from hfcount.options import Depth
+from hfcount.report.figures import (
     AdapterFigures,
     ClosedForm,
     ComponentCount,
@@ -23,7 +24,6 @@ from hfcount.figures import (
     TensorStatistics,
     WeightsFile,
 )
-from hfcount.mapper.whatif import written
 from hfcount.report.pieces import (
     Allowed,
     Beside,
@@ -34,8 +34,8 @@ from hfcount.report.pieces import (
     ReportedFinding,
     Verdict,
 )
-from hfcount.report.renderings import RENDERINGS
-from hfcount.served import Compute, Memory, Serving
+from hfcount.report.registry import RENDERINGS
+from hfcount.report.serving import Compute, Memory, Serving
 from hfcount.version import SCHEMA
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hfcount.choices import Depth
 from hfcount.errors import Value, Variant
-from hfcount.figures import (
+from hfcount.options import Depth
+from hfcount.report.figures import (
     ClosedForm,
     ComponentCount,
     Failure,
@@ -16,7 +16,7 @@ from hfcount.figures import (
     Storage,
     TensorRow,
 )
-from hfcount.served import Memory
+from hfcount.report.serving import Memory
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
 

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from hfcount.mapper.lengths import Length
-from hfcount.served import Answer, EngineMemory, Memory, RankMemory, Serving
+from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.serving.cost import Cost, Workload, cost
+from hfcount.serving.divisible import undivided
 from hfcount.serving.fitting import fit
 from hfcount.serving.ranks import cache_of, of_ranks
-from hfcount.sharding.obstacles import Sharing
+from hfcount.serving.sharding.obstacles import Sharing
 from hfcount.text import plural
-from hfcount.verifier.divisible import undivided
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules.hf601_not_divisible import NotDivisible

@@ -13,12 +13,26 @@ from itertools import chain
 from math import ceil
 from typing import NamedTuple
 
-from hfcount.plan import Blueprint
-from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layer, Layers, Lightning, Mixer, ShortConv, Spec
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.formats import dtypes
+from hfcount.spec import (
+    GQA,
+    LRU,
+    MLA,
+    MLSTM,
+    RWKV,
+    SSM,
+    DeltaNet,
+    Layer,
+    Layers,
+    Lightning,
+    Mixer,
+    ShortConv,
+    Spec,
+)
 from hfcount.spec.names import called
-from hfcount.storage import dtypes
-from hfcount.tree.indices import Indices, intersection
-from hfcount.tree.leaves import Leaf
+from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.leaves import Leaf
 
 
 class Workload(NamedTuple):

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.mapper.lengths import Length, longest
-from hfcount.plan import Blueprint
-from hfcount.tree.dims import has_key, origin
+from hfcount.spec.tree.dims import has_key, origin
 
 _PATH = re.compile(r"(?:\w+\.)*")
 

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hfcount.figures import Storage
-from hfcount.plan import Blueprint
-from hfcount.quantization.announcements import Announcement
-from hfcount.served import CachePart, Compute, Memory
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.formats.dtypes import BITS, code, width
+from hfcount.mapper.quantization_config import Announcement
+from hfcount.report.figures import Storage
+from hfcount.report.serving import CachePart, Compute, Memory
 from hfcount.serving.cost import Cost, Workload, attended, cache_width, cost, growth
 from hfcount.serving.fitting import Cache, fit
-from hfcount.storage.dtypes import BITS, code, width
 from hfcount.text import printable
 
 if TYPE_CHECKING:
-    from hfcount.sharding.obstacles import Sharing
+    from hfcount.serving.sharding.obstacles import Sharing
 
 
 def costs(

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from hfcount.quantization.stored.amounts import amount
-from hfcount.quantization.stored.expected import expected
-from hfcount.served import RankMemory
+from hfcount.formats.dtypes import code
+from hfcount.quantization.packing.amounts import amount
+from hfcount.quantization.packing.expected import expected
+from hfcount.report.serving import RankMemory
 from hfcount.serving.cost import Cost, Workload, cache_width, growth, kept
 from hfcount.serving.fitting import Cache, fit
-from hfcount.sharding.obstacles import Sharing
-from hfcount.sharding.sizes import of_rank
-from hfcount.storage.dtypes import code
-from hfcount.tree.leaves import Leaf
+from hfcount.serving.sharding.obstacles import Sharing
+from hfcount.serving.sharding.sizes import of_rank
+from hfcount.spec.tree.leaves import Leaf
 
 
 def per_rank(sharing: Sharing, weights: int | None, cost: Cost, load: Workload) -> tuple[RankMemory, ...]:

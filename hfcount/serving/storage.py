@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hfcount.figures import Storage
-from hfcount.plan import Blueprint
-from hfcount.quantization.announcements import Announcement
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.formats.dtypes import BITS, code
+from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Unmodelled
+from hfcount.quantization.packing.amounts import amount
+from hfcount.quantization.packing.cache import Heads, usual
+from hfcount.quantization.packing.expected import expected
 from hfcount.quantization.schemes import described, rest_dtype
-from hfcount.quantization.stored.amounts import amount
-from hfcount.quantization.stored.cache import Heads, usual
-from hfcount.quantization.stored.expected import expected
-from hfcount.storage.dtypes import BITS, code
-from hfcount.tree.leaves import Leaf
+from hfcount.report.figures import Storage
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.findings import Outcome
 
 

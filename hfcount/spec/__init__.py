@@ -2,9 +2,22 @@
 
 # fmt: off
 from hfcount.spec.components import (
-    GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Dense, FeedForward, Frozen, Lightning, Mixer, MoE, Patches, ShortConv,
+    GQA,
+    LRU,
+    MLA,
+    MLSTM,
+    RWKV,
+    SSM,
+    DeltaNet,
+    Dense,
+    FeedForward,
+    Frozen,
+    Lightning,
+    Mixer,
+    MoE,
+    Patches,
+    ShortConv,
 )
 from hfcount.spec.layers import Entries, Lacking, Layer, Layers, Window
 from hfcount.spec.model import Head, Spec
 from hfcount.spec.record import Record
-from hfcount.spec.sizes import Sizes, count, flag, optional, part, size, derived

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Annotated, TypeVar
 
 from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, symbol
-from hfcount.tree.dims import Dim
-from hfcount.tree.indices import Indices
+from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.indices import Indices
 
 Other = TypeVar("Other")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 from hfcount.spec.components import Frozen, Patches, symbol
 from hfcount.spec.layers import Entries, Lacking, Layers, Window, known_as, numbered
 from hfcount.spec.nesting import keyed, nested, symbol_within
-from hfcount.tree.dims import Dim, has_key
+from hfcount.spec.tree.dims import Dim, has_key
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

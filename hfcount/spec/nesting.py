@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from hfcount.spec.record import Record
-from hfcount.tree.dims import Dim
+from hfcount.spec.tree.dims import Dim
 
 T = TypeVar("T")
 

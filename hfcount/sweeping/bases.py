@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher import card, files, folder
-from hfcount.fetcher.card import CARD, FRONT, Named
+from hfcount.fetcher import files, folder, model_card
 from hfcount.fetcher.checksums import Content
 from hfcount.fetcher.interface import Documents, Request, top_level
+from hfcount.fetcher.model_card import CARD, FRONT, Named
 from hfcount.formats.json import Document, parse_object, parse_value
 
 if TYPE_CHECKING:
-    from hfcount.fetcher.place import Place
+    from hfcount.fetcher.location import Place
     from hfcount.report.model import Report
 
 Source = Literal["tags", "card", "adapter", "config"]
@@ -98,8 +98,8 @@ def listed(entry: object) -> tuple[Base, ...]:
     """The bases that the Hub names of a repo: by its tags, else by its card."""
     if not isinstance(entry, Mapping):
         return ()
-    return _of("tags", card.by_tags(entry.get("tags")), entry) or _of(
-        "card", card.by_metadata(entry.get("cardData")), entry
+    return _of("tags", model_card.by_tags(entry.get("tags")), entry) or _of(
+        "card", model_card.by_metadata(entry.get("cardData")), entry
     )
 
 
@@ -132,7 +132,7 @@ def read(request: Request, found: "Documents | Place | None", report: "Report") 
     if by_card:
         return by_card
     adapter = report.adapter.base if report.adapter else None
-    if adapter and card.is_repo(adapter):
+    if adapter and model_card.is_repo(adapter):
         return (Base(adapter, "adapter", "adapter"),)
     return _of_config(found.config) if isinstance(found, Documents) else ()
 
@@ -156,7 +156,7 @@ def _of(source: Source, named: Iterable[Named], entry: Mapping[str, object]) -> 
 def _of_card(path: Path) -> tuple[Base, ...]:
     with suppress(FetchError), files.opened(path / CARD, CARD) as file:
         if file is not None:
-            named = card.by_text((file.read(FRONT) or b"").decode("utf-8", "replace"))
+            named = model_card.by_text((file.read(FRONT) or b"").decode("utf-8", "replace"))
             return tuple(Base(one.model, one.relation, "card") for one in named)
     return ()
 
@@ -167,7 +167,7 @@ def _of_config(config: Document | None) -> tuple[Base, ...]:
         return ()
     with suppress(DocumentError):
         named = parse_object(config, endless=True).get("_name_or_path")
-        if isinstance(named, str) and card.is_repo(named):
+        if isinstance(named, str) and model_card.is_repo(named):
             return (Base(named, None, "config"),)
     return ()
 

@@ -18,7 +18,7 @@ from hfcount.sweeping.events import Retried, Watcher
 from hfcount.sweeping.pools import Pool
 from hfcount.sweeping.quota import Budget, Quota
 from hfcount.sweeping.rows import Task
-from hfcount.sweeping.work import Answer, Order
+from hfcount.sweeping.worker import Answer, Order
 
 LOCAL, ASKED = 8, 4
 """Checkpoints of a batch: on disk, and on the Hub, where each takes a share of the quota."""

@@ -16,9 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hfcount.containers import CONTAINERS, held_in
+from hfcount.checkpoints.forms import CONTAINERS, held_in
 from hfcount.errors import DocumentError, FetchError, SweepError
-from hfcount.fetcher import endpoint, hub, module_files, parts
+from hfcount.fetcher import endpoint, hub, module_files, pipeline_parts
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.companions import companions
@@ -30,13 +30,13 @@ from hfcount.fetcher.listing import Listing as Found
 from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping import bases
-from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.bases import Base
 from hfcount.sweeping.checking import Checks
+from hfcount.sweeping.prefilter import screened
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label
-from hfcount.sweeping.screen import screened
 from hfcount.sweeping.sources import is_local
+from hfcount.sweeping.sources_spec import Collection, Listing
 from hfcount.version import __version__
 
 _LONG, _AHEAD = 64_000_000, 8  # bytes of a page; repos that are asked for at once
@@ -275,7 +275,7 @@ def _cost(files: Mapping[str, int | None] | None) -> int:
     documents = sum(name in (files or ()) for name in (CONFIG, INDEX)) + len(companions(files or {}))
     contained = sum(any(one.holds(name) for one in CONTAINERS) for name in files or ())
     further = _RANGES * len(pickled_names(files or {})) + 2 * _OF_CONTAINERS * contained + (_BASE if contained else 0)
-    inner = module_files.most(files or ()) + parts.most(files or ())
+    inner = module_files.most(files or ()) + pipeline_parts.most(files or ())
     return 2 * documents + 2 * shards + 2 * inner + further + 2
 
 

@@ -13,8 +13,8 @@ from hfcount.fetcher.interface import top_level
 from hfcount.fetcher.ranges import PREFETCH
 from hfcount.fetcher.weights import pickled_names
 from hfcount.sweeping import sources
-from hfcount.sweeping.asked import PAGE, Collection, Listing
 from hfcount.sweeping.shard import Shard
+from hfcount.sweeping.sources_spec import PAGE, Collection, Listing
 from hfcount.sweeping.tiers import TIERS, WINDOW
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from typing import cast
 
 from hfcount.errors import SweepError
-from hfcount.sweeping.work import Answer, Order, prepare, ready, work
+from hfcount.sweeping.worker import Answer, Order, prepare, ready, work
 
 _STARTS, _PATIENCE = 3, 120.0  # how often workers may fail to start, and seconds for each
 _MOST = 4 << 30  # bytes that a worker may take

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from hfcount.errors import HfcountError, SweepError
 from hfcount.sweeping import sources
-from hfcount.sweeping.again import Again, reasons
-from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.bases import of_folder
 from hfcount.sweeping.engine import Engine
 from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits, Watcher, unwatched
 from hfcount.sweeping.log import Log
-from hfcount.sweeping.out import check
+from hfcount.sweeping.output_folder import check
 from hfcount.sweeping.pools import Given, Pool, processes
 from hfcount.sweeping.quota import Quota
+from hfcount.sweeping.retry import Again, reasons
 from hfcount.sweeping.rows import Task, skipped
 from hfcount.sweeping.shard import Shard, shard_of
+from hfcount.sweeping.sources_spec import Collection, Listing
 from hfcount.sweeping.store import Store
 
 DEADLINE = 300.0
@@ -132,7 +132,7 @@ def many(
             kind = error.kind if isinstance(error, HfcountError) else type(error).__name__
             watcher(Ended(store.written, store.before, asked.quota.spent, kind))
             raise
-        from hfcount.sweeping.card import described  # and the reporters, which workers do without
+        from hfcount.sweeping.summary_pages import described  # and the reporters, which workers do without
 
         found = described(store.out)
         store.tidy()  # if the drivers of other shards have ended meanwhile

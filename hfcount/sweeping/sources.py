@@ -8,11 +8,11 @@ from typing import Protocol
 
 from hfcount.errors import HfcountError, SweepError
 from hfcount.fetcher import Request, folder
+from hfcount.fetcher.find_checkpoints import checkpoints
 from hfcount.fetcher.layout import HEADERS
-from hfcount.fetcher.names import public, understood
-from hfcount.fetcher.walk import checkpoints
-from hfcount.sweeping.asked import Collection, Listing
+from hfcount.fetcher.model_names import public, understood
 from hfcount.sweeping.rows import Task, label
+from hfcount.sweeping.sources_spec import Collection, Listing
 
 _COMMIT = re.compile(rb'\s*\{\s*"revision"\s*:\s*"([0-9a-f]{40})"')
 

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from hfcount.errors import SweepError
-from hfcount.sweeping import parts, rows, tidy
-from hfcount.sweeping.again import Again
+from hfcount.sweeping import cleanup as tidy
+from hfcount.sweeping import parts, rows
 from hfcount.sweeping.keys import Keys
 from hfcount.sweeping.locks import Lock
+from hfcount.sweeping.retry import Again
 from hfcount.sweeping.shard import Shard
 from hfcount.text import printable
 

@@ -6,24 +6,24 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
-from hfcount.plan import Blueprint
-from hfcount.quantization.announcements import Announcement
+from hfcount.mapper.quantization_config import Announcement
 from hfcount.verifier import (
-    accepted,
     checks,
     class_names,
     headers,
-    presence,
-    readers,
+    loader_conversions,
+    loader_differences,
     rules,
+    shard_presence,
     ties,
     token_ids,
     totals,
-    unlisted,
+    unlisted_files,
 )
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
@@ -61,7 +61,7 @@ def _check_processors(c: Comparison, outcome: Outcome) -> None:
 
 
 def _check_embedding(c: Comparison, outcome: Outcome) -> None:
-    from hfcount.verifier import modules  # most checkpoints have none
+    from hfcount.verifier.sentence_transformers import checks as modules  # most checkpoints have none
 
     modules.check_modules(c, outcome)
 
@@ -69,31 +69,31 @@ def _check_embedding(c: Comparison, outcome: Outcome) -> None:
 # Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys,
 # and then by the checks that rules have in their files.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
-    (presence.check_absent, {"listing"}),
+    (shard_presence.check_absent, {"listing"}),
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
     (checks.check_scheme, {"scheme"}),
-    (accepted.check_wrappers, {"names"}),
+    (loader_conversions.check_wrappers, {"names"}),
     (checks.check_names, {"names"}),
-    (accepted.check_spellings, {"names"}),
-    (accepted.check_layouts, {"names"}),
-    (accepted.check_untied, {"names"}),
+    (loader_conversions.check_spellings, {"names"}),
+    (loader_conversions.check_layouts, {"names"}),
+    (loader_conversions.check_untied, {"names"}),
     (checks.check_heads, {"names"}),
     (ties.check_copies, {"names"}),
-    (readers.check_readers, set()),
+    (loader_differences.check_readers, set()),
     (checks.check_buffers, {"names"}),
     (checks.check_auxiliary, {"names"}),
     (checks.check_towers, {"names"}),
     (_check_modules, {"packed"}),
     (totals.check_total_size, {"dense", "names", "index alone"}),
     (_check_packed_size, {"packed", "index alone"}),
-    (presence.check_sizes, {"listing", "names", "index alone"}),
-    (unlisted.check_beside, {"listing", "index alone"}),
+    (shard_presence.check_sizes, {"listing", "names", "index alone"}),
+    (unlisted_files.check_beside, {"listing", "index alone"}),
     (headers.check_tensors, {"names", "headers"}),
     (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
     (totals.check_total_parameters, {"names"}),
-    (readers.check_moved, set()),
+    (loader_differences.check_moved, set()),
     (class_names.check_model_type, set()),
     (_check_class, set()),
     (checks.check_config, set()),
@@ -102,10 +102,10 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
     # By then it is known what else is wrong.
-    (unlisted.check_single, {"listing"}),
-    (unlisted.check_unlisted, {"listing", "files"}),
-    (presence.check_parts, {"listing"}),
-    (presence.check_pickled, {"listing"}),
+    (unlisted_files.check_single, {"listing"}),
+    (unlisted_files.check_unlisted, {"listing", "files"}),
+    (shard_presence.check_parts, {"listing"}),
+    (shard_presence.check_pickled, {"listing"}),
     (_check_processors, {"listing"}),
     (_check_embedding, {"modules"}),
 )

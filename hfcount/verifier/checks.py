@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from hfcount.fetcher.interface import PROCESSORS
 from hfcount.fetcher.layout import CONFIG
+from hfcount.formats import dtypes
 from hfcount.mapper.reference import is_of_diffusers, version
-from hfcount.storage import dtypes
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.tree.leaves import Leaf
-from hfcount.verifier.accepted import adapter_alone
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome, Stored, finding_of
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
+from hfcount.verifier.loader_conversions import adapter_alone
 
 if TYPE_CHECKING:
     from hfcount.verifier.finding import Severity
-    from hfcount.verifier.prediction import Unfinished
+    from hfcount.verifier.mtp import Unfinished
 
 
 def check_scheme(c: Comparison, outcome: Outcome) -> None:
@@ -117,7 +117,7 @@ def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outco
 def _ignored(c: Comparison, names: Sequence[str]) -> bool:
     """Whether the reader ignores these tensors, as diffusers does where none is of a further layer of the model."""
     if c.blueprint.spec.family == "timm":
-        from hfcount.families.timm import drops
+        from hfcount.architectures.models.timm import drops
 
         return drops(c.blueprint.spec, names)
     if not is_of_diffusers(c.blueprint.spec.family):

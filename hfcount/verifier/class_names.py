@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from math import prod
 
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.model_class import Naming
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.fetcher.layout import CONFIG, SINGLE
 from hfcount.formats.safetensors import Entry, Header, Shard
 from hfcount.mapper.classes import HEAD, classes
 from hfcount.mapper.reference import version
-from hfcount.naming import Naming
-from hfcount.plan import Blueprint
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison, matched_with
 from hfcount.verifier.finding import Finding, Severity

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.fetcher.layout import ADAPTER, MODULES
 from hfcount.fetcher.weights import Weights
+from hfcount.formats import dtypes
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
-from hfcount.plan import Blueprint
-from hfcount.quantization.announcements import Announcement, scheme_of_names
-from hfcount.storage import dtypes
-from hfcount.tree.leaves import Finder, Leaf
+from hfcount.mapper.quantization_config import Announcement, scheme_of_names
+from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.findings import Stored
 from hfcount.verifier.header_view import HeaderView
@@ -23,9 +23,9 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
 
 if TYPE_CHECKING:
+    from hfcount.quantization.packing.packed import Packed
     from hfcount.quantization.scheme import Scheme
-    from hfcount.quantization.stored.packed import Packed
-    from hfcount.tree.spellings import Rules, Spellings
+    from hfcount.spec.tree.spellings import Rules, Spellings
 
 Evidence = Literal[
     "listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme", "modules", "adapter"
@@ -213,7 +213,7 @@ def _packed(
 ) -> tuple["Packed[Match] | None", str | None]:
     """How packed weights are stored, or the name of a scheme that is not described."""
     from hfcount.quantization.layout import Unmodelled
-    from hfcount.quantization.stored.packed import look
+    from hfcount.quantization.packing.packed import look
 
     def matching(leaves: Collection[Leaf], listed: Collection[str], scheme: "Scheme") -> Match:
         return matched_with(blueprint, leaves, listed, further=scheme.spellings, foreign=scheme.foreign)

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from hfcount.formats.dtypes import BITS
 from hfcount.formats.safetensors import LENGTH_BYTES
-from hfcount.storage.dtypes import BITS
-from hfcount.tree.leaves import Leaf
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 
 SPARE = 1_024

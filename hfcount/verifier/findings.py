@@ -16,7 +16,7 @@ PACKED = ("HF303", "HF502", "HF503")
 """Findings about packed weights, whose settings may be wrong."""
 
 if TYPE_CHECKING:
-    from hfcount.quantization.stored.packed import Packed
+    from hfcount.quantization.packing.packed import Packed
 
 
 class Check(NamedTuple):

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+from hfcount.formats.dtypes import BITS
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Entry, Shard
-from hfcount.storage.dtypes import BITS
 
 
 @dataclass(slots=True)

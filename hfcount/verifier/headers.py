@@ -5,17 +5,17 @@ from math import prod
 from typing import Any
 
 from hfcount.fetcher.layout import INDEX
-from hfcount.fetcher.missing import named
+from hfcount.fetcher.reasons import named
+from hfcount.formats import dtypes
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
-from hfcount.storage import dtypes
+from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.text import plural, printable
-from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.dtype_changes import Retyped, report_dtypes
 from hfcount.verifier.findings import Check, Outcome, Stored
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
 from hfcount.verifier.header_view import HeaderView
-from hfcount.verifier.retyping import Retyped, report_dtypes
 from hfcount.verifier.totals import report_no_total_size, report_total_size
 
 _Misshapen = tuple[Leaf, str, tuple[int, ...]]

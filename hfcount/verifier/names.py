@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hfcount.tree.leaves import Finder, Label, Leaf
-from hfcount.verifier.folding import fold, fold_all
+from hfcount.spec.tree.leaves import Finder, Label, Leaf
+from hfcount.verifier.folded_names import fold, fold_all
 
 if TYPE_CHECKING:
-    from hfcount.tree.spellings import Spellings, Swap
-    from hfcount.verifier.prediction import Unfinished
+    from hfcount.spec.tree.spellings import Spellings, Swap
+    from hfcount.verifier.mtp import Unfinished
     from hfcount.verifier.wrappers import Wrapped
 
 
@@ -118,7 +118,7 @@ def match(
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
     found = _match(leaves, names, files=files, kept=kept)
     if found.unexpected:
-        from hfcount.tree.spellings import Spellings  # most checkpoints have the blueprint's names
+        from hfcount.spec.tree.spellings import Spellings  # most checkpoints have the blueprint's names
 
         known = spellings() if spellings else Spellings()
         plain, found = found, _respelled(found, leaves, names, known)
@@ -231,12 +231,12 @@ def _match(
                 rest.difference_update(leaf.names())
         result.unexpected = [name for name in names if name in rest]
     if result.missing_count:
-        from hfcount.verifier.standing import let_stand_in  # most checkpoints have all names
+        from hfcount.verifier.substitutes import let_stand_in  # most checkpoints have all names
 
         let_stand_in(result, names)
     predicting = [(leaf, count) for leaf, count in result.listed if leaf.part == "prediction"]
     if any(count > 0 for _, count in predicting) and any(count != leaf.count for leaf, count in predicting):
-        from hfcount.verifier.prediction import set_ordinary_apart  # few checkpoints have them, and fewer in part
+        from hfcount.verifier.mtp import set_ordinary_apart  # few checkpoints have them, and fewer in part
 
         set_ordinary_apart(result, names)
     return result

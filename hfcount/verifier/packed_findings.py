@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
 from hfcount.quantization.layout import Layout, Unmodelled
+from hfcount.quantization.packing.packed import Packed
+from hfcount.quantization.packing.survey import Found
 from hfcount.quantization.scheme import Choice
 from hfcount.quantization.schemes import read
-from hfcount.quantization.stored.packed import Packed
-from hfcount.quantization.stored.survey import Found
-from hfcount.tree.leaves import Leaf
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome, Stored
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
 from hfcount.verifier.names import Match
 
 

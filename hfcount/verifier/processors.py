@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import PROCESSORS
-from hfcount.fetcher.missing import named
+from hfcount.fetcher.reasons import named
 from hfcount.formats.json import Document, parse_object
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome

@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from hfcount.formats.dtypes import width
 from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.packing.amounts import Amount, amount
+from hfcount.quantization.packing.expected import unnumbered
+from hfcount.quantization.packing.packed import Packed
+from hfcount.quantization.packing.reading import PackedReading
+from hfcount.quantization.packing.split import Segments
+from hfcount.quantization.packing.survey import FLOATING, Found
 from hfcount.quantization.scheme import Choice
-from hfcount.quantization.stored.amounts import Amount, amount
-from hfcount.quantization.stored.expected import unnumbered
-from hfcount.quantization.stored.packed import Packed
-from hfcount.quantization.stored.reading import PackedReading
-from hfcount.quantization.stored.split import Segments
-from hfcount.quantization.stored.survey import FLOATING, Found
-from hfcount.storage.dtypes import width
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.tree.leaves import Leaf
 from hfcount.verifier import packed_findings as told
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
-from hfcount.verifier.folding import fold
+from hfcount.verifier.folded_names import fold
 from hfcount.verifier.names import Match
 from hfcount.verifier.totals import report_no_total_size, report_total_size
 

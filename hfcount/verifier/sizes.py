@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from hfcount.storage import dtypes
-from hfcount.tree.leaves import Leaf
+from hfcount.formats import dtypes
+from hfcount.spec.tree.leaves import Leaf
 
 _WIDTHS = (2, 4, 1, 8)  # bytes of one element, the most common in checkpoints first
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import contains
 
-from hfcount.tree.alike import Alike, filled
-from hfcount.tree.leaves import Finder, Leaf, is_index, split
-from hfcount.tree.spellings import Spellings, Swap, renamed
+from hfcount.spec.tree.leaves import Finder, Leaf, is_index, split
+from hfcount.spec.tree.name_patterns import Alike, filled
+from hfcount.spec.tree.spellings import Spellings, Swap, renamed
 
 _EXPERT = re.compile(r"experts\.(\d+)\.")
 

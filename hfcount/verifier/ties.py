@@ -6,8 +6,8 @@ from typing import Literal
 from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.safetensors import Entry, Shard
 from hfcount.formats.samples import Piece
-from hfcount.mapper.readers import own_head
-from hfcount.tree.leaves import Leaf
+from hfcount.mapper.loader_differences import own_head
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from hfcount import families
+from hfcount import architectures
 from hfcount.fetcher import tokens
 from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.token_ids import TokenId
+from hfcount.spec.tree.dims import Dim
 from hfcount.text import plural, printable
-from hfcount.tree.dims import Dim
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.finding import Severity
 from hfcount.verifier.findings import Outcome
@@ -101,7 +101,7 @@ def _severity(c: Comparison, one: TokenId) -> Severity | None:
     """How bad it is that an id has no row; None if that does no harm, or is the default for another vocabulary."""
     stem = one.key.rpartition(".")[2].rpartition("_")[0]
     placeholder = stem.endswith(_PLACEHOLDERS)
-    if placeholder and families.replaces_placeholders(c.blueprint.spec):
+    if placeholder and architectures.replaces_placeholders(c.blueprint.spec):
         return None
     if placeholder or stem in _ALWAYS:
         return "note" if one.usual else "error"

@@ -3,8 +3,8 @@
 from typing import Any
 
 from hfcount.fetcher.layout import CONFIG, INDEX
+from hfcount.formats import dtypes
 from hfcount.formats.index import Index
-from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.verifier import sizes
 from hfcount.verifier.comparison import Comparison

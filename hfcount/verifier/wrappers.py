@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from hfcount.tree.alike import Alike, filled
-from hfcount.tree.leaves import joined, split
+from hfcount.spec.tree.leaves import joined, split
+from hfcount.spec.tree.name_patterns import Alike, filled
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ huggingface_hub.get_safetensors_metadata(sys.argv[1])
 """
 _INSIDE_OURS = """
 import sys, time
-import huggingface_hub.hf_api, hfcount.fetcher.hub, hfcount.fetcher.ranges, hfcount.families.qwen3
+import huggingface_hub.hf_api, hfcount.fetcher.hub, hfcount.fetcher.ranges, hfcount.architectures.models.qwen3
 from hfcount import verify
 start = time.perf_counter()
 report = verify(sys.argv[1], depth="headers")

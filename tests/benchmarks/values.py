@@ -50,8 +50,8 @@ _SCAN = """
 import sys
 from pathlib import Path
 from time import perf_counter
-from hfcount.data.places import places
-from hfcount.data.reading import Files
+from hfcount.checkpoints.data.locations import places
+from hfcount.checkpoints.data.read import Files
 from hfcount.fetcher.folder import FolderShards
 folder, names = Path(sys.argv[1]), [Path(one).name for one in sys.argv[2:]]
 shards = FolderShards(folder, names, entries=names).read(names, lambda: None)
@@ -63,8 +63,8 @@ print(perf_counter() - start)
 _COMPARE = """
 import sys
 from pathlib import Path
-from hfcount.data.comparing import Span, compare_all
-from hfcount.data.places import places
+from hfcount.checkpoints.data.compare import Span, compare_all
+from hfcount.checkpoints.data.locations import places
 from hfcount.fetcher.folder import FolderShards
 def spans(folder):
     names = sorted(path.name for path in folder.glob("*.safetensors"))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import hfcount
-from hfcount import families
-from hfcount.cli.catalogue import FILE, KINDS
+from hfcount import architectures
+from hfcount.cli.architectures import FILE, KINDS
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
 
@@ -179,7 +179,7 @@ _SHOWN = {
 def _families() -> str:
     kinds = Counter(one["kind"] for one in json.loads(FILE.read_text()).values())
     rows = [f"| {kind} | {kinds[kind]} |" for kind in KINDS if kinds[kind]]
-    count = f"{sum(kinds.values())} values of `model_type` in {sum(1 for _ in families.everyone())} families"
+    count = f"{sum(kinds.values())} values of `model_type` in {sum(1 for _ in architectures.everyone())} families"
     return "\n".join([f"{count}:\n", "| kind | types |", "|---|--:|", *rows])
 
 

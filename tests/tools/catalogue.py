@@ -1,8 +1,8 @@
 """Records what `hfcount --families` shows of each type: `python tests/tools/catalogue.py`.
 
-It writes hfcount/families/catalogue.json, a line per model_type: its kind, by the auto classes of transformers or, for
-types that it does not have, by what it is built of; the classes that are described; its layers; the keys of its config
-that are read; the type that each nested config has in the recorded one; and who has judged the names and shapes.
+It writes hfcount/architectures/catalogue.json, a line per model_type: its kind, by the auto classes of transformers or,
+for types that it does not have, by what it is built of; the classes that are described; its layers; the keys of its
+config that are read; the type that each nested config has in the recorded one; and who has judged the names and shapes.
 
 What only transformers can say of its own types (their kinds and classes, and configs of types that no recorded one
 holds) stays as it is recorded where the library is not installed (extra `oracle`).
@@ -15,15 +15,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hfcount import families
-from hfcount.building import build
-from hfcount.cli.catalogue import FILE, KINDS
+from hfcount import architectures
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.build import build
+from hfcount.cli.architectures import FILE, KINDS
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes as classes_of
 from hfcount.mapper.reference import declared as declared_by
 from hfcount.mapper.reference import is_of_diffusers
-from hfcount.plan import Blueprint
 
 REFERENCE = Path(__file__).parents[2] / "hfcount" / "mapper" / "reference.json"
 ARCHITECTURES = Path(__file__).parents[2] / "fixtures" / "architectures"
@@ -60,7 +60,7 @@ def recorded() -> Json:
     """
     known = {path.stem: json.loads(path.read_text()) for path in sorted(ARCHITECTURES.glob("*.json"))}
     within = _within(known)
-    lines = {one: _line(one, known, within) for one in families.all_types()}
+    lines = {one: _line(one, known, within) for one in architectures.all_types()}
     declared = json.loads(REFERENCE.read_text())["classes"].values()
     parts = {part[0] for one in declared for part in one.get("parts", {}).values()}
     parts |= {part for line in lines.values() for part in line["parts"].values()}
@@ -83,7 +83,7 @@ def _fixture(model_type: str, known: Json, within: dict[str, tuple[str, Config]]
     """A config of a type, and its judge: the recorded ones, those of a type in the same file, or defaults."""
     if model_type in known:
         return dict(known[model_type])
-    family = families.find(model_type)
+    family = architectures.find(model_type)
     for other in family.types if family else ():
         values = known.get(other, {}).get("config", {}) | {"model_type": model_type, "architectures": None}
         try:

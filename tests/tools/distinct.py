@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 import hfcount
-from hfcount.building import build
+from hfcount.blueprints.build import build
 from hfcount.mapper import Config
 
 Json = dict[str, Any]

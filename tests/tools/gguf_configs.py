@@ -5,7 +5,7 @@ from typing import Any
 
 from distinct import HEADS, LAYERS, sizes
 
-from hfcount.building import blueprint
+from hfcount.blueprints.build import blueprint
 from hfcount.errors import HfcountError
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import Any
 
 from gguf_configs import ABSENT, ALIKE, Json
 
-from hfcount.building import blueprint
+from hfcount.blueprints.build import blueprint
 
 Shape = tuple[int, ...]
 

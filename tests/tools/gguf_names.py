@@ -2,8 +2,8 @@
 
 FOLDER is llama.cpp's source as the sdist of llama-cpp-python holds it (vendor/llama.cpp). Each recorded architecture
 that the converter takes is converted twice, with other sizes the second time. No value is read: the converter's lazy
-tensors say which tensors each result is made of. What comes of it is hfcount/containers/gguf.tsv, whose sections
-hfcount/containers/gguf_table.py describes. `--show TYPE` prints one conversion instead.
+tensors say which tensors each result is made of. What comes of it is hfcount/checkpoints/gguf/gguf.tsv, whose sections
+hfcount/checkpoints/gguf/table.py describes. `--show TYPE` prints one conversion instead.
 """
 
 import argparse
@@ -18,10 +18,10 @@ from gguf_configs import Json, flagged, resized, smaller
 from gguf_converter import Converted, Converter
 from gguf_shapes import Sample, dimension_rows, layer_rows
 
-from hfcount.containers.gguf_table import change, folded, slots
+from hfcount.checkpoints.gguf.table import change, folded, slots
 
 ROOT = Path(__file__).parents[2]
-TARGET = ROOT / "hfcount" / "containers" / "gguf.tsv"
+TARGET = ROOT / "hfcount" / "checkpoints" / "gguf" / "gguf.tsv"
 
 
 def recorded(converter: Converter, only: str | None = None) -> Iterator[tuple[Json, bool, str, Converted | None, str]]:

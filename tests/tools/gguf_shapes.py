@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hfcount.containers.gguf import ADDED
-from hfcount.containers.gguf_metadata import alternatives
-from hfcount.containers.gguf_table import extent, folded
+from hfcount.checkpoints.gguf.metadata import alternatives
+from hfcount.checkpoints.gguf.summary import ADDED
+from hfcount.checkpoints.gguf.table import extent, folded
 
 Shape = tuple[int, ...]
 

@@ -2,9 +2,9 @@
 
 FOLDER is as for gguf_names.py (extra `oracle`); rows of types that are not named stay as they are, where some are. Each
 recorded config that the converter takes is converted with random values, and what comes out is looked for in what went
-in. What comes of it is hfcount/containers/gguf_values.tsv, a row for each model_type and architecture, its columns
-separated by tabs: both, then the names (without the number of a layer) whose values are not laid out as gguf.tsv says
-of their shapes, each with what was done after `=`:
+in. What comes of it is hfcount/checkpoints/gguf/gguf_values.tsv, a row for each model_type and architecture, its
+columns separated by tabs: both, then the names (without the number of a layer) whose values are not laid out as
+gguf.tsv says of their shapes, each with what was done after `=`:
 
 - heads, kv: the rows of each head, or of each head of keys and values, are taken in turn from its two halves;
 - part0, part1 ...: they are that part of the tensor;
@@ -21,9 +21,9 @@ from gguf_configs import Json
 from gguf_converter import Converted, Converter, Shape
 from gguf_names import ROOT, recorded
 
-from hfcount.containers.gguf_table import folded
+from hfcount.checkpoints.gguf.table import folded
 
-TARGET = ROOT / "hfcount" / "containers" / "gguf_values.tsv"
+TARGET = ROOT / "hfcount" / "checkpoints" / "gguf" / "gguf_values.tsv"
 _MOST = 1 << 20  # elements of a tensor; larger ones are not made
 _TOKENS = 448
 

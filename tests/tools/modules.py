@@ -10,13 +10,13 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from hfcount import families
-from hfcount.building import build
+from hfcount import architectures
+from hfcount.blueprints.build import build
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.verifier.causes.modules import FILE, module_of
-from hfcount.verifier.causes.stored import text_of
-from hfcount.verifier.folding import placed
+from hfcount.verifier.causes.stored_rows import text_of
+from hfcount.verifier.folded_names import placed
 
 _RANGE = re.compile(r"\{[^}]*\}")  # such as {0-31}
 RECORDED = Path(__file__).parents[2] / "fixtures" / "architectures"
@@ -25,7 +25,7 @@ RECORDED = Path(__file__).parents[2] / "fixtures" / "architectures"
 def recorded() -> dict[str, set[str]]:
     """The names of the modules of each type that can be built."""
     found: dict[str, set[str]] = defaultdict(set)
-    for kind in families.all_types():
+    for kind in architectures.all_types():
         if (path := RECORDED / f"{kind}.json").exists():
             found[kind] |= _names(json.loads(path.read_text(encoding="utf-8"))["rows"])
         try:

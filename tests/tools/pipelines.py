@@ -1,10 +1,10 @@
 """Records which parts the pipelines of diffusers take: `python tests/tools/pipelines.py` (extra `oracle`).
 
-It writes hfcount/pipelines/classes.json: the version of diffusers, and for each signature the classes that have it. In
-a signature `?name` may be absent, and `=name` is a setting that has a default.
+It writes hfcount/checkpoints/pipeline/classes.json: the version of diffusers, and for each signature the classes that
+have it. In a signature `?name` may be absent, and `=name` is a setting that has a default.
 
-It also writes hfcount/pipelines/loadable.json: the classes that a part may have, by library, without pipelines and, of
-transformers, without the models, which hfcount/mapper/classes.json has.
+It also writes hfcount/checkpoints/pipeline/loadable.json: the classes that a part may have, by library, without
+pipelines and, of transformers, without the models, which hfcount/mapper/classes.json has.
 """
 
 import ast
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).parents[2] / "hfcount" / "pipelines" / "classes.json"
+OUT = Path(__file__).parents[2] / "hfcount" / "checkpoints" / "pipeline" / "classes.json"
 LOADABLE = OUT.with_name("loadable.json")
 
 

@@ -22,7 +22,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from hfcount.mapper.shapeless import may_bear
+from hfcount.mapper.keys_without_shape import may_bear
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "hfcount" / "mapper" / "readers.json"

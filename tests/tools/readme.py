@@ -70,9 +70,9 @@ _SERIES = ("0.6B", "1.7B", "4B", "8B", "32B", "30B-A3B", "235B-A22B")
 
 def picture(dark: bool) -> bytes:
     """The Qwen3 models, which differ in size alone, and those with experts, whole and active."""
+    from hfcount.checkpoints.inspect import Options, inspect
     from hfcount.fetcher import Request
-    from hfcount.pipeline import Options, inspect
-    from hfcount.reporters.plots import draw
+    from hfcount.report.renderers.plots import draw
 
     entries = json.loads((ROOT / "fixtures" / "published.json").read_text(encoding="utf-8"))
     configs = {entry["model"]: entry["config"] for entry in entries}

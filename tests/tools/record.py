@@ -21,11 +21,11 @@ from typing import Any
 
 from distinct import distinct
 
-from hfcount.building import build
-from hfcount.formula.figures import closed_form, layer_kinds
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.build import build
+from hfcount.checkpoints.formulas import closed_form, layer_kinds
 from hfcount.mapper import Config
 from hfcount.mapper.reference import declared, is_of_diffusers
-from hfcount.plan import Blueprint
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "fixtures" / "architectures"

@@ -18,7 +18,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from hfcount.mapper.shapeless import is_shapeless
+from hfcount.mapper.keys_without_shape import is_shapeless
 
 FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "reference.json"
 DECLARED = FILE.with_name("declared.json")

@@ -1,4 +1,4 @@
-"""Packs what timm_record.py recorded into the file that hfcount/components/timm_catalogue.py reads.
+"""Packs what timm_record.py recorded into the file that hfcount/architectures/components/timm/catalogue.py reads.
 
 python tests/tools/timm_pack.py RECORD
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hfcount.components.timm_catalogue import FILE
+from hfcount.architectures.components.timm.catalogue import FILE
 
 CHUNK = 60_000  # characters: smaller ones compress worse, larger ones take longer to read
 

@@ -17,8 +17,8 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from record import FOLDER, record, text  # noqa: E402 - after the path to it
 
-from hfcount.building import build  # noqa: E402 - after the path to it
-from hfcount.layouts import lerobot, open_clip  # noqa: E402 - after the path to it
+from hfcount.blueprints.build import build  # noqa: E402 - after the path to it
+from hfcount.blueprints.libraries import lerobot, open_clip  # noqa: E402 - after the path to it
 from hfcount.mapper import Config  # noqa: E402 - after the path to it
 
 Json = dict[str, Any]

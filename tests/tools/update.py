@@ -46,7 +46,7 @@ def changed(steps: tuple[str, ...]) -> Iterator[Path]:
 def _texts() -> dict[Path, bytes]:
     """The files that a step may write."""
     folders = (
-        "hfcount/families/*.json",
+        "hfcount/architectures/*.json",
         "hfcount/mapper/*.json",
         "hfcount/verifier/causes/*.json",
         "fixtures/*.json",

@@ -6,6 +6,7 @@ Source: torch 2.13, torch/_utils.py (`_rebuild_*`), torch/_tensor.py (`_rebuild_
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hfcount.formats.dtypes import stored_as
 from hfcount.formats.pickles.values import (
     MAX_SIZE,
     OPAQUE,
@@ -17,7 +18,6 @@ from hfcount.formats.pickles.values import (
     Tensor,
     counted,
 )
-from hfcount.storage.dtypes import stored_as
 
 MAX_DIMENSIONS = 64
 """Dimensions that torch takes at most."""

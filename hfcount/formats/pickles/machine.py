@@ -4,8 +4,8 @@ from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections.abc import Iterable
 from typing import Any
 
-from hfcount.formats.pickles.allowed import ALLOWED
 from hfcount.formats.pickles.builders import call
+from hfcount.formats.pickles.safe_globals import ALLOWED
 from hfcount.formats.pickles.stream import Cut, Seen, Stream
 from hfcount.formats.pickles.values import OPAQUE, Beyond, Global, Malformed, Opaque, Tensor
 

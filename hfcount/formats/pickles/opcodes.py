@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hfcount.formats.pickles.machine import MAX_VALUES, Machine
+from hfcount.formats.pickles.safe_opcodes import TAKEN, Taken
 from hfcount.formats.pickles.stream import MARGIN, Cut, Seen, Stream
-from hfcount.formats.pickles.taken import TAKEN, Taken
 from hfcount.formats.pickles.values import OPAQUE, Beyond, Malformed
 
 _STOP = ord(".")

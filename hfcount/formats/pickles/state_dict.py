@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hfcount.errors import DocumentError
+from hfcount.formats.dtypes import FLOATING
 from hfcount.formats.pickles.stream import Seen
 from hfcount.formats.pickles.values import MAX_SIZE, Beyond, Malformed, Storage, Tensor
 from hfcount.formats.window import TooLarge
-from hfcount.storage.dtypes import FLOATING
 from hfcount.text import plural, printable
 
 MAX_PICKLE = 32_000_000

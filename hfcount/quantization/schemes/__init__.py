@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from hfcount.quantization.announcements import Announcement
+from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Unmodelled
 from hfcount.quantization.scheme import Scheme
 

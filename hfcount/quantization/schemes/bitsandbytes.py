@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from hfcount.formats.dtypes import code, width
 from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import InMemory, Scheme
 from hfcount.quantization.settings import Settings, texts, word
-from hfcount.storage.dtypes import code, width
 
 _BLOCK, _NESTED = 64, 256  # weights of one absolute maximum, and maxima of one of theirs
 _DIGITS = 15, 22

@@ -9,15 +9,15 @@ from typing import Any
 from hfcount.fetcher.layout import CONFIG
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
-from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
-from hfcount.verifier.causes.mixed import mixed
-from hfcount.verifier.causes.naming import foreign, misnamed
+from hfcount.verifier.causes.config_flags import switched, typed
+from hfcount.verifier.causes.lost_weights import beside, lost, renumbered, stripped
+from hfcount.verifier.causes.mixed_shards import mixed
+from hfcount.verifier.causes.other_names import foreign, misnamed
 from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.regrouped import regrouped
-from hfcount.verifier.causes.rows import contradicting, halved, transposed
+from hfcount.verifier.causes.row_counts import contradicting, halved, transposed
 from hfcount.verifier.causes.sizes import of_sizes
-from hfcount.verifier.causes.stored import MOST_ROWS
-from hfcount.verifier.causes.switches import switched, typed
+from hfcount.verifier.causes.stored_rows import MOST_ROWS
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
 

@@ -7,15 +7,15 @@ from functools import cached_property
 from time import monotonic
 from typing import Any, Literal
 
-from hfcount.building import build, draft
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.build import build, draft
 from hfcount.errors import BadSetting, ConfigError, UnknownArchitecture
+from hfcount.formats import dtypes
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, get, steps
-from hfcount.plan import Blueprint
-from hfcount.storage import dtypes
 from hfcount.verifier.causes.modules import module_of
-from hfcount.verifier.causes.stored import MOST, Difference, Stored, compare
-from hfcount.verifier.causes.wholes import Wholes, described, wholes
+from hfcount.verifier.causes.stored_rows import MOST, Difference, Stored, compare
+from hfcount.verifier.causes.whole_model import Wholes, described, wholes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hfcount.plan import Blueprint
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.spec.tree.dims import Dim, has_key
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.tree.dims import Dim, has_key
-from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import Leaf
-from hfcount.verifier.causes.stored import Difference, Stored, Text, text_of
-from hfcount.verifier.folding import written
+from hfcount.verifier.causes.stored_rows import Difference, Stored, Text, text_of
+from hfcount.verifier.folded_names import written
 
 _DEFAULT = ", by default"
 

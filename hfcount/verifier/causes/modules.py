@@ -5,7 +5,7 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from hfcount.verifier.causes.stored import Text
+from hfcount.verifier.causes.stored_rows import Text
 
 FILE = Path(__file__).with_name("modules.json")
 """One line for each set of names: the names, and the types that have them."""

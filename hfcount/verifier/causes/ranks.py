@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from hfcount.tree.dims import origin
-from hfcount.tree.leaves import Leaf
+from hfcount.spec.tree.dims import origin
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.causes.case import Case, Cause, sentence
-from hfcount.verifier.causes.stored import Row
+from hfcount.verifier.causes.stored_rows import Row
 
 _LAYERS = ("attention", "mlp", "experts")  # components whose matrices no rank has whole
 

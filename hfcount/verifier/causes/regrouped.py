@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
-from hfcount.verifier.causes.stored import Text, text_of
+from hfcount.verifier.causes.stored_rows import Text, text_of
 
 Shape = tuple[int, ...]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
+from hfcount.mapper.quantization_config import Announcement, announcements
 from hfcount.mapper.whatif import Changes, changed, get, steps
-from hfcount.quantization.announcements import Announcement, announcements
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Cause, listed, sentence
 from hfcount.verifier.comparison import Comparison

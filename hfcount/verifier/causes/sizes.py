@@ -6,11 +6,11 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from hfcount.plan import Blueprint
-from hfcount.tree.dims import Dim, has_key, round_up
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.spec.tree.dims import Dim, has_key, round_up
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import Hint, Sights, agreed, derived, scaled, sights
-from hfcount.verifier.causes.stored import Difference, Stored
+from hfcount.verifier.causes.stored_rows import Difference, Stored
 
 _TRIES = 60  # configs
 _LISTS = 6  # with an entry for each layer

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hfcount.fetcher.missing import named
+from hfcount.fetcher.reasons import named
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import agree, short

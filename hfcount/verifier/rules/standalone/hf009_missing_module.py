@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import MODULES
-from hfcount.fetcher.missing import named
+from hfcount.fetcher.reasons import named
 from hfcount.formats.json import Document
-from hfcount.formats.modules import all_modules, read_modules
+from hfcount.formats.modules_json import all_modules, read_modules
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.finding import Finding

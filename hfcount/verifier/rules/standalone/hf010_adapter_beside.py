@@ -1,7 +1,7 @@
 """HF010: adapter beside."""
 
 from hfcount.fetcher.layout import ADAPTER
-from hfcount.fetcher.missing import named
+from hfcount.fetcher.reasons import named
 from hfcount.text import printable
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.finding import Finding

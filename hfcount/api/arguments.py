@@ -1,0 +1,82 @@
+"""The arguments of the functions that Python programs call, checked and put together."""
+
+from collections.abc import Collection, Iterable, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+
+from hfcount.fetcher import Request
+from hfcount.fetcher.model_names import understood
+from hfcount.options import CACHE_ALIASES, CACHE_DTYPES
+from hfcount.serving.cost import Workload
+from hfcount.serving.devices import devices_in, ranks_on
+from hfcount.text import typed
+from hfcount.verifier.policy import Policy
+from hfcount.verifier.rules import lookup
+
+
+def request_of(
+    model: str | PathLike[str],
+    revision: str | None,
+    subfolder: str | None,
+    fixtures: str | PathLike[str] | None,
+    *,
+    offline: bool,
+    timeout: float,
+    cache: bool,
+    called: str = "model",
+) -> Request:
+    """What is to be looked at; `called` is the name of the argument that says so.
+
+    Raises:
+        TypeError: an argument is of another type, as all of these do.
+    """
+    if not isinstance(model, str | PathLike):
+        raise TypeError(
+            f"{called} is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
+        )
+    for name, one in (("revision", revision), ("subfolder", subfolder)):
+        if not isinstance(one, str | None):
+            raise TypeError(f"{name} is {typed(one)}, and must be a str or None.")
+    if not isinstance(fixtures, str | PathLike | None):
+        raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or a path (a folder) or None.")
+    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
+        raise TypeError(f"timeout is {typed(timeout)}, and must be a number of seconds.")
+    where = Path(fixtures) if fixtures is not None else None
+    text = fspath(model)
+    if not isinstance(model, str) and where is None and not Path(text).is_absolute():
+        text = f"./{text}"  # so that it is no repo id
+    return understood(Request(text, revision, subfolder, where, offline, timeout, cache))
+
+
+def policy_of(allow: Collection[str], strict: bool) -> Policy:
+    """Which findings do not count. Raises ValueError for a rule that there is not."""
+    if isinstance(allow, str):
+        raise TypeError(f"allow is {typed(allow)}, and must be a list of codes or names of rules.")
+    rules = {one: lookup(one) for one in allow}
+    for name, rule in rules.items():
+        if rule is None:
+            raise ValueError(f"allow names {name!r}, and no rule is called that. `hfcount rules` lists them.")
+    return Policy(frozenset(rule.code for rule in rules.values() if rule), strict)
+
+
+def workload_of(
+    context: int | None, batch: int, kv_dtype: str | None, tp: Collection[int], memory: int | str | None
+) -> Workload:
+    """What is to be served, by how many devices of which memory (bytes). Raises ValueError for what cannot be."""
+    devices, size = (devices_in(memory) or (1, None)) if isinstance(memory, str) else (1, memory)
+    if memory is not None and size is None:
+        wanted = "a number of bytes, an amount with a unit such as '80GiB', or devices such as 'H100' or '2xH100'"
+        raise ValueError(f"memory is {memory!r}, and must be {wanted}.")
+    for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
+        if one is not None and (type(one) is not int or one < 1):
+            raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
+    kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
+    check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
+    return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size)
+
+
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """Raises ValueError for a value that is none of the choices."""
+    known: Sequence[object] = list(choices)
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}, and must be one of {', '.join(map(str, known))}.")

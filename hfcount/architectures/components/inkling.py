@@ -1,0 +1,109 @@
+"""Inkling's attention and convolutions, and its layers under the names of their release.
+
+Source of those: transformers 5.23, conversion_mapping.py.
+"""
+
+from hfcount.architectures.layers.ffn import correction_bias, stacked
+from hfcount.architectures.layers.mixers import conv1d
+from hfcount.architectures.layers.model import embedding, stack
+from hfcount.architectures.layers.norms import rms_norm
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import GQA, Layer, MoE, Record, Spec
+from hfcount.spec.tree.nodes import Block, Component, Linear, Tensor, block
+
+INKLING_ATTENTION = {
+    **{
+        rf"\battn\.{old}\.": f"self_attn.{new}_proj."
+        for old, new in {
+            "wq_du": "q",
+            "wk_dv": "k",
+            "wv_dv": "v",
+            "wr_du": "r",
+            "wo_ud": "o",
+            "gate_attn": "gate",
+            "attn_sink_proj": "sink",
+        }.items()
+    },
+    r"\battn\.(?!\d)": "self_attn.",
+    r"\bmlp_norm\.": "post_attention_layernorm.",
+    r"\battn_norm\.": "input_layernorm.",
+    r"\bmlp\.experts\.w13_weight$": "mlp.experts.gate_up_proj",
+    r"\bmlp\.experts\.w2_weight$": "mlp.experts.down_proj",
+    r"\bmlp\.gate\.bias$": "mlp.gate.e_score_correction_bias",
+}
+"""Attention and experts of Inkling in its release."""
+
+
+class Inkling(Sizes):
+    """What both versions have."""
+
+    conv_kernel_size: int
+    d_rel: int = size()
+
+
+class Reach(Record):
+    """How many distances the attention of a layer tells apart; `full` if it sees all tokens."""
+
+    extent: int
+    full: bool
+
+
+def released(s: Spec[Inkling]) -> Block:
+    """The language model within the whole one. Tensors: embed (|V|, d), embed_norm (d), layers, norm (d)."""
+    d, kernel = s.hidden, s.own.conv_kernel_size
+
+    def layer(one: Layer) -> Block:
+        return block(
+            attn_norm=rms_norm(d),
+            attn=_attention(d, one, s.own.d_rel, kernel),
+            attn_sconv=spread(d, kernel),
+            mlp_norm=rms_norm(d),
+            mlp=_experts(d, one.ffn) if isinstance(one.ffn, MoE) else _network(d, one.dense.width),
+            mlp_sconv=spread(d, kernel),
+        )
+
+    table = embedding(s.vocab, d)
+    return block(embed=table, embed_norm=rms_norm(d), layers=stack(s.layers, layer), norm=rms_norm(d))
+
+
+def spread(channels: int, kernel: int, component: Component = "attention") -> Block:
+    """A short convolution over the output of a part of a layer. Tensors: weight (channels, 1, w)."""
+    return Block(conv1d(channels, kernel).children, component)
+
+
+def projections(d: int, a: GQA, rel: int) -> Block:
+    """Attention's projections, and what gives distances their logits.
+
+    Tensors: wq_du (h·h_d, d), wk_dv and wv_dv (h_kv·h_d, d), wr_du (h·rel, d), wo_ud (d, h·h_d).
+    """
+    query, keys = a.heads * a.head_dim, Linear(d, a.kv_heads * a.head_dim)
+    wr = Linear(d, a.heads * rel)
+    return block("attention", wq_du=Linear(d, query), wk_dv=keys, wv_dv=keys, wr_du=wr, wo_ud=Linear(query, d))
+
+
+def _attention(d: int, one: Layer, rel: int, kernel: int) -> Block:
+    a, convolution = one.attention, spread(one.attention.kv_heads * one.attention.head_dim, kernel)
+    more = block(
+        q_norm=rms_norm(a.head_dim),
+        k_norm=rms_norm(a.head_dim),
+        k_sconv=convolution,
+        v_sconv=convolution,
+        rel_logits_proj=Block({"proj": Tensor((rel, one.sizes(Reach).extent))}, repeats=a.heads),  # once for each head
+    )
+    return Block({**projections(d, a, rel).children, **more.children}, "attention")
+
+
+def _network(d: int, width: int) -> Block:
+    return block("mlp", w13_dn=Linear(d, 2 * width), w2_md=Linear(width, d), global_scale=Tensor((1,)))
+
+
+def _experts(d: int, m: MoE) -> Block:
+    count = (m.shared or 0) // m.width
+    gate = block("router", weight=Tensor((m.experts + count, d)), global_scale=Tensor((1,)), bias=correction_bias(m))
+    shared = block(
+        "mlp",
+        shared_w13_weight=Tensor((count, 2 * m.width, d)),
+        shared_w2_weight=Tensor((count, d, m.width)),
+    )
+    routed = block(w13_weight=stacked(m, 2 * m.width, d), w2_weight=stacked(m, d, m.width))
+    return block(gate=gate, experts=routed, shared_experts=shared)

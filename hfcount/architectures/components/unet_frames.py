@@ -1,0 +1,162 @@
+"""The stages of diffusers' U-Nets for videos, which have something for frames beside what they have for images."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from hfcount.architectures.components.unet_keys import (
+    Kind,
+    Stage,
+    Stages,
+    check_depths,
+    check_heads,
+    depths,
+    each,
+)
+from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers.convolution import conv as convolution
+from hfcount.architectures.layers.convolution import led
+from hfcount.architectures.layers.diffusion.layers import joined, numbered, resampling, residual
+from hfcount.architectures.layers.norms import layer_norm
+from hfcount.mapper import Config
+from hfcount.spec import Record
+from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
+
+PLAIN, TEXT = Kind(), Kind("text")
+
+
+def kinds(c: Config, end: str, widths: Sequence[int]) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
+    """The kinds of stages down and up, of names that end in `end`: those that attend to text, and others.
+
+    Raises:
+        ConfigError: there are not as many as widths, or one is unknown.
+    """
+    both = list[tuple[Kind, ...]]()
+    for way in ("Down", "Up"):
+        key, known = f"{way.lower()}_block_types", {f"{way}Block{end}": PLAIN, f"CrossAttn{way}Block{end}": TEXT}
+        found = diffusion.stage_kinds(c, key, known, len(widths))
+        if len(found) != len(widths):
+            raise c.unequal(key, len(found), "the number of entries of block_out_channels", len(widths))
+        both.append(found)
+    return both[0], both[1]
+
+
+class Columns(Record):
+    """What stages have beside their widths and kinds, an entry each, and of which `key` heads are."""
+
+    key: str
+    layers: Sequence[int]
+    heads: Sequence[int]
+    memory: Sequence[int]
+
+    @classmethod
+    def read(cls, c: Config, key: str, count: int) -> "Columns":
+        """By the keys of these names."""
+        return cls(
+            key=key,
+            layers=each(c, "layers_per_block", "L", count),
+            heads=each(c, key, "h", count),
+            memory=each(c, "cross_attention_dim", "d_c", count),
+        )
+
+
+def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
+    """The stages by their keys, with kinds as of `kinds` and heads by `key`.
+
+    Without keys of their own, the layers of transformers on the way up are those on the way down, from their end;
+    `exactly` says whether a list of them has to be as long as there are transformers.
+
+    Raises:
+        ConfigError: a list has not an entry for each stage, or a kind is unknown.
+    """
+    widths = diffusion.stage_widths(c)
+    down, up = kinds(c, end, widths)
+    columns, deep = Columns.read(c, key, len(widths)), depths(c, "transformer_layers_per_block", len(widths))
+    back, upward = deep[::-1], "reverse_transformer_layers_per_block"
+    if exactly and not c.is_null(upward):
+        back = depths(c, upward, len(widths))
+    elif exactly and any(one.listed for one in deep):
+        said = f"transformer_layers_per_block has lists, and {upward} is null."
+        raise c.error("contradiction", said, upward, "Give it too.")
+
+    def stages(kinds: Sequence[Kind], step: int) -> tuple[Stage, ...]:
+        rows = zip(
+            kinds, *(one[::step] for one in (widths, columns.layers, columns.heads, columns.memory)), strict=True
+        )
+        made = list[Stage]()
+        for (kind, width, layers, heads, memory), depth in zip(rows, deep if step > 0 else back, strict=False):
+            if kind.attends:
+                check_heads(c, key, heads, width)
+                check_depths(c, depth, layers + (step < 0), exactly)
+            made.append(stage(kind, width, layers, heads, memory).replace(depths=depth.each))
+        return tuple(made)
+
+    way = stages(down, 1)
+    check_heads(c, key, way[-1].heads, way[-1].width)
+    middle = way[-1].replace(kind=TEXT, depths=deep[-1].each[:1], layers=1)
+    return Stages(down=way, middle=middle, up=stages(up, -1))
+
+
+def stage(kind: Kind, width: int, layers: int, heads: int, memory: int) -> Stage:
+    """A stage without transformers, to which these are still to be given."""
+    return Stage(kind=kind, width=width, layers=layers, heads=heads, head_dim=1, depths=(), memory=memory, only=False)
+
+
+Body = Callable[[int, int], Block]
+"""A residual block, by the widths of what it takes and of what it gives."""
+
+Beside = Callable[[Stage, int], Mapping[str, Node | None]]
+"""What a stage has beside its residual blocks, of which there are as many as the number says."""
+
+
+def way_down(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
+    """The way down: down_blocks, of which each but the last halves the image."""
+    made, last = list[Node](), len(stages) - 1
+    for place, (before, one) in enumerate(pairwise((stages[0], *stages))):
+        blocks = led(one.layers, body(before.width, one.width), body(one.width, one.width))
+        after = resampling(one.width) if place != last else None
+        made.append(block(resnets=blocks, **beside(one, one.layers), downsamplers=after))
+    return numbered(made)
+
+
+def way_up(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
+    """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
+    made, before = list[Node](), stages[0].width
+    for one, after in pairwise((*stages, None)):
+        assert one is not None
+        wide = one.width if after is None else after.width
+        blocks = joined(before, one.width, wide, one.layers, body)
+        up = None if after is None else resampling(one.width)
+        made.append(block(resnets=blocks, **beside(one, one.layers + 1), upsamplers=up))
+        before = one.width
+    return numbered(made)
+
+
+def between(one: Stage, body: Body, beside: Beside, count: int = 1) -> Block:
+    """The middle: as many transformers as `count` says, between residual blocks."""
+    square = body(one.width, one.width)
+    return block(resnets=led(count + 1, square, square), **beside(one, count))
+
+
+def over_frames(inputs: int, outputs: int) -> Block:
+    """A convolution over three frames. Tensors: weight (outputs, inputs, 3, 1, 1), bias (outputs)."""
+    return convolution(inputs, outputs, 3, 1, 1, bias=True)
+
+
+def frame_residual(d: int, time: int | None) -> Block:
+    """A residual block over frames. Tensors: norm1, conv1, time_emb_proj if it reads a step, norm2, conv2."""
+    return block(
+        norm1=layer_norm(d),
+        conv1=over_frames(d, d),
+        time_emb_proj=None if time is None else Linear(time, d, True, "embedding"),
+        norm2=layer_norm(d),
+        conv2=over_frames(d, d),
+    )
+
+
+def mixed(inputs: int, outputs: int, time: int | None) -> Block:
+    """Two residual blocks, over places and over frames, and how much counts what each makes."""
+    return block(
+        spatial_res_block=residual(inputs, outputs, time),
+        temporal_res_block=frame_residual(outputs, time),
+        time_mixer=block(mix_factor=Tensor((1,))),
+    )

@@ -1,0 +1,285 @@
+"""Layers by kind: which layers have which parts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from hfcount.architectures.keys.sizes import layer_count
+from hfcount.errors import ConfigError
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import GQA, Layer, Layers, Mixer
+from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.text import printable
+
+T = TypeVar("T")
+
+
+def dense_and_sparse(
+    c: Config, *names: str, default: int | None = None, listed: str | None = "mlp_layer_types"
+) -> tuple[Indices, Indices]:
+    """The layers with one network for all tokens, and the layers with experts.
+
+    Args:
+        names: aliases of the key with the number of dense layers, which come first.
+        default: that number if the key is absent; None makes it required.
+        listed: the key of a list of `dense` and `sparse`, which overrides the number if present.
+    """
+    count = layer_count(c)
+    given = c.strs(listed)[:count] if listed else []
+    number = c.int(
+        *names, minimum=0, maximum=MAX_LAYERS, **({} if default is None and not given else {"default": default})
+    )
+    if not given:
+        first = min(number, count)
+        return Indices.below(first), Indices.span(first, count)
+    dense, sparse = listing(c, listed or "", given, "dense", "sparse")
+    return dense, sparse
+
+
+def dense_and_stepped(c: Config) -> tuple[Indices, Indices]:
+    """As `dense_and_sparse`, by first_k_dense_replace; of the others, each moe_layer_freq-th has experts."""
+    first, rest = dense_and_sparse(c, "first_k_dense_replace", default=1)
+    step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
+    if step == 1 or not isinstance(rest.base, range):
+        return first, rest
+    every = Indices.below(layer_count(c))
+    some = intersection(Indices.span(0, every.count, step), rest)
+    return every.difference(some), some
+
+
+def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | None = None) -> list[Indices]:
+    """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer.
+
+    Any other entry counts as the kind `otherwise`; with None there may be none.
+    """
+    count = layer_count(c, "num_hidden_layers")
+    if len(given) != count:
+        raise c.unequal(key, len(given), "num_hidden_layers", count)
+    if otherwise is not None:
+        given = [kind if kind in kinds else otherwise for kind in given]
+    for kind in set(given) - set(kinds):
+        known = ", ".join(map(str, kinds))
+        raise _unknown(c, key, str(kind), known)
+    places: dict[T, list[int]] = {kind: [] for kind in kinds}
+    for place, own in enumerate(given):
+        places[own].append(place)
+    return [entries(c, key, places[kind]) for kind in kinds]
+
+
+def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
+    """A kind that the family does not know; the reference builds a layer of most, if one that cannot run."""
+    return c.error(
+        "unknown-kind",
+        f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.",
+        key,
+        observed=kind,
+        built=True,
+    )
+
+
+def entries(c: Config, key: str, places: list[int]) -> Indices:
+    """Layers that a list of the config, or a text with a letter each, has the same entry for; the count says which."""
+    found, given, source = Indices.of(places), c.value(key), c.source(key)
+    if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
+        kind = given[places[0]]
+        if places == [place for place, own in enumerate(given) if own == kind]:
+            return replace(found, count=Dim.named("", len(places), f"{kind} in {source}"))
+    return found
+
+
+def uniform(layer: Layer, count: int) -> list[Layers]:
+    """`count` layers that are all alike."""
+    return [Layers(indices=Indices.below(count), layer=layer)]
+
+
+def by_kind(
+    c: Config,
+    kinds: Mapping[str, Layer | Callable[[], Layer]],
+    given: Sequence[str],
+    key: str = "layer_types",
+    count: int | None = None,
+    otherwise: str | None = None,
+) -> list[Layers]:
+    """Layers by kind, from a list with the kind of each.
+
+    Args:
+        kinds: the layer of each allowed kind, or a function that makes it, called only if the kind occurs.
+        given: the list, from the config's `key` or the architecture's default.
+        key: the key of the list, for messages.
+        count: the number of layers, by default num_hidden_layers.
+        otherwise: the kind that a layer of any other is taken for; None if there may be no other.
+    """
+    count = layer_count(c) if count is None else count
+    if len(given) != count:
+        raise c.unequal(key, len(given), "num_hidden_layers", count)
+    places: dict[str, list[int]] = {}
+    for place, kind in enumerate(given):
+        places.setdefault(kind if kind in kinds else otherwise or kind, []).append(place)
+    for kind in places:
+        if kind not in kinds:
+            known = ", ".join(kinds)
+            raise _unknown(c, key, kind, known)
+    made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
+    return [Layers(indices=entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
+
+
+def split(*kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
+    """Layers by sets of numbers; an empty set is left out, and its function is not called."""
+    return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
+
+
+def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> list[Layers]:
+    """One kind of layers with `mixer` for each of these sets, and one with `other` for all remaining layers."""
+    rest = Indices.below(layer_count(c)).difference(*some)
+    return split(*((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
+
+
+_LATER_NAMES = {
+    "attention": "full_attention",
+    "deepseek_sparse_attention": "indexed_attention",
+    "mamba": "linear_attention",
+    "qwen_sparse_attention": "indexed_attention",
+}
+
+
+def kinds(c: Config, *names: str) -> list[str]:
+    """The kind that the config lists for each layer, under the names of transformers 5."""
+    return [_LATER_NAMES.get(kind, kind) for kind in c.strs(*(names or ("layer_types", "layers_block_type")))]
+
+
+def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | None = None) -> Indices:
+    """The last layer of each period, or the one that the key `offset` gives; `key` gives the period's length."""
+    count = layer_count(c)
+    given = {} if default is None else {"default": default}
+    period = c.int(key, minimum=1, maximum=MAX_LAYERS, **given)
+    first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
+    if first >= period:
+        said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
+        raise c.error("out-of-range", said, offset or key, observed=int(first))
+    return Indices.span(first, count, period)
+
+
+def mixed(
+    c: Config,
+    full: Mixer,
+    other: Mixer,
+    given: Sequence[str],
+    places: Indices,
+    otherwise: str | None = None,
+) -> list[Layers]:
+    """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`.
+
+    `otherwise` is the kind that a layer of any other is taken for; with None there may be no other.
+    """
+    if given:
+        known = {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}
+        return by_kind(c, known, given, otherwise=otherwise)
+    rest = Indices.below(layer_count(c)).difference(places)
+    return split((places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
+
+
+def combined(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
+    """Combines layers with mixers and layers with networks: a kind per non-empty intersection, ordered as in `some`."""
+    return [
+        Layers(indices=both, layer=_merged(one.layer, other.layer))
+        for one in some
+        for other in others
+        if (both := intersection(one.indices, other.indices)).count
+    ]
+
+
+def _merged(one: Layer, other: Layer) -> Layer:
+    if one.own is not None and other.own is not None:
+        raise TypeError("of two layers that are combined only one may have sizes of its own")
+    own = other.own if one.own is None else one.own
+    return one.replace(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, own=own)
+
+
+def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
+    """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`.
+
+    A layer of another kind is taken for one of the first.
+    """
+    if given := c.strs("layer_types"):
+        return by_kind(c, kinds, given, otherwise=next(iter(kinds)))
+    (first, second), at = kinds.values(), places()
+    return split((at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
+
+
+def indexing(c: Config) -> list[Indices]:
+    """The layers with an indexer, in disjoint sets; the others use the selection of the previous one.
+
+    Without indexer_types index_topk_pattern, a list or letters, says it; else every index_topk_freq-th layer has one.
+    Source: transformers 5.23, configuration_glm_moe_dsa.py, GlmMoeDsaConfig.
+    """
+    count, given = layer_count(c), c.strs("indexer_types")
+    if given:
+        return listing(c, "indexer_types", given, "full", "shared")[:1]
+    if isinstance(c.value("index_topk_pattern"), str):
+        return listing(c, "index_topk_pattern", c.str("index_topk_pattern"), "F", "S")[:1]
+    if pattern := c.strs("index_topk_pattern"):
+        return listing(c, "index_topk_pattern", pattern, "full", "shared")[:1]
+    step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
+    start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
+    return [Indices.below(min(start, count)), Indices.span(start, count, step)]
+
+
+_LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
+
+
+def spelled(c: Config, key: str, default: str) -> list[str]:
+    """Kinds of layers from a pattern of Nemotron-H, which has one letter per layer.
+
+    It is a text, or as mlx-lm writes it a list of letters; transformers reads both alike.
+    """
+    pattern = c.strs(key) if isinstance(c.value(key), list) else c.str(key, default=default)
+    return [_LETTERS.get(letter, letter) for letter in pattern]
+
+
+def repeated(
+    c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
+) -> tuple[Layers, ...]:
+    """Layers of the `given` kinds, `times` times over; the `first` and the `last` of each round are marked."""
+    found = []
+    for place, kind in enumerate(given):
+        if kind not in kinds:
+            said = f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}."
+            raise ConfigError(said, variant="unknown-kind")
+        one = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
+        indices = Indices(range(place, len(given) * times, len(given)), times)
+        found.append(Layers(indices=indices, layer=one))
+    return tuple(found)
+
+
+def hybrids(c: Config) -> Indices | None:
+    """The layers that layers_block_type calls hybrid, all others being Mamba; None if it is absent."""
+    if c.length("layers_block_type") is None:
+        return None
+    given = kinds(c, "layers_block_type")
+    return listing(c, "layers_block_type", given, "hybrid", "linear_attention", otherwise="linear_attention")[0]
+
+
+def own_heads(c: Config, usual: GQA) -> list[Layers]:
+    """Attention with the number of heads that the config lists for each layer; `usual` if it has no list."""
+    given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)
+    if not given:
+        return uniform(Layer(mixer=usual), count)
+    key = "num_attention_heads_per_layer"
+    if any(heads < 1 for heads in given):
+        raise c.error(
+            "out-of-range",
+            f"{key} names {min(given):,}, and must name 1 and more heads.",
+            key,
+            observed=int(min(given)),
+        )
+    if any(heads % usual.kv_heads for heads in given):
+        c.cannot_run(
+            "not-divisible", f"{key} must name multiples of num_key_value_heads {usual.kv_heads:,}.", key, "Correct it."
+        )
+    numbers = sorted(set(given))
+    places = listing(c, key, given, *numbers)
+    return [
+        Layers(indices=part, layer=Layer(mixer=usual.replace(heads=heads)))
+        for part, heads in zip(places, numbers, strict=True)
+    ]

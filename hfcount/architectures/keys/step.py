@@ -1,0 +1,118 @@
+"""Kinds of layers in Step 3.5, whose lists may also cover the layers that predict further tokens."""
+
+from collections.abc import Callable, Mapping
+
+from hfcount.architectures.keys.attention import attention
+from hfcount.architectures.keys.ffn import moe
+from hfcount.architectures.keys.layers import by_kind, combined, split
+from hfcount.architectures.keys.sizes import layer_count
+from hfcount.architectures.keys.windows import extent, within
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper.overrides import overrides
+from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Window
+from hfcount.spec.tree.indices import Indices, intersection
+
+_LOCAL = "sliding_attention"
+
+
+def step_layers(c: Config) -> tuple[list[Layers], list[Layers]]:
+    """The layers, and those after them that predict further tokens.
+
+    Source: transformers 5.23, configuration_step3p7.py, Step3p7TextConfig.
+    """
+    count = layer_count(c, "num_hidden_layers")
+    more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    late = Indices.span(count, count + more)
+    placed = combined(_mixers(c, count, late), _networks(c, count, late))
+    marked = [part.replace(layer=part.layer.replace(mtp=True)) for part in _among(placed, late)]
+    return _among(placed, Indices.below(count)), marked
+
+
+def step_windows(c: Config) -> tuple[Window, ...]:
+    """Windows in the layers that layer_types calls sliding_attention."""
+    size, given = extent(c, "sliding_window"), c.strs("layer_types")[: layer_count(c, "num_hidden_layers")]
+    return within(Indices.of(place for place, kind in enumerate(given) if kind == _LOCAL), size) if size else ()
+
+
+def _among(some: list[Layers], places: Indices) -> list[Layers]:
+    cut = [part.replace(indices=intersection(part.indices, places)) for part in some]
+    return [part for part in cut if part.indices.count]
+
+
+def _listed(
+    c: Config, key: str, kinds: Mapping[str, Callable[[], Layer]], count: int, late: Indices
+) -> list[Layers] | None:
+    """The layers by a list that covers the later ones, too, or leaves them to the list `mtp_` or to its first kind."""
+    given, tail = c.strs(key), c.strs(f"mtp_{key}")
+    if not given:
+        return None
+    if len(given) == count:
+        given += tail
+    whole = count if len(given) == count else count + int(late.count)
+    first, usual = next(iter(kinds.items()))
+    found = by_kind(c, kinds, given, key, count=whole, otherwise=first)
+    return found if whole > count or not late.count else [*found, Layers(indices=late, layer=usual())]
+
+
+def _mixers(c: Config, count: int, late: Indices) -> list[Layers]:
+    def read(seen: Config) -> GQA:
+        return attention(seen, bias=c.bool("attention_bias", default=False), qk_norm=True)
+
+    usual, whole = read(c), count + int(late.count)
+    other = c.sub("attention_other_setting")
+    heads = c.int("num_sliding_attention_heads", default=None)
+    if heads is None:
+        heads = other.int("num_attention_heads", default=usual.heads) if other else usual.heads
+    own = c.given("per_layer_config")
+    near = usual if own else usual.replace(heads=heads)
+    kinds = {"full_attention": lambda: Layer(mixer=usual), _LOCAL: lambda: Layer(mixer=near)}
+    placed = _listed(c, "layer_types", kinds, count, late)
+    placed = placed or [Layers(indices=Indices.below(whole), layer=Layer(mixer=usual))]
+    if not own:
+        return placed
+    some = [(Indices.of(numbers), read(seen)) for numbers, seen in overrides(c, ("num_attention_heads",), count)]
+    rest = Indices.below(whole).difference(*(part for part, _ in some))
+    made = [Layers(indices=part, layer=Layer(mixer=mixer)) for part, mixer in ((rest, usual), *some)]
+    return combined(made, placed)
+
+
+def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
+    bias = c.bool("mlp_bias", default=False)
+
+    def experts() -> MoE:
+        among, active = (
+            ("n_routed_experts", "moe_num_experts", "num_local_experts"),
+            ("num_experts_per_tok", "moe_top_k"),
+        )
+        routed = moe(c, "moe_intermediate_size", experts=among, active=active)
+        return routed.replace(shared=c.int("share_expert_dim", "share_expert_dims"), bias=bias)
+
+    def sparse() -> Layer:
+        return Layer(ffn=experts())
+
+    def dense() -> Layer:
+        return Layer(ffn=Dense(width=c.int("intermediate_size"), bias=bias))
+
+    placed = _listed(c, "mlp_layer_types", {"dense": dense, "sparse": sparse}, count, late)
+    if placed:
+        return placed
+    every, named = Indices.below(count + int(late.count)), _enumerated(c)
+    some = Indices.span(3, max(3, count)) if named is None else intersection(Indices.of(named), every)
+    return split((some, sparse), (every.difference(some), dense))
+
+
+def _enumerated(c: Config) -> list[int] | None:
+    """The layers that moe_layers_enum names, as numbers or in a text with commas between them; None if it is absent."""
+    if not c.given("moe_layers_enum"):
+        return None
+    if not isinstance(c.value("moe_layers_enum"), str):
+        return list(c.ints("moe_layers_enum"))
+    words = [word.strip() for word in c.strs("moe_layers_enum", parted=",")]
+    if not all(word.isdecimal() and len(word) < 10 for word in words if word):
+        raise c.error(
+            "unknown-kind",
+            "moe_layers_enum must be numbers with commas between them.",
+            "moe_layers_enum",
+            "Correct it.",
+        )
+    return [int(word) for word in words if word]

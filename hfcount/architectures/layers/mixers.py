@@ -1,0 +1,120 @@
+"""Linear attention, state spaces and short convolutions: mixers of tokens that keep a state of fixed size."""
+
+from hfcount.architectures.layers.norms import rms_norm
+from hfcount.spec import SSM, DeltaNet, ShortConv
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+
+
+def conv1d(channels: int, kernel: int, bias: bool = False) -> Block:
+    """A causal convolution of each channel by itself. Tensors: weight (channels, 1, w) and, with `bias`, bias."""
+    return block(weight=Tensor((channels, 1, kernel)), bias=Tensor((channels,)) if bias else None)
+
+
+def gated_delta_net(d: int, a: DeltaNet, fused: bool = False) -> Block:
+    """Gated DeltaNet (arXiv:2412.06464), with keys of l_k·l_dk = q and values of l_v·l_dv = v elements.
+
+    Tensors: in_proj_qkv (2·q + v, d), in_proj_z (v, d), in_proj_b and in_proj_a (l_v, d), or `fused` in_proj_qkvz and
+    in_proj_ba; conv1d (2·q + v, 1, w), dt_bias and A_log (l_v), norm (l_dv), out_proj (d, v).
+    """
+    keys, values = a.key_heads * a.key_dim, a.value_heads * a.value_dim
+    return block(
+        "linear_attention",
+        in_proj_qkvz=Linear(d, 2 * keys + 2 * values) if fused else None,
+        in_proj_ba=Linear(d, 2 * a.value_heads) if fused else None,
+        in_proj_qkv=None if fused else Linear(d, 2 * keys + values),
+        in_proj_z=None if fused else Linear(d, values),
+        in_proj_b=None if fused else Linear(d, a.value_heads),
+        in_proj_a=None if fused else Linear(d, a.value_heads),
+        conv1d=conv1d(2 * keys + values, a.kernel),
+        dt_bias=Tensor((a.value_heads,)),
+        A_log=Tensor((a.value_heads,)),
+        norm=rms_norm(a.value_dim),
+        out_proj=Linear(values, d),
+    )
+
+
+def mamba(d: int, m: SSM, norms: bool = False) -> Block:
+    """A selective state space (arXiv:2312.00752), d_in wide, with a step projection of rank r_dt.
+
+    Tensors: in_proj (2·d_in, d), conv1d (d_in, 1, w), x_proj (r_dt + 2·s, d_in), dt_proj (d_in, r_dt) with bias,
+    A_log (d_in, s), D (d_in), out_proj (d, d_in); with `norms` dt_layernorm (r_dt), b_layernorm and c_layernorm (s).
+    """
+    rank = m.step_rank or 0
+    return block(
+        "ssm",
+        in_proj=Linear(d, 2 * m.inner, m.bias),
+        conv1d=conv1d(m.inner, m.kernel, m.conv_bias),
+        x_proj=Linear(m.inner, rank + 2 * m.state),
+        dt_proj=Linear(rank, m.inner, bias=True),
+        A_log=Tensor((m.inner, m.state)),
+        D=Tensor((m.inner,)),
+        out_proj=Linear(m.inner, d, m.bias),
+        dt_layernorm=rms_norm(rank) if norms else None,
+        b_layernorm=rms_norm(m.state) if norms else None,
+        c_layernorm=rms_norm(m.state) if norms else None,
+    )
+
+
+def mamba2(d: int, m: SSM, norm: bool = True, out_bias: bool | None = None) -> Block:
+    """A state space of h_m heads that share inputs in g groups (arXiv:2405.21060).
+
+    Tensors: in_proj (2·d_in + 2·g·s + h_m, d), conv1d (d_in + 2·g·s, 1, w), dt_bias, A_log and D (h_m), norm (d_in)
+    if `norm`, out_proj (d, d_in), which has a bias if in_proj has one, unless `out_bias` is given.
+    """
+    heads, mixed = m.heads or 1, m.inner + 2 * (m.groups * m.state)
+    return block(
+        "ssm",
+        in_proj=Linear(d, m.inner + mixed + heads, m.bias),
+        conv1d=conv1d(mixed, m.kernel, m.conv_bias),
+        dt_bias=Tensor((heads,)),
+        A_log=Tensor((heads,)),
+        D=Tensor((heads,)),
+        norm=rms_norm(m.inner) if norm else None,
+        out_proj=Linear(m.inner, d, m.bias if out_bias is None else out_bias),
+    )
+
+
+def short_conv(d: int, a: ShortConv) -> Block:
+    """A gated short convolution (arXiv:2511.23404).
+
+    Tensors: in_proj (3·d, d), conv (d, 1, w), out_proj (d, d).
+    """
+    return block(
+        "linear_attention",
+        in_proj=Linear(d, 3 * d, a.bias),
+        conv=conv1d(d, a.kernel, a.bias),
+        out_proj=Linear(d, d, a.bias),
+    )
+
+
+def kimi_delta(d: int, a: DeltaNet, ranked: bool = True, out: str = "o_proj") -> Block:
+    """Kimi Delta Attention (arXiv:2510.26692), with a decay per channel from a projection of rank l_dk.
+
+    Tensors, with q = l_k·l_dk: q_proj, k_proj, v_proj (q, d), each with its conv1d (q, 1, w); f_a_proj (l_dk, d) and
+    f_b_proj (q, l_dk), dt_bias (q) and A_log (1, 1, l_k, 1) for the decay; b_proj (l_k, d); g_a_proj, g_b_proj as f's
+    for the gate; o_norm (l_dk), o_proj (d, q).
+
+    Args:
+        ranked: False gives decay and gate one projection each, f_proj and g_proj (q, d), and A_log (l_k).
+        out: name of the output projection.
+    """
+    keys = a.key_heads * a.key_dim
+    parts = block(
+        q_proj=Linear(d, keys),
+        k_proj=Linear(d, keys),
+        v_proj=Linear(d, keys),
+        q_conv1d=conv1d(keys, a.kernel),
+        k_conv1d=conv1d(keys, a.kernel),
+        v_conv1d=conv1d(keys, a.kernel),
+        f_a_proj=Linear(d, a.key_dim) if ranked else None,
+        f_b_proj=Linear(a.key_dim, keys) if ranked else None,
+        f_proj=None if ranked else Linear(d, keys),
+        dt_bias=Tensor((keys,)),
+        A_log=Tensor((1, 1, a.key_heads, 1) if ranked else (a.key_heads,)),
+        b_proj=Linear(d, a.key_heads),
+        g_a_proj=Linear(d, a.key_dim) if ranked else None,
+        g_b_proj=Linear(a.key_dim, keys) if ranked else None,
+        g_proj=None if ranked else Linear(d, keys),
+        o_norm=rms_norm(a.key_dim),
+    )
+    return Block({**parts.children, out: Linear(keys, d)}, "linear_attention")

@@ -1,0 +1,1 @@
+"""One file an architecture, named after one of its model_types."""

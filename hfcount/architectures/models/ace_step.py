@@ -1,0 +1,204 @@
+"""ACE-Step: a transformer that denoises sound, what it makes of lyrics and of a timbre, and its tokens of sound."""
+
+from hfcount.architectures.keys import denoising, diffusion, dim, layer_count
+from hfcount.architectures.layers import rms_norm, swiglu
+from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, normed_attention, table
+from hfcount.architectures.layers.temporal import conv, upsampling
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.spec import Record, Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
+
+# diffusers 0.42.1: ace_step_transformer.py, modeling_ace_step.py
+MODEL_TYPES = (
+    "AceStepTransformer1DModel",
+    "AceStepConditionEncoder",
+    "AceStepLyricEncoder",
+    "AceStepTimbreEncoder",
+    "AceStepAudioTokenizer",
+    "AceStepAudioTokenDetokenizer",
+)
+
+_SILENCE, _LEVELS = 15_000, 6
+"""The places of silence that a condition is filled up with, and of how many numbers a token of sound is, if unsaid."""
+
+
+class Stack(Record):
+    """Layers: how many, the width of what they read, and how many tokens they learn for it; `sound` is what they give.
+
+    The tokens are many for what makes sound of tokens, which alone gives sound.
+    """
+
+    layers: int
+    inputs: int
+    tokens: int
+    sound: int | None = None
+
+
+class Denoiser(Record):
+    """The transformer: its layers, its channels, those of the sound, a patch's places, the width of a condition."""
+
+    layers: int
+    inputs: int
+    sound: int
+    patch: int
+    condition: int
+
+
+class AceStep(Sizes):
+    """What these have alone: layers that are alike, and how many of them each class has, None where it has none.
+
+    `quantized` is the width of a token of sound, and of how many numbers it is.
+    """
+
+    hidden_size: int = size("d")
+    intermediate_size: int = size("d_ff")
+    num_attention_heads: int = size("h")
+    num_key_value_heads: int = size("h_kv")
+    head_dim: int = size("h_d")
+    attention_bias: bool = flag()
+    denoiser: Denoiser | None
+    lyrics: Stack | None
+    timbre: Stack | None
+    sound: Stack | None
+    quantized: tuple[int, int] | None
+
+
+def spec(c: Config) -> Spec[AceStep]:
+    whole, name = c.family == "AceStepConditionEncoder", c.family.removeprefix("AceStep")
+    own = AceStep.read(
+        c,
+        denoiser=_denoiser(c) if name == "Transformer1DModel" else None,
+        lyrics=_stack(c, "lyric_encoder", "text_hidden_dim", "d_t", 0) if whole or name == "LyricEncoder" else None,
+        timbre=_timbre(c, not whole) if whole or name == "TimbreEncoder" else None,
+        sound=_sound(c, name) if "Token" in name else None,
+        quantized=_quantized(c) if name == "AudioTokenizer" else None,
+    )
+    return diffusion.diffusing(c, own, own.hidden_size)
+
+
+def _layers(c: Config, key: str, checked: bool = True) -> int:
+    """How many layers there are; a list of their kinds must be as long."""
+    layers = layer_count(c, key)
+    if checked and not c.is_null("layer_types") and len(c.entries("layer_types")) < layers:
+        raise c.unequal("layer_types", len(c.entries("layer_types")), key, layers)
+    return layers
+
+
+def _denoiser(c: Config) -> Denoiser:
+    width = denoising.nullable(c, "encoder_hidden_size", "d_c")
+    return Denoiser(
+        layers=dim("L", _layers(c, "num_hidden_layers")),
+        inputs=denoising.sized(c, "in_channels", "C"),
+        sound=denoising.sized(c, "audio_acoustic_hidden_dim", "C_a"),
+        patch=denoising.sized(c, "patch_size", "p"),
+        condition=c.int("hidden_size") if width is None else width,
+    )
+
+
+def _stack(c: Config, name: str, key: str, symbol: str, tokens: int) -> Stack:
+    layers = dim(f"L_{name[0]}", _layers(c, f"num_{name}_hidden_layers"))
+    return Stack(layers=layers, inputs=denoising.sized(c, key, symbol), tokens=tokens)
+
+
+def _timbre(c: Config, checked: bool) -> Stack:
+    layers = dim("L_t", _layers(c, "num_timbre_encoder_hidden_layers", checked))
+    return Stack(layers=layers, inputs=denoising.sized(c, "timbre_hidden_dim", "d_y"), tokens=1)
+
+
+def _sound(c: Config, name: str) -> Stack:
+    layers, channels = dim("L_p", _layers(c, "num_attention_pooler_hidden_layers")), c.int("audio_acoustic_hidden_dim")
+    back, tokens = name == "AudioTokenDetokenizer", denoising.sized(c, "pool_window_size", "n_p")
+    if not back:
+        return Stack(layers=layers, inputs=dim("C_a", channels), tokens=1)
+    return Stack(layers=layers, inputs=c.int("hidden_size"), tokens=tokens, sound=dim("C_a", channels))
+
+
+def _quantized(c: Config) -> tuple[int, int]:
+    key = "fsq_input_levels"
+    c.int("fsq_input_num_quantizers")
+    levels = _LEVELS if c.is_null(key) else dim("n_l", len(c.ints(key)))
+    return denoising.sized(c, "fsq_dim", "d_q"), levels
+
+
+def blueprint(s: Spec[AceStep]) -> Block:
+    of, d = s.own, s.hidden
+    if of.denoiser is not None:
+        return _denoising(of, of.denoiser, d)
+    if of.sound is not None:
+        return _tokens(of, of.sound, d)
+    lyrics, timbre = (None if one is None else _encoder(of, one, one.inputs, d) for one in (of.lyrics, of.timbre))
+    if lyrics is None or timbre is None or of.lyrics is None or of.timbre is None:
+        return lyrics or timbre or block()
+    return block(
+        text_projector=Linear(of.lyrics.inputs, d, component="projector"),
+        lyric_encoder=lyrics,
+        timbre_encoder=timbre,
+        null_condition_emb=Tensor((1, 1, d), component="embedding"),
+        silence_latent=buffer(1, _SILENCE, of.timbre.inputs),
+    )
+
+
+def _denoising(of: AceStep, one: Denoiser, d: int) -> Block:
+    attention = _attention(of, d)
+    layer = block(
+        self_attn_norm=rms_norm(d),
+        self_attn=attention,
+        cross_attn_norm=rms_norm(d),
+        cross_attn=attention,
+        mlp_norm=rms_norm(d),
+        mlp=swiglu(d, of.intermediate_size),
+        scale_shift_table=table(1, 6, d),
+    )
+    first, square = Linear(STEP_CHANNELS, d, True), Linear(d, d, True)
+    step = block("embedding", linear_1=first, linear_2=square, time_proj=Linear(d, 6 * d, True))
+    return block(
+        layers=Repeat(Indices.below(one.layers), layer),
+        proj_in_conv=conv(one.inputs, d, one.patch, component="embedding"),
+        time_embed=step,
+        time_embed_r=step,
+        condition_embedder=Linear(one.condition, d, True, "embedding"),
+        norm_out=rms_norm(d),
+        proj_out_conv=upsampling(d, one.sound, one.patch),
+        scale_shift_table=table(1, 2, d),
+    )
+
+
+def _tokens(of: AceStep, one: Stack, d: int) -> Block:
+    """What makes tokens of sound, or, with a projection at its end, sound of tokens."""
+    if one.sound is not None:
+        return _encoder(of, one, d, d)
+    assert of.quantized is not None
+    width, numbers = of.quantized
+    quantizer = block("projector", project_in=Linear(width, numbers, True), project_out=Linear(numbers, width, True))
+    return block(
+        audio_acoustic_proj=Linear(one.inputs, d, True, "embedding"),
+        attention_pooler=_encoder(of, one, d, d),
+        quantizer=quantizer,
+    )
+
+
+def _encoder(of: AceStep, one: Stack, inputs: int, d: int) -> Block:
+    layer = block(
+        self_attn=_attention(of, d),
+        input_layernorm=rms_norm(d),
+        post_attention_layernorm=rms_norm(d),
+        mlp=swiglu(d, of.intermediate_size),
+    )
+    learned = Tensor((1, one.tokens, d), component="embedding") if one.tokens else None
+    many = one.sound is not None
+    return block(
+        embed_tokens=Linear(inputs, d, True, "embedding"),
+        norm=rms_norm(d),
+        special_token=None if many else learned,
+        special_tokens=learned if many else None,
+        proj_out=None if one.sound is None else Linear(d, one.sound, True),
+        layers=Repeat(Indices.below(one.layers), layer),
+    )
+
+
+def _attention(of: AceStep, d: int) -> Block:
+    wide, bias = of.num_attention_heads * of.head_dim, of.attention_bias
+    own, out = Linear(d, of.num_key_value_heads * of.head_dim, bias), Block({"0": Linear(wide, d, bias)})
+    return normed_attention(d, wide, None, bias, rms_norm(of.head_dim), to_k=own, to_v=own, to_out=out)

@@ -1,0 +1,148 @@
+"""The autoencoder of Cosmos, over wavelets of videos, which sees places and frames in turn (arXiv:2501.03575)."""
+
+from math import log2
+
+from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers.convolution import conv
+from hfcount.architectures.layers.diffusion.video import conv3d, level, residual_with
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.spec import Record, Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Node, Repeat, block
+
+MODEL_TYPES = ("AutoencoderKLCosmos",)  # diffusers 0.42.1: autoencoder_kl_cosmos.py
+
+
+class Level(Record):
+    """A level: its width, whether it attends, and what is resampled behind it: the sides of a frame, the frames."""
+
+    width: int
+    attends: bool
+    sides: bool
+    frames: bool
+
+
+class CosmosVae(Sizes):
+    """What it alone has: the levels of both sides, and the widths before the first of each."""
+
+    in_channels: int = size("C")
+    out_channels: int = size("C_o")
+    latent_channels: int = size("z")
+    patch_size: int = size("p", minimum=1)
+    num_layers: int = count("N_r")
+    first: int
+    last: int
+    down: tuple[Level, ...]
+    up: tuple[Level, ...]
+
+
+def spec(c: Config) -> Spec[CosmosVae]:
+    inner = diffusion.stage_widths(c, "encoder_block_out_channels")
+    outer = diffusion.stage_widths(c, "decode_block_out_channels", "D")[::-1]
+    c.choice("patch_type", ("haar", "rearrange"))
+    own = CosmosVae.read(c, first=inner[0], last=outer[0], down=_down(c, inner), up=_up(c, outer))
+    return diffusion.diffusing(c, own, inner[-1])
+
+
+def _halvings(c: Config) -> tuple[int, int]:
+    """How many levels halve the sides of a frame, and how many the frames, beside what patches do."""
+    patch = int(log2(c.int("patch_size", minimum=1)))
+    sides, frames = (int(log2(c.int(f"{name}_compression_ratio", minimum=1))) for name in ("spatial", "temporal"))
+    return sides - patch, frames - patch
+
+
+def _down(c: Config, widths: tuple[int, ...]) -> tuple[Level, ...]:
+    (sides, frames), seen, last = _halvings(c), c.ints("attention_resolutions"), len(widths) - 2
+    side = int(c.int("resolution", minimum=0) // c.int("patch_size", minimum=1))
+    return tuple(
+        Level(
+            width=width,
+            attends=side // 2**place in seen,
+            sides=place < min(sides, last),
+            frames=place < min(frames, last),
+        )
+        for place, width in enumerate(widths[1:])
+    )
+
+
+def _up(c: Config, widths: tuple[int, ...]) -> tuple[Level, ...]:
+    (sides, frames), seen, last = _halvings(c), c.ints("attention_resolutions"), len(widths) - 2
+    side = c.int("resolution", minimum=0) // c.int("patch_size", minimum=1)
+    smallest = int(int(side) // 2**last)
+    found = list[Level]()
+    for place, width in enumerate(widths[1:]):
+        longer = place < last and 0 < place < frames + 1
+        larger = longer or (place < min(sides, last) and sides > frames)
+        found.append(Level(width=width, attends=smallest * 2**place in seen, sides=larger, frames=longer))
+    return tuple(found)
+
+
+def blueprint(s: Spec[CosmosVae]) -> Block:
+    of, latent, places = s.own, s.own.latent_channels, s.own.patch_size * s.own.patch_size * s.own.patch_size
+    deepest, end = (levels[-1].width if levels else one for levels, one in ((of.down, of.first), (of.up, of.last)))
+    encoder = block(
+        conv_in=_conv(of.in_channels * places, of.first),
+        down_blocks=Block(_levels(of, of.down, of.first, True)),
+        mid_block=_middle(deepest),
+        norm_out=_norm(deepest),
+        conv_out=_conv(deepest, latent),
+    )
+    decoder = block(
+        conv_in=_conv(latent, of.last),
+        mid_block=_middle(of.last),
+        up_blocks=Block(_levels(of, of.up, of.last, False)),
+        norm_out=_norm(end),
+        conv_out=_conv(end, of.out_channels * places),
+    )
+    one = conv3d(latent, latent, 1)
+    return block(encoder=encoder, decoder=decoder, quant_conv=one, post_quant_conv=one)
+
+
+def _levels(of: CosmosVae, levels: tuple[Level, ...], before: int, down: bool) -> dict[str, Node]:
+    found, several = dict[str, Node](), of.num_layers if down else of.num_layers + 1
+    for place, one in enumerate(levels):
+        attention = Repeat(Indices.below(several), _attention(one.width)) if one.attends else None
+        resampled = Block({"0": _resampled(one, down)}) if one.sides or one.frames else None
+        found[str(place)] = block(
+            resnets=level(several, before, one.width, _residual),
+            attentions=attention,
+            temp_attentions=attention,
+            downsamplers=resampled if down else None,
+            upsamplers=None if down else resampled,
+        )
+        before = one.width
+    return found
+
+
+def _resampled(one: Level, down: bool) -> Block:
+    """What halves or doubles the sides, then or before that the frames, and mixes channels behind both."""
+    sides = conv(one.width, one.width, 1, 3, 3, bias=True) if one.sides else None
+    frames = conv(one.width, one.width, 3, 1, 1, bias=True) if one.frames else None
+    first, second = (sides, frames) if down else (frames, sides)
+    return block(conv1=first, conv2=second, conv3=conv3d(one.width, one.width, 1))
+
+
+def _residual(inputs: int, outputs: int) -> Block:
+    return residual_with(inputs, outputs, _conv, _norm)
+
+
+def _middle(width: int) -> Block:
+    attention = Block({"0": _attention(width)})
+    both = Repeat(Indices.fixed(0, 1), _residual(width, width))
+    return block(resnets=both, attentions=attention, temp_attentions=attention)
+
+
+def _attention(width: int) -> Block:
+    one = conv3d(width, width, 1)
+    return block("attention", norm=_norm(width), to_q=one, to_k=one, to_v=one, to_out=Block({"0": one}))
+
+
+def _conv(inputs: int, outputs: int) -> Block:
+    """A convolution over the places of a frame, and one over frames."""
+    return block(conv_s=conv(inputs, outputs, 1, 3, 3, bias=True), conv_t=conv(outputs, outputs, 3, 1, 1, bias=True))
+
+
+def _norm(width: int) -> Block:
+    return block(norm=layer_norm(width))

@@ -1,0 +1,45 @@
+"""Ling: fine-grained experts, routed and shared, in the second version balanced and with norms (arXiv:2503.05139)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.components import ling
+from hfcount.architectures.layers import network, pre_norm
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec.tree.nodes import Block
+
+MODEL_TYPES = ("bailing_moe", "bailing_moe_v2")  # modeling_bailing_moe.py of inclusionAI/Ling-lite
+IGNORED = ("multi_gate", "norm_head", "norm_softmax", "use_rmsnorm")
+
+
+class BailingMoe(Sizes):
+    """Whether a bias that follows their load balances the experts."""
+
+    balanced: bool
+
+
+def spec(c: Config) -> Spec[BailingMoe]:
+    second, bias = c.family == "bailing_moe_v2", c.bool("use_bias", default=False)
+    qkv = bias or c.bool("use_qkv_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=qkv, out_bias=bias, qk_norm=c.bool("use_qk_norm", default=second))
+
+    def experts() -> MoE:
+        return keys.bailing_experts(c).replace(bias=bias)
+
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
+    layers = keys.networks(c, places, experts, mixer, bias=bias)
+    own = BailingMoe.read(c, balanced=c.bool("moe_router_enable_expert_bias", default=second))
+    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=experts()))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(own)
+
+
+def blueprint(s: Spec[BailingMoe]) -> Block:
+    d = s.hidden
+
+    def sparse(m: MoE) -> Block:
+        return ling.experts(d, m, s.own.balanced)
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, attention=ling.fused(d, one.attention), mlp=network(d, one, sparse))
+
+    return ling.model(s, layer)

@@ -1,0 +1,22 @@
+"""BERT, and encoders built like it (arXiv:1810.04805)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers.encoders import bert_base, bert_heads, pooler
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block
+
+# transformers 5.23: modeling_bert.py, modeling_align.py, modeling_bridgetower.py, modeling_chinese_clip.py
+MODEL_TYPES = ("bert", "align_text_model", "bridgetower_text_model", "chinese_clip_text_model")
+# Of the pooler of a first implementation in TensorFlow, which none in PyTorch reads.
+IGNORED = ("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head")
+
+_HEADS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c, heads=[head for head in _HEADS if head != "ForCausalLM"])
+
+
+def blueprint(s: Spec) -> Block:
+    return bert_heads(s, "bert", bert_base(s, pooler=pooler(s)))

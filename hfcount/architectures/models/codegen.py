@@ -1,0 +1,35 @@
+"""CodeGen: GPT-J with queries, keys and values in one projection (arXiv:2203.13474)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
+from hfcount.architectures.layers.classic import fused_attention, generative
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec.tree.nodes import Block, block, obsolete
+
+MODEL_TYPES = ("codegen",)  # transformers 5.23: modeling_codegen.py
+
+
+def spec(c: Config) -> Spec:
+    d = c.int("n_embd", "hidden_size")
+    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    rows = c.int("n_positions", "max_position_embeddings")
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        rows = s.positions or 0
+        attention = fused_attention(d, one.attention, "qkv_proj", "out_proj").children
+        return block(
+            ln_1=layer_norm(d),
+            attn=Block({**attention, "causal_mask": obsolete(1, 1, rows, rows, whole=True)}, "attention"),
+            mlp=mlp(d, one.dense.width, up="fc_in", down="fc_out"),
+        )
+
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    return generative(s, "transformer", body, "wte", bias=True)

@@ -1,0 +1,71 @@
+"""Cosmos 3 Edge: SigLIP 2's layers, whose patches are merged, beside the language model (arXiv:2511.00062)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import base, gqa, layer_norm, lm_head, mlp, pre_norm
+from hfcount.architectures.layers.composite import renamed, towers_in_model
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Layer, Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("cosmos3_edge",)  # transformers 5.23: modeling_cosmos3_edge.py
+
+_NAMES = {
+    "self_attn.q_proj": "to_q",
+    "self_attn.k_proj": "to_k",
+    "self_attn.v_proj": "to_v",
+    "self_attn.o_proj": "to_out",
+    "mlp.fc1": "up_proj",
+    "mlp.fc2": "down_proj",
+}
+SPELLINGS = {
+    r"^(?=(layers|embed_tokens|norm)\.)": "model.language_model.",
+    **{rf"\.{name.split('.')[0]}\.{later}\.": f".{name}." for name, later in _NAMES.items()},
+}
+
+
+class Cosmos3Edge(Sizes):
+    spatial_merge_size: int
+    projector_hidden_size: int
+
+
+def spec(c: Config) -> Spec[Cosmos3Edge]:
+    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    own = Cosmos3Edge.read(
+        c,
+        spatial_merge_size=keys.dim("m", c.part("vision_config").int("spatial_merge_size")),
+        projector_hidden_size=keys.dim("d_p", c.int("projector_hidden_size", default=11_520)),
+    )
+    heads = ("ForConditionalGeneration", "Model")
+    return keys.composite(c, text, towers, heads=heads).replace(tied=False).having(own)  # its class ties nothing
+
+
+def blueprint(s: Spec[Cosmos3Edge]) -> Block:
+    seen, wide, merge = s.part("vision").hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
+    two = {"linear_fc1": Linear(merge * merge * seen, wide, True), "linear_fc2": Linear(wide, s.hidden, True)}
+    projector = Block({"norm": layer_norm(seen), **two}, "projector", 0)
+    tower, text = renamed(architectures.tower(s, "vision"), _NAMES), renamed(architectures.base(s), _NAMES)
+    if s.head == "base":
+        return towers_in_model(s, text, visual=tower, projector=projector)
+    inner = block(projector=projector, visual=tower)
+    return Block({**text.children, "model": inner, "lm_head": lm_head(s, "embed_tokens.weight")})
+
+
+def text_spec(c: Config) -> Spec:
+    """Cosmos 3 Edge's language model: grouped heads, networks without a gate (arXiv:2511.00062)."""
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    return keys.decoder_spec(c, layer, heads=("Model",))
+
+
+def text_blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=mlp(d, one.dense.width, one.dense.bias))
+
+    return base(s, layer)
+
+
+PARTS = (architectures.Family(("cosmos3_edge_text",), text_spec, text_blueprint),)

@@ -1,0 +1,47 @@
+"""DAC: a waveform as codes of residual codebooks, and back, with periodic activations (arXiv:2306.06546)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.components.codecs import DacDecoder, DacEncoder, ratios
+from hfcount.architectures.layers import embedding
+from hfcount.architectures.layers.temporal import conv
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Repeat, block
+
+MODEL_TYPES = ("dac",)  # transformers 5.23: modeling_dac.py
+IGNORED = ("hop_length", "sampling_rate")
+
+
+class Dac(Sizes):
+    """What DAC alone has: an encoder, a decoder, and codebooks between them."""
+
+    encoder: DacEncoder
+    decoder: DacDecoder
+    codebook_size: int
+    n_codebooks: int = size("n_q")
+    codebook_dim: int = size("d_q")
+
+
+def spec(c: Config) -> Spec[Dac]:
+    down, words = ratios(c, "downsampling_ratios"), c.int("codebook_size")
+    up = ratios(c, "upsampling_ratios", down[::-1])
+    if words & (words - 1):
+        raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
+    narrow, wide = c.int("encoder_hidden_size"), c.int("decoder_hidden_size")
+    encoder, decoder = DacEncoder.of(narrow, down), DacDecoder.of(wide, up)
+    own = Dac.read(c, encoder=encoder, decoder=decoder, codebook_size=keys.dim("|V|", words))
+    return keys.encoding(c, [], hidden=c.int("hidden_size", default=narrow * 2 ** len(down))).having(own)
+
+
+def blueprint(s: Spec[Dac]) -> Block:
+    d, own = s.hidden, s.own
+    narrow, table = own.codebook_dim, embedding(own.codebook_size, own.codebook_dim)
+    quantizer = block(in_proj=conv(d, narrow, 1), out_proj=conv(narrow, d, 1), codebook=table)
+    codebooks = Repeat(Indices.below(own.n_codebooks), quantizer)
+    return block(
+        encoder=own.encoder.tensors(d),
+        quantizer=block("embedding", quantizers=codebooks),
+        decoder=own.decoder.tensors(d),
+    )

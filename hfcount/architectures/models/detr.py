@@ -1,0 +1,49 @@
+"""DETR and Table Transformer: queries find objects in the features of a convolutional network (arXiv:2005.12872)."""
+
+from hfcount import architectures
+from hfcount.architectures.components.detection import LearnedQueries, learned_queries
+from hfcount.architectures.layers import embedding, layer_norm, stack
+from hfcount.architectures.layers.classic import headed
+from hfcount.architectures.layers.conversions import DETR_MASKS
+from hfcount.architectures.layers.convolution import conv, frozen
+from hfcount.architectures.layers.detection import detr_layer, mask_head, perceptron
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("detr", "table-transformer")  # transformers 5.23: modeling_detr.py, modeling_table_transformer.py
+IGNORED = ("dilation",)
+CONVERTED = ("detr",)
+SPELLINGS = {
+    r"backbone\.(?!conv_encoder\.)": "backbone.conv_encoder.",
+    r"\.o_proj\.": ".out_proj.",
+    r"layers\.(\d+)\.mlp\.fc": r"layers.\1.fc",
+    **DETR_MASKS,
+}
+
+_ROWS = 50  # of each learned table of positions
+
+
+def spec(c: Config) -> Spec[LearnedQueries]:
+    return learned_queries(c, architectures.convolutional(c))
+
+
+def blueprint(s: Spec[LearnedQueries]) -> Block:
+    d, own, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
+    table = embedding(_ROWS, d // 2)
+    places = block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None
+    encoder = stack(s.stack("encoder"), lambda one: detr_layer(d, one))
+    body = block(
+        backbone=block(conv_encoder=block(model=frozen(architectures.tree(s.part("backbone"))))),
+        position_embedding=places,
+        query_position_embeddings=embedding(own.num_queries, d),
+        input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
+        encoder=block(layers=encoder, layernorm=norm if s.family == "table-transformer" else None),
+        decoder=block(layers=stack(s.layers, lambda one: detr_layer(d, one, crossed=True)), layernorm=norm),
+    )
+    found = block(class_labels_classifier=Linear(d, s.labels + 1, True, "other"), bbox_predictor=perceptron(d, d, d, 4))
+    if s.head != "panoptic_segmentation":
+        return headed(s, "model", body, object_detection=found)
+    heads = s.part("encoder").layers[0].layer.attention.heads
+    masks = mask_head(d, heads, widths[::-1][-3:])
+    return Block({"detr": Block({"model": body, **found.children}), **masks.children})

@@ -1,0 +1,84 @@
+"""DiffusionGemma: an encoder that reads, and a decoder of the same weights that denoises (https://huggingface.co/google).
+
+Source of the ties: transformers 5.23, modeling_diffusion_gemma.py, DiffusionGemmaModel.
+"""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import base, lm_head, rms_norm, swiglu
+from hfcount.architectures.layers.composite import shared_copy
+from hfcount.architectures.layers.gemma import experts_beside, lending_attention
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Layer, Layers, Record, Spec
+from hfcount.spec.tree.nodes import Block, Linear, block, buffer
+
+MODEL_TYPES = ("diffusion_gemma",)  # transformers 5.23: modeling_diffusion_gemma.py
+IGNORED = ("canvas_length",)
+
+
+class DiffusionGemma(Sizes):
+    intermediate_size: int
+
+
+def spec(c: Config) -> Spec[DiffusionGemma]:
+    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    width = keys.dim("d_ff", c.part("text_config").int("intermediate_size"))
+    tied, heads = c.bool("tie_word_embeddings", default=True), keys.named(ForBlockDiffusion="causal_lm", Model="base")
+    return (
+        keys.composite(c, text, towers, heads=heads)
+        .replace(tied=tied)
+        .having(DiffusionGemma.read(c, intermediate_size=width))
+    )
+
+
+def blueprint(s: Spec[DiffusionGemma]) -> Block:
+    d, text, seen = s.hidden, architectures.base(s), s.part("vision")
+    network = swiglu(d, s.own.intermediate_size)
+    decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
+    encoder = block(
+        language_model=shared_copy(text) if s.tied else text,
+        vision_tower=architectures.tower(s, "vision"),
+        embed_vision=Block({"embedding_projection": Linear(seen.output, d)}, "projector", 0),
+    )
+    body = block(encoder=encoder, decoder=decoder)
+    return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
+
+
+class DiffusionGemmaTextLayer(Record):
+    values: int
+
+
+def text_spec(c: Config) -> Spec:
+    """DiffusionGemma's encoder of text: Gemma 4's layers with experts (https://huggingface.co/google)."""
+    bias, placed = c.bool("attention_bias", default=False), keys.local_and_global(c, period=6)
+    ffn = keys.moe(c, "moe_intermediate_size", active=("top_k_experts",)).replace(shared=c.int("intermediate_size"))
+    layers = [
+        Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn, own=DiffusionGemmaTextLayer(values=local)))
+        for indices, local, mixer in keys.attention_by_place(c, placed, bias, same=True)
+    ]
+    size = keys.extent(c, "sliding_window", default=512)
+    windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
+    whole = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
+    return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
+
+
+def text_blueprint(s: Spec) -> Block:
+    d, norm = s.hidden, rms_norm(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        named = block(
+            self_attn=lending_attention(d, one.attention, bool(one.sizes(DiffusionGemmaTextLayer).values)),
+            mlp=swiglu(d, one.moe.shared or 0),
+            input_layernorm=norm,
+            post_attention_layernorm=norm,
+            pre_feedforward_layernorm=norm,
+            post_feedforward_layernorm=norm,
+            layer_scalar=buffer(1),
+        )
+        return Block({**named.children, **experts_beside(d, one.moe)})
+
+    return base(s, layer)
+
+
+PARTS = (architectures.Family(("diffusion_gemma_text",), text_spec, text_blueprint),)

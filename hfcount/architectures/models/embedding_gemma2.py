@@ -1,0 +1,78 @@
+"""EmbeddingGemma 2: a text encoder, and Gemma 4's towers for images and sound if there are any (transformers)."""
+
+from typing import Literal
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import base, gemma, rms_norm, swiglu
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec.tree.nodes import Block, Linear, Node, block, buffer
+
+MODEL_TYPES = ("embedding_gemma2",)  # transformers 5.23: modeling_embedding_gemma2.py
+
+_SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
+
+
+def spec(c: Config) -> Spec:
+    text = architectures.part(c, "text_config")
+    towers: dict[str, Spec] = {
+        sense: architectures.part(c, f"{sense}_config") for sense in _SENSES if c.sub(f"{sense}_config")
+    }
+    return keys.composite(c, text, towers, heads=("Model",))
+
+
+def blueprint(s: Spec) -> Block:
+    senses = dict[str, Node]()
+    for sense in [sense for sense in _SENSES if sense in s.parts]:
+        senses[f"{sense}_tower"] = architectures.tower(s, sense)
+        projection = Linear(s.parts[sense].output, s.hidden)
+        senses[f"embed_{sense}"] = block("projector", embedding_projection=projection)
+    return towers_in_model(s, architectures.base(s), **senses)
+
+
+class EmbeddingGemma2Text(Sizes):
+    per_layer: int = size("d_l", "hidden_size_per_layer_input", absent=512)
+    embedding_dim: int = size("d_o", absent=768)
+
+
+def text_spec(c: Config) -> Spec[EmbeddingGemma2Text]:
+    """EmbeddingGemma 2's text encoder: Gemma 4's layers, seeing both ways, and inputs of their own (transformers)."""
+    bias, ffn = c.bool("attention_bias", default=False), keys.dense(c)
+    period = c.int("sliding_window_pattern", default=6, minimum=1, maximum=MAX_LAYERS)
+    placed = keys.local_and_global(c, period=period)
+    layers = [
+        Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn))
+        for indices, _, mixer in keys.attention_by_place(c, placed, bias, False, kv_heads=1)
+    ]
+    size = keys.extent(c, "sliding_window", default=512)
+    windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
+    own = EmbeddingGemma2Text.read(c)
+    whole = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
+    return keys.seeing_both_ways(whole).having(own)
+
+
+def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
+    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=gemma.lending_attention(d, one.attention),
+            mlp=swiglu(d, one.dense.width),
+            input_layernorm=norm,
+            post_attention_layernorm=norm,
+            pre_feedforward_layernorm=norm,
+            post_feedforward_layernorm=norm,
+            ple_block=Block(gemma.per_layer_input(d, per_layer)),
+            layer_scalar=buffer(1),
+        )
+
+    projection = Linear(d, s.depth * per_layer, component="embedding")
+    own = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
+    out = Linear(d, s.own.embedding_dim, component="projector")
+    return Block({**base(s, layer).children, "ple": own, "embedding_projection": out})
+
+
+PARTS = (architectures.Family(("embedding_gemma2_text",), text_spec, text_blueprint),)

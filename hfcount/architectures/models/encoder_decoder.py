@@ -1,0 +1,52 @@
+"""Any encoder, of texts, images or speech, and any decoder that attends to its output (arXiv:1907.12461)."""
+
+from dataclasses import replace
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers.composite import rebased
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Component, Linear, block
+
+# transformers 5.23: modeling_encoder_decoder.py, modeling_vision_encoder_decoder.py,
+# modeling_speech_encoder_decoder.py
+# and, for nougat, the same class with another config: configuration_nougat.py
+MODEL_TYPES = ("encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "nougat")
+
+_COUNTED: dict[str, Component] = {
+    "vision-encoder-decoder": "vision",
+    "speech-encoder-decoder": "audio",
+    "nougat": "vision",
+}
+
+
+class EncoderDecoder(Sizes):
+    projected: bool
+
+
+def spec(c: Config) -> Spec[EncoderDecoder]:
+    encoder, decoder = architectures.part(c, "encoder"), architectures.part(c, "decoder")
+    if "causal_lm" not in decoder.heads:
+        raise UnknownArchitecture(f"{c.where}: decoder: no class of {decoder.family} generates text by itself.")
+    width = c.part("decoder").int("cross_attention_hidden_size", default=None)
+    if width is not None and width != encoder.hidden:
+        said = f"cross_attention_hidden_size is {width:,}, and the encoder is {encoder.hidden:,} wide."
+        raise c.error("contradiction", said, "decoder.cross_attention_hidden_size", "Correct one of them.")
+    out = encoder.output if c.family == "speech-encoder-decoder" else encoder.hidden
+    own = EncoderDecoder.read(c, projected=width is None and out != decoder.hidden)
+    whole = keys.composite(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))
+    return whole.replace(tied=decoder.tied, uncounted=keys.ACROSS).having(own)
+
+
+def blueprint(s: Spec[EncoderDecoder]) -> Block:
+    encoder, decoder = s.part("encoder"), s.part("text")
+    seen = replace(architectures.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
+    across = Linear(encoder.hidden, s.hidden, True, "projector")
+    return block(
+        encoder=rebased(seen, "encoder"),
+        decoder=rebased(architectures.tree(decoder.replace(head="causal_lm")), "decoder"),
+        enc_to_dec_proj=across if s.own.projected else None,
+    )

@@ -1,0 +1,57 @@
+"""EXAONE 4.5: a vision transformer before EXAONE 4 (https://huggingface.co/LGAI-EXAONE)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import fused_qkv, rms_norm, stack, swiglu
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.architectures.layers.vision import patch_convolution
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("exaone4_5",)  # transformers 5.23: modeling_exaone4_5.py
+
+
+def spec(c: Config) -> Spec:
+    inner, towers = c.part("text_config"), {"vision": architectures.part(c, "vision_config")}
+    early = inner.str("model_type", default="") == "exaone4_5_text"
+    text = architectures.part(c, "text_config", "exaone4" if early else "")
+    tied = c.bool("tie_word_embeddings", default=False)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    return towers_in_model(s, architectures.base(s), visual=architectures.tower(s, "vision"))
+
+
+def vision_spec(c: Config) -> Spec:
+    """EXAONE 4.5's vision tower: Qwen2.5-VL's, whose heads share keys and values."""
+    d, heads = c.int("hidden_size"), c.int("num_heads", maximum=MAX_LAYERS)
+    mixer = keys.multi_head(c, d, heads, indivisible="built").replace(kv_heads=c.int("num_key_value_heads"))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), c.int("depth", maximum=MAX_LAYERS))
+    frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
+    patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
+    return keys.encoding(c, layers, hidden=d, patches=patches, out=c.int("out_hidden_size"))
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d, merged = s.hidden, s.seen.merged(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        attention = block("attention", qkv=fused_qkv(d, one.attention), proj=Linear(d, d, True))
+        network = swiglu(d, one.dense.width, bias=True)
+        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
+
+    merger = Block({"0": Linear(merged, merged, True), "2": Linear(merged, s.output, True)})
+    return block(
+        patch_embed=block(proj=patch_convolution(s, bias=False)),
+        blocks=stack(s.layers, layer),
+        merger=block("projector", ln_q=rms_norm(d), mlp=merger),
+    )
+
+
+PARTS = (
+    architectures.Family(
+        ("exaone4_5_vision",), vision_spec, vision_blueprint, ignored=("fullatt_block_indexes", "window_size")
+    ),
+)

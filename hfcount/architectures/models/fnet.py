@@ -1,0 +1,37 @@
+"""FNet: BERT with Fourier transforms, which have no parameters, in place of attention (arXiv:2105.03824)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers import altered, layer_norm, stack
+from hfcount.architectures.layers.encoders import bert_embeddings, bert_heads, pooler
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("fnet",)  # transformers 5.23: modeling_fnet.py
+IGNORED = ("tpu_short_seq_length", "use_tpu_fourier_optimizations")
+
+_MORE = ("ForPreTraining", "ForNextSentencePrediction")
+_HEADS = (*(ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"), *_MORE)
+
+
+def spec(c: Config) -> Spec:
+    d, types = c.int("hidden_size"), c.int("type_vocab_size")
+    layer, rows = Layer(ffn=keys.dense(c, bias=True)), c.int("max_position_embeddings")
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    return whole.replace(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        width = one.dense.width
+        return block(
+            fourier=block(output=block(LayerNorm=layer_norm(d))),
+            intermediate=block("mlp", dense=Linear(d, width, True)),
+            output=block(dense=Linear(width, d, True, "mlp"), LayerNorm=layer_norm(d)),
+        )
+
+    tables = altered(bert_embeddings(s), projection=Linear(d, d, True, "embedding"))
+    body = block(embeddings=tables, encoder=block(layer=stack(s.layers, layer)), pooler=pooler(s, heads=s.heads))
+    return bert_heads(s, "fnet", body)

@@ -1,0 +1,30 @@
+"""Gemma 3: its language model with SigLIP's tower, whose tokens are averaged and projected (arXiv:2503.19786)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers.composite import llava
+from hfcount.architectures.layers.conversions import LLAVA
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Tensor, block
+
+MODEL_TYPES = ("gemma3",)  # transformers 5.23: modeling_gemma3.py
+IGNORED = ("mm_tokens_per_image",)
+SPELLINGS = LLAVA
+REPLACES_PLACEHOLDERS = True
+
+
+def spec(c: Config) -> Spec:
+    text = architectures.part(c, "text_config")
+    towers = {"vision": architectures.part(c, "vision_config")}
+    heads = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
+    return keys.composite(c, text, towers, tied=True, heads=heads)
+
+
+def blueprint(s: Spec) -> Block:
+    seen = s.part("vision").hidden
+    weight = Tensor((seen, s.hidden))
+    projector = block("projector", mm_input_projection_weight=weight, mm_soft_emb_norm=rms_norm(seen))
+    tower = architectures.tower(s, "vision")
+    return llava(s, architectures.base(s), vision_tower=tower, multi_modal_projector=projector)

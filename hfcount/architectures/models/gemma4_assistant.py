@@ -1,0 +1,54 @@
+"""Gemma 4's assistant, which drafts tokens: layers that use the keys and values of the model it assists."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.components.drafts import Draft, Needs
+from hfcount.architectures.layers import with_head
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import derived, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block, buffer
+
+# transformers 5.23: modeling_gemma4_assistant.py, modeling_gemma4_unified_assistant.py
+MODEL_TYPES = ("gemma4_assistant", "gemma4_unified_assistant")
+IGNORED = ("centroid_intermediate_top_k",)
+
+
+def _centroids(c: Config) -> int | None:
+    ordered = c.bool("use_ordered_embeddings", default=False)
+    return keys.dim("n_c", c.int("num_centroids", default=2048)) if ordered else None
+
+
+class Gemma4Assistant(Draft):
+    """The width of the model that it assists, and how many centroids its vocabulary has, if it is ordered by them."""
+
+    backbone_hidden_size: int = size("d_b", absent=1536)
+    num_centroids: int | None = derived(_centroids)
+
+    def needs(self, s: Spec) -> Needs:
+        """What it takes from its target."""
+        return Needs(width=int(self.backbone_hidden_size), shared=(), alike=True)
+
+
+def spec(c: Config) -> Spec[Gemma4Assistant]:
+    text = architectures.part(c, "text_config")
+    # All layers are such, also where the config says that none is.
+    lent = tuple(one.replace(layer=one.layer.replace(shares_kv=True)) for one in text.layers)
+    own = Gemma4Assistant.read(c)
+    tied = c.bool("tie_word_embeddings", default=True)
+    whole = keys.composite(c, text.replace(layers=lent), {}, heads=("ForCausalLM",))
+    return whole.replace(tied=tied).having(own)
+
+
+def blueprint(s: Spec[Gemma4Assistant]) -> Block:
+    d, wide = s.hidden, s.own.backbone_hidden_size
+    ordered = None
+    if s.own.num_centroids is not None:
+        centroids = Linear(d, s.own.num_centroids)
+        ordered = block("lm_head", centroids=centroids, token_ordering=buffer(s.vocab, whole=True))
+    more = block(
+        pre_projection=Linear(2 * wide, d, component="projector"),
+        post_projection=Linear(d, wide, component="projector"),
+        masked_embedding=ordered,
+    )
+    return Block({**with_head(s, architectures.base(s)).children, **more.children})

@@ -1,0 +1,100 @@
+"""GLM-5-Next: Kimi's delta attention, latent attention to pooled tokens, residual streams (arXiv:2512.24880)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import altered, base, indexer, mla, network, pre_norm, shared_moe
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.architectures.layers.conversions import CONVOLUTION, packed
+from hfcount.architectures.layers.mixers import kimi_delta
+from hfcount.architectures.layers.streams import mixer
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import MLA, DeltaNet, Layer, Layers, Spec
+from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.nodes import Block, Tensor
+
+MODEL_TYPES = ("glm5_next", "glm5_next_text")  # transformers 5.23: modeling_glm5_next.py
+SPELLINGS = {
+    r"self_attn\.(f_a_proj\.|f_b_proj\.|dt_bias$|A_log$)": r"self_attn.forget_gate.\1",
+    r"\.hc_(attn|ffn)_(fn|base|scale)$": r".\1_hc.\2",
+}
+MERGED = {**packed(), **CONVOLUTION}
+
+
+class Glm5Next(Sizes):
+    """What GLM-5-Next alone has: residual streams, and the tokens that its indexer pools."""
+
+    hc_mult: int = size("m_r")
+    index_kpool: int = size("t_p")
+
+
+def spec(c: Config) -> Spec[Glm5Next]:
+    alone = c.family == "glm5_next_text"
+    text = c if alone else c.sub("text_config") or c.as_part("text_config")  # early configs have its keys at the top
+    places = keys.dense_and_sparse(text, default=3)
+    networks = keys.networks(text, places, lambda: keys.deepseek_moe(text))
+    layers = keys.combined(_delta_and_latent(text), networks)
+    own = Glm5Next.read(text)
+    if alone:
+        return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+    towers = {"vision": architectures.part(c, "vision_config")}
+    heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
+    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
+    return whole.replace(tied=tied).having(own)
+
+
+def blueprint(s: Spec[Glm5Next]) -> Block:
+    d, several = s.hidden, s.own.hc_mult
+
+    def attention(one: Layer) -> Block:
+        if isinstance(one.mixer, DeltaNet):
+            return altered(kimi_delta(d, one.mixer), A_log=Tensor((one.mixer.key_heads,)))
+        a = one.latent
+        wide = a.index_dim or 0
+        ape, gate = Tensor((s.own.index_kpool, wide)), Tensor((wide, d))
+        pooled = altered(indexer(d, a), index_kpool_compress_ape=ape, index_kpool_compress_gate=gate)
+        return altered(mla(d, a), indexer=pooled if a.index_heads else None)
+
+    def layer(one: Layer) -> Block:
+        usual = pre_norm(d, self_attn=attention(one), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)))
+        return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
+
+    body = base(s, layer)
+    return towers_in_model(s, body, visual=architectures.tower(s, "vision")) if "vision" in s.parts else body
+
+
+def _delta_and_latent(c: Config) -> list[Layers]:
+    """Delta attention, and in every fourth layer latent attention, to tokens that an indexer or an earlier one selects.
+
+    Source: transformers 5.23, configuration_glm5_next.py, Glm5NextTextConfig.
+    """
+    own, count = c.part("linear_attn_config"), keys.layer_count(c)
+    heads = own.int("num_heads", default=None) or c.int("linear_num_heads")
+    width = own.int("head_dim", default=None) or c.int("linear_head_dim")
+    kernel = own.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
+    linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
+    latent = MLA(
+        heads=c.int("num_attention_heads"),
+        q_lora_rank=c.int("q_lora_rank"),
+        kv_lora_rank=c.int("kv_lora_rank"),
+        nope_dim=c.int("qk_nope_head_dim"),
+        rope_dim=c.int("qk_rope_head_dim", minimum=0),
+        value_dim=c.int("v_head_dim"),
+        bias=c.bool("attention_bias", default=False),
+    )
+    first, later = keys.indexed(c, latent)
+    listed = keys.kinds(c, "layer_types")
+    attending = Indices.span(3, max(3, count), 4)
+    mixers = keys.mixed(c, latent, linear, listed, attending, "full_attention")
+    some = keys.indexing(c)
+    rest = Indices.below(count).difference(*some)
+    return [
+        Layers(indices=both, layer=_indexed(one.layer, later if part is rest else first))
+        for one in mixers
+        for part in (*some, rest)
+        if (both := intersection(one.indices, part)).count
+    ]
+
+
+def _indexed(one: Layer, attention: MLA) -> Layer:
+    return one.replace(mixer=attention) if isinstance(one.mixer, MLA) else one

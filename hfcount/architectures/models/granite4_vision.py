@@ -1,0 +1,68 @@
+"""Granite 4 Vision: windows of patches, each read by a Q-Former, for several layers of Granite (arXiv:2502.09927)."""
+
+from dataclasses import replace
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import GQA, Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("granite4_vision",)  # transformers 5.23: modeling_granite4_vision.py
+IGNORED = ("image_grid_pinpoints", "image_seq_length", "spatial_target_layers", "spatial_vision_layer")
+_HEAD = 64  # the width of a head of the Q-Former
+_OFFSETS = 4  # of windows, each with a Q-Former
+
+
+class Granite4Vision(Sizes):
+    query: int
+    window: int
+    deepstack_layer_map: int
+
+
+def spec(c: Config) -> Spec[Granite4Vision]:
+    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
+    sides = c.str("downsample_rate").split("/")
+    if len(sides) != 2 or not all(side.isdecimal() and 0 < int(side) < 1 << 16 for side in sides):
+        raise c.error("list-length", "downsample_rate must be two sides, such as 4/8.", "downsample_rate")
+    own = Granite4Vision.read(
+        c,
+        query=keys.dim("m_q", int(sides[0])),
+        window=keys.dim("m_w", int(sides[1])),
+        deepstack_layer_map=len(c.entries("deepstack_layer_map")),
+    )
+    former = _as_wide(architectures.part(c, "qformer_config"), vision.hidden)
+    heads, parts = ("ForConditionalGeneration", "Model"), {"vision": vision, "qformer": former}
+    tied = c.bool("tie_word_embeddings", default=False)
+    return keys.composite(c, text, parts, heads=heads).replace(tied=tied).having(own)
+
+
+def _as_wide(former: Spec, width: int) -> Spec:
+    """The Q-Former, made as wide as the tower, whatever its own config says."""
+    count = width // _HEAD
+    mixer = GQA(heads=count, kv_heads=count, head_dim=width // max(count, 1), qkv_bias=True, out_bias=True)
+    layers = [one.replace(layer=one.layer.replace(mixer=mixer)) for one in former.layers]
+    return keys.attending(former.replace(hidden=width, layers=tuple(layers)), width)
+
+
+def blueprint(s: Spec[Granite4Vision]) -> Block:
+    seen, of = s.part("vision").hidden, s.own
+    sampler = block(
+        "projector",
+        query=Tensor((1, of.query * of.query, seen)),
+        image_positions=Tensor((1, of.window * of.window, seen)),
+        qformer=architectures.tree(s.part("qformer")),
+        norm=layer_norm(seen),
+        out_linear=Linear(seen, s.hidden, True),
+    )
+    layers, offsets = Indices.below(of.deepstack_layer_map), Indices.below(_OFFSETS)
+    samplers = {
+        "layerwise_projectors": Repeat(layers, replace(sampler, repeats=0)),
+        "spatial_projectors": Repeat(offsets, replace(sampler, repeats=0)),
+    }
+    newline, tower = Tensor((s.hidden,), component="projector"), architectures.tower(s, "vision")
+    return towers_in_model(s, architectures.base(s), vision_tower=tower, image_newline=newline, **samplers)

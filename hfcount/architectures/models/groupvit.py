@@ -1,0 +1,130 @@
+"""GroupViT: CLIP whose vision tower groups patches, for segmentation by text alone (arXiv:2202.11094)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import layer_norm, mlp, stack
+from hfcount.architectures.layers.composite import paired
+from hfcount.architectures.layers.convolution import batch_norm
+from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Layer, Layers, Record, Spec
+from hfcount.spec.tree.dims import scaled
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
+
+MODEL_TYPES = ("groupvit",)  # transformers 5.23: modeling_groupvit.py
+IGNORED = ("output_segmentation",)
+
+
+class Groupvit(Sizes):
+    projection_intermediate_dim: int = size("d_p")
+
+
+def spec(c: Config) -> Spec[Groupvit]:
+    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    own = Groupvit.read(c)
+    out = c.int("projection_dim")
+    return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(own)
+
+
+def blueprint(s: Spec[Groupvit]) -> Block:
+    wide, seen = s.own.projection_intermediate_dim, s.part("vision").hidden
+
+    def projection(inputs: int) -> Block:
+        first, last = Linear(inputs, wide, True), Linear(wide, s.output, True)
+        steps: dict[str, Node] = {"0": first, "1": batch_norm(wide), "3": last}
+        return Block(steps, "projector")
+
+    whole = paired(s, architectures.base(s), architectures.tower(s, "vision"))
+    return altered(whole, visual_projection=projection(seen), text_projection=projection(s.hidden))
+
+
+class Group(Record):
+    """How many tokens a stage adds, and to how many groups its patches are joined."""
+
+    tokens: int
+    groups: int
+
+
+class GroupvitVisionModel(Record):
+    """What GroupViT's vision tower alone has: the widths of the networks that mix, and the groups of each stage."""
+
+    assign_tokens: int
+    assign_channels: int
+    groups: tuple[Group, ...]
+
+
+def vision_spec(c: Config) -> Spec[GroupvitVisionModel]:
+    """GroupViT's vision tower: stages after which patches join the group that they are nearest to."""
+    d, depths = c.int("hidden_size"), c.ints("depths")
+    tokens, groups = c.ints("num_group_tokens"), c.ints("num_output_groups")
+    if not depths or min(len(tokens), len(groups)) < len(depths):
+        said = (
+            f"depths has {len(depths):,} entries, num_group_tokens {len(tokens):,}, num_output_groups {len(groups):,}."
+        )
+        raise c.error("list-length", said, "depths", "Correct one of them.")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
+    ratios = c.entries("assign_mlp_ratio")
+    if len(ratios) != 2 or not all(type(one) in (int, float) and 0 <= one <= _MOST for one in ratios):
+        said = "assign_mlp_ratio must be two numbers, of tokens and of channels."
+        raise c.error("list-length", said, "assign_mlp_ratio", observed=str(ratios)[:60])
+    wide, broad = (scaled(one, c.source("assign_mlp_ratio", f"[{place}]"), d) for place, one in enumerate(ratios))
+    joined = tuple(
+        Group(tokens=keys.dim(f"g{number + 1}", tokens[number]), groups=keys.dim(f"o{number + 1}", groups[number]))
+        for number in range(len(depths))
+    )
+    own = GroupvitVisionModel(assign_tokens=wide, assign_channels=broad, groups=joined)
+    layers = [Layers(indices=Indices.below(depth), layer=layer) for depth in depths]
+    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c), patches=keys.patches(c)).having(own)
+
+
+_MOST = 2**16
+
+
+def vision_blueprint(s: Spec[GroupvitVisionModel]) -> Block:
+    d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
+
+    def mixing(inputs: int, wide: int, outputs: int) -> Block:
+        return block("mlp", fc1=Linear(inputs, wide, True), fc2=Linear(wide, outputs, True))
+
+    def joining(tokens: int, groups: int, one: Layer) -> Block:
+        attention = square_attention(d, out="out_proj")
+        seen = block(attn=attention, norm2=norm, mlp=mlp(d, one.dense.width), norm_post=norm)
+        return block(
+            norm_tokens=norm,
+            mlp_inter=mixing(tokens, of.assign_tokens, groups),
+            norm_post_tokens=norm,
+            norm_x=norm,
+            pre_assign_attn=seen,
+            assign=square_attention(d, out="proj"),
+            norm_new_x=norm,
+            mlp_channels=mixing(d, of.assign_channels, d),
+        )
+
+    stages, before = dict[str, Block](), 0
+    for number, (part, group) in enumerate(zip(s.layers, of.groups, strict=True)):
+        tokens, groups = group.tokens, group.groups
+        projector: dict[str, Node] = {"0": norm, "1": mixing(before, d // 2, tokens)}
+        stages[str(number)] = block(
+            group_token=Tensor((1, tokens, d), component="embedding") if tokens else None,
+            layers=stack((part,), lambda one: clip_layer(d, one)),
+            downsample=joining(tokens, groups, part.layer) if tokens else None,
+            group_projector=Block(projector) if tokens and before else None,
+        )
+        before = groups
+    table = block(
+        "embedding",
+        patch_embeddings=block(projection=patch_convolution(s)),
+        position_embeddings=Tensor((1, s.positions or 0, d)),
+        layernorm=norm,
+    )
+    body = block(embeddings=table, encoder=block(stages=Block(stages)), layernorm=norm)
+    return body if s.place else block(vision_model=body)
+
+
+PARTS = (
+    architectures.Family(("groupvit_vision_model",), vision_spec, vision_blueprint, ignored=("num_hidden_layers",)),
+)

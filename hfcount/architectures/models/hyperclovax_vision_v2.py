@@ -1,0 +1,43 @@
+"""HyperCLOVA X SEED with vision: Qwen2.5-VL's tower and one projection (https://huggingface.co/naver-hyperclovax)."""
+
+from dataclasses import replace
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear
+
+MODEL_TYPES = ("hyperclovax_vision_v2",)  # transformers 5.23: modeling_hyperclovax_vision_v2.py
+SPELLINGS = {
+    r"^model\.language_model\.lm_head\.": "lm_head.",
+    r"^model\.language_model\.model\.": "model.language_model.",
+    r"^model\.vision_projector\.": "model.projector.",
+}
+
+
+def spec(c: Config) -> Spec:
+    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    seen = s.part("vision")
+    projector = Linear(seen.out or seen.hidden, s.hidden, True, "projector")
+    # The base model alone is saved under the names of the reference.
+    name = "projector" if s.head == "base" else "vision_projector"
+    whole = towers_in_model(
+        s, architectures.base(s), vision_model=architectures.tower(s, "vision"), **{name: projector}
+    )
+    return whole if s.head == "base" or s.tied else _saved(whole)
+
+
+def _saved(whole: Block) -> Block:
+    """The head within the language model, where it is saved if it is one of its own."""
+    inner, head = whole.children["model"], whole.children["lm_head"]
+    assert isinstance(inner, Block)
+    text = inner.children["language_model"]
+    assert isinstance(text, Block)
+    text = replace(text, children={**text.children, "lm_head": head})
+    return Block({"model": replace(inner, children={**inner.children, "language_model": text})})

@@ -1,0 +1,221 @@
+"""Inkling 2: the language model and a vision tower whose merged patches pass two projections."""
+
+from dataclasses import replace
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
+from hfcount.architectures.layers import (
+    altered,
+    correction_bias,
+    embedding,
+    layer_norm,
+    mlp,
+    rms_norm,
+    stack,
+    stacked,
+)
+from hfcount.architectures.layers.composite import towers_beside_model
+from hfcount.architectures.layers.vision import patch_projection, square_attention
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.spec import GQA, Dense, Layer, MoE, Spec
+from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+
+_INKLING2_TEXT = {
+    r"^model\.llm\.unembed\.": "lm_head.",
+    r"^model\.llm\.": "model.",
+    r"\bembed_norm\.": "embed_tokens.embed_norm.",
+    r"\bembed\.weight$": "embed_tokens.weight",
+    **INKLING_ATTENTION,
+    r"\battn_sconv\.": "post_attention_convolution.",
+    r"\bmlp_sconv\.": "post_mlp_convolution.",
+    r"_sconv\.static_w$": "_sconv.static_weight",
+    r"_sconv\.weight_proj$": "_sconv.weight_proj.weight",
+    r"(convolution|sconv)\.weight$": r"\1.conv1d.weight",
+    r"\b([qkv])_input_norm\.": r"\1_input_layernorm.",
+    r"\battn_res\.mlp_queries\.(\d+)$": r"layers.\1.mlp_input.query",
+    r"\battn_res\.output_query$": "final_input.query",
+}
+"""Inkling 2's names in its release, alone."""
+
+MODEL_TYPES = ("inkling2",)  # transformers 5.23: modeling_inkling2.py
+# Inkling 2's names in its release, with its tower.
+SPELLINGS = {
+    r"^model\.llm\.unembed\.": "lm_head.",
+    r"^model\.llm\.": "model.language_model.",
+    r"^model\.visual\.backbone\.": "model.vision_tower.",
+    r"^model\.visual\.proj_in\.": "model.vision_tower.merger.linear_1.",
+    r"^model\.visual\.proj_out\.": "model.vision_tower.merger.linear_2.",
+    r"\bembeddings\.position_embedding$": "embeddings.position_embedding.weight",
+    r"\bln_pre\.": "pre_layernorm.",
+    r"\bln_1\.": "layernorm_before.",
+    r"\bln_2\.": "layernorm_after.",
+    r"\bls_([12])\.gamma$": r"lambda_\1",
+    r"\bmlp\.c_fc\.": "mlp.fc1.",
+    r"\bmlp\.c_proj\.": "mlp.fc2.",
+}
+
+
+def spec(c: Config) -> Spec:
+    text, towers = (
+        architectures.part(c, "text_config"),
+        {"vision": architectures.part(c, "vision_config", "inkling2_vision")},
+    )
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    if whole.head == "base":  # which has the tower's parts under the names of transformers
+        vision = whole.part("vision")
+        whole = whole.replace(parts={**whole.parts, "vision": vision.replace(adapted=True)})
+    return whole.replace(tied=False)  # the head is its own, whatever the config says
+
+
+def blueprint(s: Spec) -> Block:
+    vision, body = architectures.tower(s, "vision"), architectures.base(s)
+    if s.head == "base":
+        return towers_beside_model(s, body, vision_tower=vision)
+    head = Linear(s.hidden, s.vocab, component="lm_head")
+    return block(model=block(llm=Block({**body.children, "unembed": head}), visual=vision))
+
+
+def text_spec(c: Config) -> Spec[Inkling]:
+    """Inkling 2's language model: each part of a layer reads earlier blocks of layers."""
+    kernel, hidden = c.int("conv_kernel_size", "sconv_kernel_size"), c.int("hidden_size")
+
+    def attention(prefix: str) -> GQA:
+        mixer = keys.prefixed_attention(c, prefix).replace(qk_norm=False)
+        # Convolutions over keys and values, and over what attention and the network give.
+        return mixer.replace(conv_cache=int(2 * mixer.kv_heads * mixer.head_dim + 2 * hidden) * (kernel - 1))
+
+    ffn, count = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts",)), keys.layer_count(c)
+    full = Layer(mixer=attention(""), ffn=ffn, own=Reach(extent=c.int("rel_extent"), full=True))
+    local = Layer(mixer=attention("swa_"), ffn=ffn, own=Reach(extent=c.int("sliding_window_size"), full=False))
+    places = Indices.span(5, max(5, count), 6)
+    layers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, lambda: places)
+    windows = keys.sliding(c, lambda: keys.other_than(c, places), key="sliding_window_size", kind="hybrid_sliding")
+    own, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
+    return keys.decoder_spec(c, layers, heads=heads, windows=windows).replace(tied=False).having(own)
+
+
+def text_blueprint(s: Spec[Inkling]) -> Block:
+    d, kernel, query = s.hidden, s.own.conv_kernel_size, Tensor((s.hidden,))
+
+    def experts(m: MoE) -> Block:
+        packed = block(w13_weight=stacked(m, 2 * m.width, d), w2_weight=stacked(m, d, m.width))
+        return block(gate=block("router", weight=Tensor((m.experts, d)), bias=correction_bias(m)), experts=packed)
+
+    def layer(one: Layer) -> Block:
+        norm, full = rms_norm(d), one.sizes(Reach).full
+        before = [f"{name}_input_norm" for name in "qkv"] if full else ["attn_norm"]
+        named = block(
+            attn=_attention(d, one, s.own),
+            attn_sconv=spread(d, kernel),
+            mlp_norm=norm,
+            mlp=experts(one.moe),
+            mlp_sconv=spread(d, kernel),
+        )
+        return Block({**dict.fromkeys(before, norm), **named.children})
+
+    queries = block(
+        "other",
+        attn_queries=_earlier(s),
+        mlp_queries=Repeat(Indices.below(s.depth), query),
+        output_query=query,
+    )
+    table, norm = embedding(s.vocab, d), rms_norm(d)
+    body = block(embed=table, embed_norm=norm, layers=stack(s.layers, layer), norm=norm, attn_res=queries)
+    if s.head == "base":
+        return body
+    head = Linear(d, s.vocab, component="lm_head")
+    return block(model=block(llm=Block({**body.children, "unembed": head})))
+
+
+def _attention(d: int, one: Layer, of: Inkling) -> Block:
+    """Gated attention, with a sink and limits that each head has learnt; if full, tokens give its convolutions."""
+    a, rel, kernel, reach = one.attention, of.d_rel, of.conv_kernel_size, one.sizes(Reach)
+    keys = a.kv_heads * a.head_dim
+    convolution = spread(keys, kernel)
+    if reach.full:
+        convolution = block(static_w=Tensor((kernel, keys)), weight_proj=Tensor((a.kv_heads * kernel, d)))
+    return altered(
+        projections(d, a, rel),
+        gate_attn=Linear(d, a.heads * a.head_dim),
+        attn_sink_proj=Linear(d, a.heads),
+        k_sconv=convolution,
+        v_sconv=convolution,
+        q_l2_clip=block(scale=Tensor((a.heads, a.head_dim))),
+        rel_l2_clip=block(scale=Tensor((a.heads, rel))),
+        rel_logits_proj=Block({"proj": Tensor((rel, reach.extent))}, repeats=a.heads),
+    )
+
+
+def _earlier(s: Spec[Inkling]) -> tuple[Node, ...]:
+    """What attention asks earlier blocks of layers, by the number of the layer before: (d), or (3, d) if it is full."""
+    found: list[Node] = []
+    for part in s.layers:
+        later = intersection(part.indices, Indices.of(range(1, max(1, int(s.depth)))))
+        shape = (3, s.hidden) if part.layer.sizes(Reach).full else (s.hidden,)
+        found.append(Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape)))  # none are of a layer
+    return tuple(found)
+
+
+class Inkling2Vision(Sizes):
+    projection_hidden_dim: int = size("d_p")
+    projector_bias: bool = flag(absent=False)
+
+
+def vision_spec(c: Config) -> Spec[Inkling2Vision]:
+    """Inkling 2's vision tower: CLIP's layers with a scale on each branch over flattened patches and a class token."""
+    d, grid = c.int("hidden_size"), c.int("posemb_grid_size")
+    width = c.int("intermediate_size", default=None)
+    own = Inkling2Vision.read(c)
+    seen = keys.patches(c, merge=c.int("spatial_merge_size", "adapter_merge_size"))
+    ffn = Dense(width=c.times("mlp_ratio", d) if width is None else width, bias=True)
+    out = c.int("text_hidden_size")
+    return keys.tower(c, hidden=d, ffn=ffn, patches=seen, positions=grid * grid, out=out).having(own)
+
+
+def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
+    d, released, scale = s.hidden, bool(s.place), Tensor((s.hidden,))
+    # Within the whole model the names are those of the release.
+    before, after, up, down = (
+        ("ln_1", "ln_2", "c_fc", "c_proj") if released else ("layernorm_before", "layernorm_after", "fc1", "fc2")
+    )
+    gamma = block("other", gamma=scale)
+    scales = {"ls_1": gamma, "ls_2": gamma} if released else {"lambda_1": scale, "lambda_2": scale}
+
+    def layer(one: Layer) -> Block:
+        network, attention = mlp(d, one.dense.width, up=up, down=down), square_attention(d, out="out_proj")
+        return Block({before: layer_norm(d), after: layer_norm(d), "self_attn": attention, "mlp": network, **scales})
+
+    places = Tensor((s.positions or 0, d))
+    table = block(
+        "embedding",
+        class_embedding=scale,
+        cls_position_embedding=scale,
+        patch_embedding=patch_projection(s),
+        position_embedding=places if released else block(weight=places),
+    )
+    bias, width = s.own.projector_bias, s.own.projection_hidden_dim
+    inner = Linear(s.seen.merged(d), width, bias, "projector")
+    outer = Linear(width, s.output, bias, "projector")
+    layers = stack(s.layers, layer)
+    if not released or s.adapted:
+        merger = block(linear_1=inner, linear_2=outer)
+        return block(embeddings=table, pre_layernorm=layer_norm(d), layers=layers, merger=merger)
+    backbone = block(embeddings=table, ln_pre=layer_norm(d), layers=layers)
+    return block(backbone=backbone, proj_in=inner, proj_out=outer)
+
+
+PARTS = (
+    architectures.Family(
+        ("inkling2_text",),
+        text_spec,
+        text_blueprint,
+        ignored=tuple(
+            "log_scaling_n_floor n_layers_per_attn_res_block number_of_conv_states unpadded_vocab_size".split()
+        ),
+        spellings=_INKLING2_TEXT,
+    ),
+    architectures.Family(("inkling2_vision",), vision_spec, vision_blueprint),
+)

@@ -1,0 +1,42 @@
+"""Intern-S2-Preview: Qwen3.5 with experts and its tower, and what reads and foretells time series (its card)."""
+
+from hfcount import architectures
+from hfcount.architectures.layers.conversions import packed
+from hfcount.architectures.models.qwen3_5 import blueprint as whole
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Node, Undescribed
+
+# interns2_preview.py of vllm-project/vllm 0.33, interns2preview.py of sgl-project/sglang 0.5.23
+MODEL_TYPES = ("intern_s2_preview",)
+CLASSES = ("InternS2PreviewForConditionalGeneration",)
+MERGED = packed()
+
+_SERIES = "what reads time series, which engines leave out"
+
+
+class InternS2(Sizes):
+    series: bool
+
+
+def spec(c: Config) -> Spec[InternS2]:
+    parts = {
+        key: {**(c.object(key) or {}), "model_type": f"qwen3_5_moe_{kind}"}
+        for key, kind in (("text_config", "text"), ("vision_config", "vision"))
+    }
+    without = architectures.read(c.varied("", parts), "qwen3_5_moe").replace(family=c.family)
+    return without.having(InternS2(series=c.object("ts_config") is not None))
+
+
+def blueprint(s: Spec[InternS2]) -> Block:
+    tree = whole(s)
+    if not s.own.series:
+        return tree
+    children = {name: _with_series(one) if name == "model" else one for name, one in tree.children.items()}
+    return Block({**children, "time_series_forecaster": Undescribed(_SERIES)})
+
+
+def _with_series(body: Node) -> Node:
+    assert isinstance(body, Block), "a model with a head has its body below a name"
+    return Block({**body.children, "time_series": Undescribed(_SERIES)}, body.component, body.repeats)

@@ -1,0 +1,76 @@
+"""Kandinsky 5: a transformer that denoises videos and images, and refines a text before (arXiv:2511.14993)."""
+
+from math import prod
+
+from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
+
+MODEL_TYPES = ("Kandinsky5Transformer3DModel",)  # diffusers 0.42.1: transformer_kandinsky.py
+
+
+class Kandinsky5(Sizes):
+    """What Kandinsky 5 alone has; `visual_cond` is whether it sees an image beside what it denoises."""
+
+    model_dim: int = size("d")
+    time_dim: int = size("d_s")
+    ff_dim: int = size("d_ff")
+    in_visual_dim: int = size("C")
+    out_visual_dim: int = size("C_o")
+    in_text_dim: int = size("d_t")
+    in_text_dim2: int = size("d_p")
+    num_text_blocks: int = count("L_t")
+    num_visual_blocks: int = count("L_v")
+    visual_cond: bool = flag()
+    patch_size: tuple[int, ...] = derived(lambda c: denoising.patch_sides(c, "patch_size", 3))
+    head_dim: int
+
+
+def spec(c: Config) -> Spec[Kandinsky5]:
+    own = Kandinsky5.read(c, head_dim=sum(c.ints("axes_dims", least=1, minimum=1)))
+    d, blocks = own.model_dim, own.num_text_blocks + own.num_visual_blocks
+    if d % 2 or (blocks and d % own.head_dim):
+        said = f"model_dim is {int(d):,}, and must be even and a multiple of the sum of axes_dims."
+        raise c.error("not-divisible", said, "model_dim", "Correct one of them.", observed=int(d))
+    return diffusion.diffusing(c, own, d)
+
+
+def blueprint(s: Spec[Kandinsky5]) -> Block:
+    d, of, places = s.hidden, s.own, prod(s.own.patch_size)
+    seen = 2 * of.in_visual_dim + 1 if of.visual_cond else of.in_visual_dim
+    network = block("mlp", in_layer=Linear(d, of.ff_dim), out_layer=Linear(of.ff_dim, d))
+    attention = _attention(d, of.head_dim)
+    text = block(text_modulation=_modulation(of, 6), self_attention=attention, feed_forward=network)
+    visual = block(
+        visual_modulation=_modulation(of, 9),
+        self_attention=attention,
+        cross_attention=attention,
+        feed_forward=network,
+    )
+    step = block("embedding", in_layer=Linear(d, of.time_dim, True), out_layer=Linear(of.time_dim, of.time_dim, True))
+    return block(
+        time_embeddings=step,
+        text_embeddings=_text(of.in_text_dim, d),
+        pooled_text_embeddings=_text(of.in_text_dim2, of.time_dim),
+        visual_embeddings=block("embedding", in_layer=Linear(places * seen, d, True)),
+        text_transformer_blocks=Repeat(Indices.below(of.num_text_blocks), text),
+        visual_transformer_blocks=Repeat(Indices.below(of.num_visual_blocks), visual),
+        out_layer=block(modulation=_modulation(of, 2), out_layer=Linear(d, places * of.out_visual_dim, True)),
+    )
+
+
+def _modulation(of: Kandinsky5, count: int) -> Block:
+    return block("norm", out_layer=Linear(of.time_dim, count * of.model_dim, True))
+
+
+def _text(inputs: int, d: int) -> Block:
+    return block("embedding", in_layer=Linear(inputs, d, True), norm=layer_norm(d))
+
+
+def _attention(d: int, head: int) -> Block:
+    one, norm = Linear(d, d, True), rms_norm(head)
+    return block("attention", to_query=one, to_key=one, to_value=one, query_norm=norm, key_norm=norm, out_layer=one)

@@ -1,0 +1,46 @@
+"""Kimi K2.5: Kimi K2's language model with a tower for images and videos (arXiv:2602.02276)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers.composite import llava
+from hfcount.architectures.models.kimi_k25_vision import KimiK25Vision
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("kimi_k25",)  # transformers 5.23: modeling_kimi_k25.py
+IGNORED = ("mm_hidden_size", "text_hidden_size", "use_unified_vision_chunk")
+SPELLINGS = {
+    r"^language_model\.lm_head\.": "lm_head.",
+    r"^language_model\.(?:model\.)?": "model.language_model.",
+    r"^(vision_tower|mm_projector)\.": r"model.\1.",
+    r"\bmm_projector\.proj\.0\.": "mm_projector.in_proj.",
+    r"\bmm_projector\.proj\.2\.": "mm_projector.out_proj.",
+}
+REPLACES_PLACEHOLDERS = True
+
+
+class KimiK25(Sizes):
+    """What Kimi K2.5 alone has: the width of what it projects, as its config says it."""
+
+    projection_hidden_size: int
+
+
+def spec(c: Config) -> Spec[KimiK25]:
+    text = architectures.part(c, "text_config", "" if c.sub("text_config") else "deepseek_v3")
+    vision, seen = architectures.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
+    width = c.int("projection_hidden_size", default=None) or seen.int("mm_hidden_size", default=vision.hidden)
+    whole = keys.composite(c, text, {"vision": vision}, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return whole.having(KimiK25.read(c, projection_hidden_size=keys.dim("d_p", width)))
+
+
+def blueprint(s: Spec[KimiK25]) -> Block:
+    vision = s.part("vision")
+    seen = vision.sizes(KimiK25Vision).merged * vision.hidden
+    wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
+    projector = block(
+        "projector", pre_norm=layer_norm(s.own.projection_hidden_size), proj=Block({"0": wide, "2": narrow})
+    )
+    return llava(s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), mm_projector=projector)

@@ -1,0 +1,48 @@
+"""LED: BART with Longformer's attention in the encoder (arXiv:2004.05150)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers import altered, embedding
+from hfcount.architectures.layers.seq2seq import bart, bart_layer
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Layer, Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("led",)  # transformers 5.23: modeling_led.py
+IGNORED = ("classif_dropout", "gradient_checkpointing")
+
+_HEADS = ("ForConditionalGeneration", "Model", "ForQuestionAnswering")
+_NAMES = ("query", "key", "value")
+
+
+class Led(Sizes):
+    """What LED alone has: the positions of each side."""
+
+    max_encoder_position_embeddings: int = size()
+    max_decoder_position_embeddings: int = size()
+
+
+def spec(c: Config) -> Spec[Led]:
+    own = Led.read(c)
+    keys.check_even(c, keys.layer_count(c, "encoder_layers"))
+    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(own)
+
+
+def blueprint(s: Spec[Led]) -> Block:
+    d, square = s.hidden, Linear(s.hidden, s.hidden, True)
+    near = dict.fromkeys((*_NAMES, *(f"{name}_global" for name in _NAMES)), square)
+
+    def layer(one: Layer, crossed: bool) -> Block:
+        usual, own = bart_layer(d, one, crossed), block("attention", longformer_self_attn=Block(near), output=square)
+        return usual if crossed else altered(usual, self_attn=own)
+
+    return bart(
+        s,
+        first_norm=True,
+        last_norm=False,
+        layer=layer,
+        tables=block(),
+        encoder=block(embed_positions=embedding(s.own.max_encoder_position_embeddings, d)),
+        decoder=block(embed_positions=embedding(s.own.max_decoder_position_embeddings, d)),
+        prefix="led",
+    )

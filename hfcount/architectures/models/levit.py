@@ -1,0 +1,115 @@
+"""LeViT: attention with learned biases of distances, batch normalisation after every matrix (arXiv:2104.01136)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers.classic import headed
+from hfcount.architectures.layers.convolution import batch_norm, normed
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import GQA, Dense, Layer, Layers, Record, Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+
+MODEL_TYPES = ("levit",)  # transformers 5.23: modeling_levit.py
+IGNORED = ("stride", "padding", "down_ops")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), ForImageClassificationWithTeacher="double_heads")
+_STAGES = 3
+_RATIO, _WIDER = 4, 2  # between stages: values to keys, network to layer
+
+
+class Following(Record):
+    """The attention that leads to the next stage, which is `width` wide."""
+
+    width: int
+    heads: int
+    key_dim: int
+
+
+class LevitLayer(Record):
+    """What a layer of LeViT alone has: places along a side of the image, and what follows its stage."""
+
+    side: int
+    following: Following | None
+
+
+class Levit(Sizes):
+    num_channels: int = size("C")
+    kernel_size: int = size("w")
+
+
+def spec(c: Config) -> Spec[Levit]:
+    depths, side = c.ints("depths", least=1), c.int("image_size") // c.int("patch_size")
+    count = len(depths)
+    if count > _STAGES:
+        raise c.error("out-of-range", f"depths names {count:,} stages, and there are at most {_STAGES}.", "depths")
+    widths, dims = keys.each(c, "hidden_sizes", _STAGES, "d"), keys.each(c, "key_dim", count, "h_d")
+    heads, ratios = keys.each(c, "num_attention_heads", count, "h"), keys.each(c, "attention_ratio", count)
+    layers = []
+    for number, (depth, d, own, dim, ratio, wider) in enumerate(
+        zip(depths, widths, heads, dims, ratios, keys.each(c, "mlp_ratio", count), strict=False)
+    ):
+        mixer = GQA(heads=own, kv_heads=own, head_dim=dim, value_dim=ratio * dim)
+        following = None
+        if number < _STAGES - 1:
+            following = Following(width=widths[number + 1], heads=d // dims[0], key_dim=dims[0])
+        ffn = Dense(width=d * wider) if wider > 0 else None
+        layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=LevitLayer(side=side, following=following))
+        layers.append(Layers(indices=Indices.below(depth), layer=layer))
+        side = (side - 1) // 2 + 1
+    sizes, d = Levit.read(c), keys.dim("d", c.ints("hidden_sizes", least=1)[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
+
+
+def blueprint(s: Spec[Levit]) -> Block:
+    of, first, stages = s.own, s.layers[0].layer.width, dict[str, Block]()
+    for number, part in enumerate(s.layers):
+        stages[str(number)] = block(layers=_stage(part))
+    steps = (of.num_channels, first // 8, first // 4, first // 2, first)
+    names = ("convolution", "batch_norm")
+    patches = {
+        f"embedding_layer_{number}": normed(steps[number - 1], steps[number], of.kernel_size, names=names)
+        for number in range(1, len(steps))
+    }
+    body = block(patch_embeddings=Block(patches), encoder=block(stages=Block(stages)))
+    label = block(batch_norm=batch_norm(s.hidden), linear=Linear(s.hidden, s.labels, True, "other"))
+    taught = block(classifier=label, classifier_distill=label)
+    return headed(s, "levit", body, image_classification=block(classifier=label), double_heads=taught)
+
+
+def _stage(part: Layers) -> tuple[Node, ...]:
+    one, depth = part.layer, part.indices.count
+    a, d, of = one.attention, one.width, one.sizes(LevitLayer)
+    own, values = a.heads * a.head_dim, a.heads * (a.value_dim or a.head_dim)
+    biases = Tensor((a.heads, of.side * of.side))
+    attention = block(
+        "attention",
+        queries_keys_values=_linear(d, values + 2 * own),
+        projection=_linear(values, d),
+        attention_biases=biases,
+    )
+    step = 2 if one.ffn else 1
+    found = [Repeat(Indices(range(0, depth * step, step), depth), block(module=attention))]
+    if one.ffn:
+        network = _network(d, one.dense.width)
+        found.append(Repeat(Indices(range(1, 1 + depth * step, step), depth), network))
+    if of.following:
+        after, heads, dim = of.following.width, of.following.heads, of.following.key_dim
+        keyed = heads * dim
+        down = block(
+            "attention",
+            keys_values=_linear(d, _RATIO * keyed + keyed),
+            queries=_linear(d, keyed),
+            projection=_linear(_RATIO * keyed, after),
+            attention_biases=Tensor((heads, of.side * of.side)),
+        )
+        found.append(Repeat(Indices.of((int(depth) * step,)), down))
+        found.append(Repeat(Indices.of((int(depth) * step + 1,)), _network(after, _WIDER * after)))
+    return tuple(found)
+
+
+def _network(d: int, wide: int) -> Block:
+    return block(module=block("mlp", linear_up=_linear(d, wide), linear_down=_linear(wide, d)))
+
+
+def _linear(inputs: int, outputs: int) -> Block:
+    return block(linear=Linear(inputs, outputs), batch_norm=batch_norm(outputs))

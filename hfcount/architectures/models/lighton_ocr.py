@@ -1,0 +1,38 @@
+"""LightOnOCR: Mistral 3's way to read images with Pixtral's tower, before Qwen3 (arXiv:2601.14251)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import lm_head, rms_norm
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("lighton_ocr",)  # transformers 5.23: modeling_lighton_ocr.py
+
+
+class LightonOcr(Sizes):
+    spatial_merge_size: int = size("m", absent=2)
+
+
+def spec(c: Config) -> Spec[LightonOcr]:
+    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    own = LightonOcr.read(c)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+
+
+def blueprint(s: Spec[LightonOcr]) -> Block:
+    d, seen, side = s.hidden, s.part("vision").hidden, s.own.spatial_merge_size
+    projection = block(
+        "projector",
+        norm=rms_norm(seen),
+        patch_merger=block(merging_layer=Linear(side * side * seen, seen)),
+        linear_1=Linear(seen, d),
+        linear_2=Linear(d, d),
+    )
+    projection = Block(projection.children, "projector", repeats=0)
+    tower = architectures.tower(s, "vision")
+    inner = block(vision_encoder=tower, vision_projection=projection, language_model=architectures.base(s))
+    if s.head == "base":
+        return inner
+    return block(model=inner, lm_head=lm_head(s, "model.language_model.embed_tokens.weight"))

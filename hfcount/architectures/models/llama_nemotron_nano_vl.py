@@ -1,0 +1,52 @@
+"""Llama 3.1 Nemotron Nano VL: RADIO, whose patches are merged and projected, before a Llama (arXiv:2506.03162)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers.composite import rebased
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, Node, block
+
+MODEL_TYPES = ("Llama_Nemotron_Nano_VL",)  # nemotron_vl.py of vllm-project/vllm 0.33.0
+CLASSES = ("Llama_Nemotron_Nano_VL",)
+IGNORED = ("force_image_size", "image_tag_type", "ps_version", "template")
+
+
+class LlamaNemotronNanoVl(Sizes):
+    """What Nemotron Nano VL alone has; patches are joined `merge` times along each side."""
+
+    merge: int
+    projector_hidden_size: int = size("d_p", absent=4096)
+    seen: int
+
+
+def spec(c: Config) -> Spec[LlamaNemotronNanoVl]:
+    inner = c.part("llm_config")
+    inner.kind = inner.kind or "llama"
+    text = architectures.part(c, "llm_config").replace(head="causal_lm")
+    trained = c.part("vision_config").given("args")
+    seen = keys.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
+    merge, narrow = keys.inverse(c, "m", "downsample_ratio", default=0.5), c.int("vit_hidden_size", default=1280)
+    if not merge:
+        raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
+    if narrow != seen.hidden:
+        said = f"vit_hidden_size is {narrow:,}, and the tower's width {seen.hidden:,}."
+        c.cannot_run("contradiction", said, "vit_hidden_size", "Correct one of them.")
+    own = LlamaNemotronNanoVl.read(c, merge=merge, seen=keys.dim("d_v", narrow))
+    heads = keys.named(Llama_Nemotron_Nano_VL="conditional_generation")
+    # Its class takes the norm of colours out of the tower.
+    whole = keys.composite(c, text, {"vision": seen.replace(adapted=True)}, key="llm_config", heads=heads)
+    return whole.replace(tied=text.tied).having(own)
+
+
+def blueprint(s: Spec[LlamaNemotronNanoVl]) -> Block:
+    of = s.own
+    seen, wide = of.merge * of.merge * of.seen, of.projector_hidden_size
+    layers: dict[str, Node] = {"0": layer_norm(seen), "1": Linear(seen, wide, True), "3": Linear(wide, s.hidden, True)}
+    return block(
+        vision_model=architectures.tower(s, "vision"),
+        mlp1=Block(layers, "projector", 0),
+        language_model=rebased(architectures.tree(s.part("text")), "language_model"),
+    )

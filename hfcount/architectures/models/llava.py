@@ -1,0 +1,47 @@
+"""LLaVA and its later versions: a vision tower and two projections before any language model (arXiv:2310.03744)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers.composite import llava
+from hfcount.architectures.layers.conversions import LLAVA
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, derived, flag
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
+
+# transformers 5.23: modeling_llava.py, modeling_llava_next.py, modeling_llava_next_video.py,
+# modeling_llava_onevision.py
+MODEL_TYPES = ("llava", "llava_next", "llava_next_video", "llava_onevision")
+SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
+
+
+class Llava(Sizes):
+    """What LLaVA alone has; the outputs of `feature_layers` layers of its tower are taken together."""
+
+    multimodal_projector_bias: bool = flag(absent=True)
+    feature_layers: int = derived(lambda c: len(c.ints("vision_feature_layer", alone=True)) or 1)
+
+
+def spec(c: Config) -> Spec[Llava]:
+    heads = keys.named(("ForConditionalGeneration", "Model"))
+    keys.head_of(c, heads)  # other classes have this type, too, and other keys
+    text = architectures.part(c, "text_config")
+    towers = {"vision": architectures.part(c, "vision_config")}
+    own = Llava.read(c)
+    whole = keys.composite(c, text, towers, heads=heads).having(own)
+    if c.family == "llava_next":  # the only one whose class does not take over what text_config says
+        return whole
+    return whole.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
+
+
+def blueprint(s: Spec[Llava]) -> Block:
+    bias, seen = s.own.multimodal_projector_bias, s.own.feature_layers * s.part("vision").hidden
+    projector = block(
+        "projector",
+        linear_1=Linear(seen, s.hidden, bias),
+        linear_2=Linear(s.hidden, s.hidden, bias),
+    )
+    senses: dict[str, Node] = {"vision_tower": architectures.tower(s, "vision"), "multi_modal_projector": projector}
+    if s.family != "llava":  # marks the end of a row of patches
+        senses["image_newline"] = Tensor((s.hidden,), component="projector")
+    return llava(s, architectures.base(s), **senses)

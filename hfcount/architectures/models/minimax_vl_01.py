@@ -1,0 +1,37 @@
+"""MiniMax-VL-01 as it was released: CLIP's tower and two projections before MiniMax-Text-01 (arXiv:2501.08313)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import altered
+from hfcount.architectures.layers.composite import llava
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+from hfcount.text import printable
+
+# minimax_vl_01.py of vllm-project/vllm 0.11.0, and the names in the index of MiniMaxAI/MiniMax-VL-01
+MODEL_TYPES = ("minimax_vl_01",)
+IGNORED = ("image_grid_pinpoints", "image_seq_length", "process_image_mode", "vision_feature_layer")
+
+
+def spec(c: Config) -> Spec:
+    text = architectures.part(c, "text_config", "minimax_text_01")
+    seen = architectures.part(c, "vision_config")
+    if seen.family != "clip_vision_model":
+        other = printable(seen.family, 60)
+        raise UnknownArchitecture(f"{c.where}: {c.family} is described with CLIP's tower, not {other}.")
+    return keys.composite(c, text, {"vision": seen}, heads=("ForConditionalGeneration",))
+
+
+def blueprint(s: Spec) -> Block:
+    d, seen = s.hidden, s.part("vision").hidden
+    tower = architectures.tower(s, "vision")
+    projector = block("projector", linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True))
+    return llava(
+        s,
+        architectures.base(s),
+        vision_tower=Block({"vision_model": altered(tower, post_layernorm=None)}, "vision", 0),  # stored without
+        multi_modal_projector=projector,
+        image_newline=Tensor((d,), component="projector"),
+    )

@@ -1,0 +1,42 @@
+"""Mistral 3 and its kin: Pixtral's tower, whose patches are merged, before any language model (arXiv:2410.07073)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers.composite import llava
+from hfcount.architectures.layers.conversions import LLAVA
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("mistral3",)  # transformers 5.23: modeling_mistral3.py
+SPELLINGS = LLAVA
+
+
+class Mistral3(Sizes):
+    spatial_merge_size: int = size("m", absent=2)
+    multimodal_projector_bias: bool = flag(absent=False)
+    vision_feature_layer: int
+
+
+def spec(c: Config) -> Spec[Mistral3]:
+    text = architectures.part(c, "text_config")
+    towers = {"vision": architectures.part(c, "vision_config")}
+    own = Mistral3.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
+    heads = ("ForConditionalGeneration", "Model")
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(own)
+
+
+def blueprint(s: Spec[Mistral3]) -> Block:
+    seen, merge, bias = s.part("vision").hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
+    projector = block(
+        "projector",
+        norm=rms_norm(seen),
+        patch_merger=block(merging_layer=Linear(merge * merge * seen, seen)),
+        linear_1=Linear(s.own.vision_feature_layer * seen, s.hidden, bool(bias)),
+        linear_2=Linear(s.hidden, s.hidden, bool(bias)),
+    )
+    return llava(
+        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
+    )

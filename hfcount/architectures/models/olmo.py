@@ -1,0 +1,23 @@
+"""OLMo 1: norms without weights (arXiv:2402.00838)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers import decoder, gqa, swiglu
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.spec.tree.nodes import Block, block
+
+MODEL_TYPES = ("olmo",)  # transformers 5.23: modeling_olmo.py
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+
+    return decoder(s, layer, norm=block())

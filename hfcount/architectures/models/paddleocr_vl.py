@@ -1,0 +1,45 @@
+"""PaddleOCR-VL: SigLIP's tower, squares of patches, two projections, a small ERNIE (arXiv:2510.14528)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers.composite import towers_beside_model
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("paddleocr_vl",)  # transformers 5.23: modeling_paddleocr_vl.py
+SPELLINGS = {
+    r"^mlp_AR\.": "model.projector.",
+    r"^(visual\.|language_model\.(?!model\.))": r"model.\1",
+    r"^model\.(?!visual\.|projector\.|language_model\.)": "model.language_model.",
+}
+
+
+class PaddleocrVl(Sizes):
+    spatial_merge_size: int
+
+
+def spec(c: Config) -> Spec[PaddleocrVl]:
+    # Published configs have its keys beside the others.
+    inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
+    text, towers = architectures.read(inner, inner.kind), {"vision": architectures.part(c, "vision_config")}
+    merge = c.part("vision_config").int("spatial_merge_size", default=2)
+    own = PaddleocrVl.read(c, spatial_merge_size=keys.dim("m", merge))
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=keys.tied_anywhere(c, inner, default=True)).having(own)
+
+
+def blueprint(s: Spec[PaddleocrVl]) -> Block:
+    seen, side = s.part("vision").hidden, s.own.spatial_merge_size
+    wide = side * side * seen
+    projector = block(
+        "projector",
+        pre_norm=layer_norm(seen),
+        linear_1=Linear(wide, wide, True),
+        linear_2=Linear(wide, s.hidden, True),
+    )
+    # The base model alone is saved under the names of the reference.
+    name = "projector" if s.head == "base" else "mlp_AR"
+    return towers_beside_model(s, architectures.base(s), visual=architectures.tower(s, "vision"), **{name: projector})

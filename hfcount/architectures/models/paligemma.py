@@ -1,0 +1,33 @@
+"""PaliGemma: SigLIP's tower and one projection before Gemma (arXiv:2407.07726)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers.composite import llava
+from hfcount.architectures.layers.conversions import LLAVA
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("paligemma",)  # transformers 5.23: modeling_paligemma.py
+SPELLINGS = LLAVA
+REPLACES_PLACEHOLDERS = True
+
+
+class Paligemma(Sizes):
+    projection_dim: int = size("d_p", absent=2048)
+
+
+def spec(c: Config) -> Spec[Paligemma]:
+    text = architectures.part(c, "text_config")
+    towers = {"vision": architectures.part(c, "vision_config")}
+    own = Paligemma.read(c)
+    heads = ("ForConditionalGeneration", "Model")
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(own)
+
+
+def blueprint(s: Spec[Paligemma]) -> Block:
+    projector = block("projector", linear=Linear(s.part("vision").hidden, s.own.projection_dim, bias=True))
+    return llava(
+        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
+    )

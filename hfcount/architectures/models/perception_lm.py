@@ -1,0 +1,33 @@
+"""Perception Language Model: Llama that sees with a Perception Encoder of timm (arXiv:2504.13180)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("perception_lm",)  # transformers 5.23: modeling_perception_lm.py
+IGNORED = ("vision_use_cls_token", "projector_pooling_ratio")
+
+
+class PerceptionLm(Sizes):
+    embed_dim: int
+
+
+def spec(c: Config) -> Spec[PerceptionLm]:
+    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    # The projection is as wide as the argument says, which must be there.
+    own = PerceptionLm.read(c, embed_dim=keys.dim("d_e", c.part("vision_config").part("model_args").int("embed_dim")))
+    heads = ("ForConditionalGeneration", "Model")
+    whole = keys.composite(c, text, towers, heads=heads)
+    return (whole if c.given("tie_word_embeddings") else whole.replace(tied=text.tied)).having(own)
+
+
+def blueprint(s: Spec[PerceptionLm]) -> Block:
+    seen, d = s.own.embed_dim, s.hidden
+    projector = block("projector", linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True))
+    return towers_in_model(
+        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
+    )

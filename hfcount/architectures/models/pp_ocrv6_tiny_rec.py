@@ -1,0 +1,35 @@
+"""PP-OCR's smallest recogniser of text: a backbone, and convolutions along the line it sees (PaddleOCR, PP-OCRv6)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers.classic import headed
+from hfcount.architectures.layers.convolution import batch_norm
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("pp_ocrv6_tiny_rec",)  # transformers 5.23: modeling_pp_ocrv6_tiny_rec.py
+
+_HEADS = keys.named(("Model",), ForTextRecognition="ctc")
+_KERNEL = 5
+
+
+def spec(c: Config) -> Spec:
+    seen = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
+    d, out = c.int("hidden_size"), keys.dim("|V|", c.int("head_out_channels"))
+    parts = {"backbone": seen}
+    return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=seen.hidden, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    seen = s.part("backbone")
+    d = seen.hidden
+    letters = block(
+        conv1=block("convolution", weight=Tensor((d, 1, _KERNEL))),
+        norm1=batch_norm(d),
+        conv2=block("convolution", weight=Tensor((d, d, 1))),
+        norm2=batch_norm(d),
+        fc1=Linear(d, s.hidden, True, "mlp"),
+        fc2=Linear(s.hidden, s.vocab, True, "lm_head"),
+    )
+    return headed(s, "model", block(backbone=architectures.tree(seen)), ctc=block(head=letters))

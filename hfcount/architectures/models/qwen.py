@@ -1,0 +1,116 @@
+"""The first Qwen: Llama with fused attention and early tensor names (arXiv:2309.16609)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import embedding, fused_qkv, layer_norm, mlp, rms_norm, stack, with_head
+from hfcount.architectures.layers.vision import patch_convolution
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import GQA, Dense, Layer, Patches, Spec
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("qwen",)  # modeling_qwen.py of Qwen/Qwen-7B, modeling_qwen.py of Qwen/Qwen-VL, and visual.py beside it
+IGNORED = ("bf16", "fp16", "fp32", "image_start_id", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
+
+
+def spec(c: Config) -> Spec:
+    heads = c.int("num_attention_heads", "n_head")
+    hidden, bias = c.int("hidden_size", "n_embd"), not c.bool("no_bias", default=True)
+    width = c.int("intermediate_size", "ffn_hidden_size")
+    if width % 2:
+        raise c.error(
+            "not-divisible",
+            f"intermediate_size {width:,} counts two projections, and must be even.",
+            "intermediate_size",
+        )
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
+    depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
+    towers = {"vision": architectures.part(c, "visual", "qwen_vl_vision")} if c.sub("visual") else {}
+    # If a config gives both, the table has as many rows as the padded vocabulary.
+    vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
+    return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, parts=towers)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, ffn = one.attention, one.dense
+        return block(
+            ln_1=rms_norm(d),
+            attn=block("attention", c_attn=fused_qkv(d, a), c_proj=Linear(a.heads * a.head_dim, d, a.out_bias)),
+            ln_2=rms_norm(d),
+            mlp=block(
+                "mlp",
+                w1=Linear(d, ffn.width, ffn.bias),
+                w2=Linear(d, ffn.width, ffn.bias),
+                c_proj=Linear(ffn.width, d, ffn.bias),
+            ),
+        )
+
+    visual = architectures.tower(s, "vision") if "vision" in s.parts else None
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d), visual=visual)
+    return with_head(s, body, prefix="transformer", table="wte")
+
+
+_QUERIES = 256  # as the implementation has it, and as many places
+
+
+class QwenVlVision(Sizes):
+    n_queries: int
+
+
+def vision_spec(c: Config) -> Spec[QwenVlVision]:
+    """The tower of the first Qwen-VL: OpenCLIP's layers, then a resampler (arXiv:2308.12966)."""
+    d = c.int("width")
+    return keys.tower(
+        c,
+        hidden=d,
+        ffn=Dense(width=c.times("mlp_ratio", d), bias=True),
+        heads=("heads",),
+        depth=("layers",),
+        patches=Patches(side=c.int("patch_size"), channels=3),
+        positions=_QUERIES,
+        out=c.int("output_dim"),
+    ).having(QwenVlVision.read(c, n_queries=keys.dim("n_q", c.int("n_queries", default=_QUERIES))))
+
+
+def vision_blueprint(s: Spec[QwenVlVision]) -> Block:
+    d, out = s.hidden, s.output
+
+    def attention(width: int, **fused: Tensor | Linear) -> Block:
+        return block("attention", **fused, out_proj=Linear(width, width, True))
+
+    def layer(one: Layer) -> Block:
+        return block(
+            ln_1=layer_norm(d),
+            attn=attention(d, in_proj=Linear(d, 3 * d, True)),
+            ln_2=layer_norm(d),
+            mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
+        )
+
+    queries = Tensor((s.own.n_queries, out))
+    pooling = block(
+        "projector",
+        query=queries,
+        pos_embed=queries,
+        kv_proj=Linear(d, out),
+        attn=attention(out, in_proj_weight=Tensor((3 * out, out)), in_proj_bias=Tensor((3 * out,))),
+        ln_q=layer_norm(out),
+        ln_kv=layer_norm(out),
+    )
+    return block(
+        conv1=patch_convolution(s, bias=False),
+        positional_embedding=Tensor((s.positions or 0, d), component="embedding"),
+        ln_pre=layer_norm(d),
+        transformer=block(resblocks=stack(s.layers, layer)),
+        attn_pool=pooling,
+        ln_post=layer_norm(out),
+        proj=Tensor((out, out), component="projector"),
+    )
+
+
+PARTS = (
+    architectures.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size", "image_start_id")),
+)

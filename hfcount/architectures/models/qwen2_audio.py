@@ -1,0 +1,24 @@
+"""Qwen2-Audio: Whisper's encoder and one projection before Qwen2 (arXiv:2407.10759)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers.composite import llava
+from hfcount.architectures.layers.conversions import inside
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("qwen2_audio",)  # transformers 5.23: modeling_qwen2_audio.py
+SPELLINGS = inside("audio_tower", "multi_modal_projector")
+
+
+def spec(c: Config) -> Spec:
+    text = architectures.part(c, "text_config")
+    towers = {"audio": architectures.part(c, "audio_config")}
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=False)  # whatever a config says: this architecture ties no head
+
+
+def blueprint(s: Spec) -> Block:
+    projector = block("projector", linear=Linear(s.part("audio").hidden, s.hidden, bias=True))
+    return llava(s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector)

@@ -1,0 +1,36 @@
+"""Qwen2-VL and Qwen2.5-VL: Qwen2 with a vision tower for images of any size (arXiv:2409.12191, arXiv:2502.13923)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import base, gqa, pre_norm, swiglu
+from hfcount.architectures.layers.composite import towers_beside_model
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.spec.tree.nodes import Block
+
+MODEL_TYPES = ("qwen2_vl", "qwen2_5_vl")  # transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py
+HEADED = {
+    "conditional_generation": {
+        r"^visual\.": "model.visual.",
+        r"^model\.(?!language_model\.|visual\.)": "model.language_model.",
+    },
+    "base": {r"^model\.(?!language_model\.)": "model.language_model."},
+}
+
+
+def spec(c: Config) -> Spec:
+    text = c.sub("text_config") or c.as_part("text_config")
+    towers = {"vision": architectures.part(c, "vision_config")}
+    layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
+    heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)
+    return whole.replace(tied=keys.tied_anywhere(c, text))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+
+    return towers_beside_model(s, base(s, layer), visual=architectures.tower(s, "vision"))

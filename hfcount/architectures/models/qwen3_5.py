@@ -1,0 +1,56 @@
+"""Qwen3.5, dense or with routed experts, with its vision tower or without (model card of Qwen/Qwen3.5-27B)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import base, gated_moe, gqa, network, rms_norm, with_draft, with_head
+from hfcount.architectures.layers.conversions import packed
+from hfcount.architectures.layers.mixers import gated_delta_net
+from hfcount.mapper import Config
+from hfcount.spec import DeltaNet, Layer, Spec
+from hfcount.spec.tree.nodes import Block, block
+
+# transformers 5.23: modeling_qwen3_5.py, modeling_qwen3_5_moe.py
+MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
+WITHIN = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), ("model.language_model.", "model."))
+MERGED = packed()
+
+
+def spec(c: Config) -> Spec:
+    sees, routed = not c.family.endswith("_text"), "_moe" in c.family
+    text = c.part("text_config") if sees else c
+    bias = text.bool("attention_bias", default=False)
+    text.bool("attn_output_gate", default=True)  # configs have it, and the architecture knows no other attention
+    full = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, gated=True, head_dim=256)
+    ffn = keys.gated_moe(text) if routed else keys.dense(text)
+    places = keys.every_nth(text, "full_attention_interval", default=4)
+    mixers = keys.mixed(text, full, keys.delta_net(text), keys.kinds(text), places)
+    layers = keys.combined(mixers, keys.uniform(Layer(ffn=ffn), keys.layer_count(text)))
+    heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
+    parts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
+    if sees:
+        parts["vision"] = architectures.part(c, "vision_config")
+    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], parts=parts)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        mixer = one.mixer
+        linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
+        return block(
+            input_layernorm=rms_norm(d),
+            linear_attn=linear,
+            self_attn=None if linear else gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=network(d, one, lambda m: gated_moe(d, m)),
+        )
+
+    def model(proper: Spec) -> Block:
+        text = base(proper, layer)
+        if "vision" not in s.parts:
+            return with_head(s, text)
+        body = block(visual=architectures.tower(s, "vision"), language_model=text)
+        return with_head(s, body, table="language_model.embed_tokens")
+
+    return with_draft(s, model, layer)

@@ -1,0 +1,110 @@
+"""Qwen4-Exp: its language model, and the vision tower of Qwen3-VL."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.components.ngrams import Ngrams, with_ngrams
+from hfcount.architectures.layers import altered, embedding, gated_moe, gqa, rms_norm, stack, with_head
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.architectures.layers.conversions import packed
+from hfcount.architectures.layers.mixers import gated_delta_net
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import DeltaNet, Layer, Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+# transformers 5.23: modeling_qwen4_exp.py
+# and, under a type of its own, Qwen3.8-Flash-Next
+MODEL_TYPES = ("qwen4_exp", "qwen3_8_flash_next")
+CLASSES = ("Qwen3_8FlashNextForConditionalGeneration",)
+MERGED = packed()
+
+
+def spec(c: Config) -> Spec:
+    always = "" if c.family == "qwen4_exp" else "qwen4_exp_text"
+    text, towers = (
+        architectures.part(c, "text_config", always),
+        {"vision": architectures.part(c, "vision_config", "qwen4_exp_vision")},
+    )
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    return towers_in_model(s, architectures.base(s), visual=architectures.tower(s, "vision"))
+
+
+class Qwen4ExpText(Sizes):
+    """What Qwen4-Exp's language model alone has: residual streams, and an indexer."""
+
+    hc_count: int = size("m")
+    hc_lowrank: int = size("r_h")
+    indexer_n_heads: int = size("h_i")
+    indexer_kv_heads: int = size("h_ik")
+    indexer_head_dim: int = size("h_di")
+
+
+def text_spec(c: Config) -> Spec[Qwen4ExpText]:
+    """Qwen4-Exp's language model: Gated DeltaNet and indexed attention, several residual streams, tables of n-grams."""
+    bias = c.bool("attention_bias", default=False)
+    own, block_size = Qwen4ExpText.read(c), c.int("indexer_compress_ratio", default=1, minimum=1)
+    budget = c.int("indexer_budget", default=None)
+    full = keys.attention(c, bias=bias, qk_norm=True, gated=True).replace(
+        index_dim=own.indexer_kv_heads * own.indexer_head_dim,
+        index_heads=own.indexer_n_heads,
+        index_block=block_size,
+        top_k=None if budget is None else budget + block_size - 1,  # whole blocks, and what follows the last
+    )
+    fourth = keys.every_nth(c, "full_attention_interval", default=4)
+    mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), fourth, "full_attention")
+    routed = keys.uniform(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
+    layers = with_ngrams(c, keys.combined(mixers, routed), own.hc_count)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(own)
+
+
+def text_blueprint(s: Spec[Qwen4ExpText]) -> Block:
+    d, of = s.hidden, s.own
+    index = block(
+        index_qk_proj=Linear(d, (of.indexer_n_heads + of.indexer_kv_heads) * of.indexer_head_dim),
+        q_layernorm=rms_norm(of.indexer_head_dim),
+        k_layernorm=rms_norm(of.indexer_head_dim),
+    )
+    residual = _residual(d, of)
+
+    def layer(one: Layer) -> Block:
+        mixer = one.mixer
+        linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
+        return block(
+            linear_attn=linear,
+            self_attn=None if linear else altered(gqa(d, one.attention), indexer=index),
+            mlp=gated_moe(d, one.moe),
+            ple=one.own.tensors(d, of.hc_count) if isinstance(one.own, Ngrams) else None,
+            attn_hyper_connection=residual,
+            mlp_hyper_connection=residual,
+        )
+
+    mixed = _residual(d, of, inject=False)
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), hyper_connection_mixer=mixed)
+    return with_head(s, body)
+
+
+def _residual(d: int, of: Qwen4ExpText, inject: bool = True) -> Block:
+    """Mixes m residual streams before a part of a layer, and with `inject` gives them its output."""
+    wide = of.hc_count * d
+    return block(
+        "other",
+        hc_norm=rms_norm(wide),
+        input_mix_weight_down=Linear(wide, of.hc_lowrank),
+        input_mix_weight_up=Linear(of.hc_lowrank, wide),
+        block_inject_weight=Linear(wide, of.hc_count) if inject else None,
+    )
+
+
+PARTS = (
+    architectures.Family(
+        ("qwen4_exp_text",),
+        text_spec,
+        text_blueprint,
+        within={"qwen4_exp_text": ("model.language_model.", "model.")},
+        ignored=("number_of_conv_states", "seed"),
+        merged=packed(),
+    ),
+)

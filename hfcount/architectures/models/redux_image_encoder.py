@@ -1,0 +1,25 @@
+"""FLUX.1 Redux: it makes an embedding of an image one that stands for a text (Black Forest Labs, 2024)."""
+
+from hfcount.architectures.keys import diffusion
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+# diffusers 0.42.1: modeling_flux.py
+MODEL_TYPES = ("ReduxImageEncoder",)
+
+
+class Redux(Sizes):
+    redux_dim: int = size("d_r")
+    txt_in_features: int = size("d_t")
+
+
+def spec(c: Config) -> Spec[Redux]:
+    own = Redux.read(c)
+    return diffusion.diffusing(c, own, own.txt_in_features)
+
+
+def blueprint(s: Spec[Redux]) -> Block:
+    d, wide = s.hidden, 3 * s.hidden
+    return block("projector", redux_up=Linear(s.own.redux_dim, wide, True), redux_down=Linear(wide, d, True))

@@ -1,0 +1,49 @@
+"""RT-DETR, versions 1 and 2: a hybrid encoder and a decoder that refines boxes (arXiv:2304.08069, arXiv:2407.17140)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, predictions, refining
+from hfcount.architectures.keys.detection import UNSHAPED
+from hfcount.architectures.layers.conversions import HYBRID
+from hfcount.architectures.layers.detection import second_names
+from hfcount.mapper import Config
+from hfcount.spec import Record, Spec
+from hfcount.spec.tree.nodes import Block, block, buffer
+
+MODEL_TYPES = ("rt_detr", "rt_detr_v2")  # transformers 5.23: modeling_rt_detr.py, modeling_rt_detr_v2.py
+IGNORED = (*UNSHAPED, "feat_strides", "decoder_offset_scale")
+SPELLINGS = HYBRID
+
+_HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
+
+
+class RtDetr(Record):
+    """What RT-DETR alone has; the second version samples so many levels."""
+
+    hybrid: Hybrid
+    learned: bool
+    denoised: bool
+    decoder_n_levels: int | None
+
+
+def spec(c: Config) -> Spec[RtDetr]:
+    learned, noisy = c.bool("learn_initial_query", default=False), denoising(c)
+    levels = keys.dim("n_v", c.int("decoder_n_levels")) if c.family == "rt_detr_v2" else None
+    whole = hybrid(c, _HEADS, architectures.backbone(c))
+    if levels is not None:  # version 2 ties its predictions
+        whole = whole.replace(tied=c.bool("tie_word_embeddings", default=True))
+    return whole.having(RtDetr(hybrid=whole.own, learned=learned, denoised=noisy, decoder_n_levels=levels))
+
+
+def blueprint(s: Spec[RtDetr]) -> Block:
+    d, own, labels, levels = s.hidden, s.own, s.labels, s.own.decoder_n_levels
+    points = own.hybrid.points if levels is None else levels * own.hybrid.decoder_n_points
+    scale = block(n_points_scale=None if levels is None else buffer(points))
+    decoder = refining(s, points, s.head != "base", beside=scale)
+    seen, labelled = architectures.tree(s.part("backbone")), labels + 1 if own.denoised else None
+    body = own.hybrid.tensors(s, seen, decoder, labelled=labelled, learned=own.learned)
+    if s.head == "base":
+        return body
+    if levels is None:
+        return block(model=body)
+    return block(model=body, **(second_names(s.depth, labels, d, d, d, 4) if s.tied else predictions(s)))

@@ -1,0 +1,53 @@
+"""Sarvam 105B: latent attention, and fine-grained experts beside a shared one, as DeepSeek-V3 has them (its card)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers import altered, decoder, mla, network, pre_norm, router, shared_moe
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper.sizes import Sizes, flag
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Tensor
+
+MODEL_TYPES = ("sarvam_mla",)  # sarvam.py of vllm-project/vllm 0.33.0
+IGNORED = ("embedding_dropout", "output_dropout", "router_dtype", "score_function")
+
+
+class SarvamMla(Sizes):
+    """Whether a bias that follows their load balances the experts."""
+
+    moe_router_enable_expert_bias: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[SarvamMla]:
+    c = c.assuming({"intermediate_size": 16384, "num_shared_experts": 1, "q_lora_rank": None})
+    mixer, own = keys.mla(c).replace(bias=False), SarvamMla.read(c)
+    if not c.given("num_experts"):
+        layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), keys.layer_count(c))
+        return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(own)
+    every = Indices.below(keys.layer_count(c))
+    first = c.int("first_k_dense_replace", default=1, minimum=0, maximum=MAX_LAYERS)
+    step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
+    routed = Indices.span(min(first, every.count), every.count, step)
+    places = (every.difference(routed), routed)
+    layers = keys.networks(c, places, lambda: _experts(c), mixer)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(own)
+
+
+def _experts(c: Config) -> MoE:
+    routed = keys.moe(c, "moe_intermediate_size", experts=("num_experts",))
+    each = c.int("moe_shared_expert_intermediate_size", default=None) or c.int("moe_intermediate_size")
+    shared = each * c.int("num_shared_experts", minimum=0)
+    return routed.replace(shared=shared or None)
+
+
+def blueprint(s: Spec[SarvamMla]) -> Block:
+    d, balanced = s.hidden, s.own.moe_router_enable_expert_bias
+
+    def experts(m: MoE) -> Block:
+        bias = Tensor((m.experts,)) if balanced else None
+        return altered(shared_moe(d, m), gate=altered(router(d, m), e_score_correction_bias=bias))
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=mla(d, one.latent), mlp=network(d, one, experts))
+
+    return decoder(s, layer)

@@ -1,0 +1,83 @@
+"""Sarvam 30B: Ling under its own names, with norms of queries and keys and a bias that balances (its card)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers import (
+    altered,
+    embedding,
+    fused_qkv,
+    network,
+    rms_norm,
+    router,
+    shared_moe,
+    stack,
+)
+from hfcount.architectures.layers.model import with_head
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("sarvam_moe",)  # modeling_sarvam_moe.py of sarvamai/mlx-lm
+IGNORED = (
+    "embedding_dropout",
+    "moe_router_enable_expert_bias",
+    "moe_shared_expert_intermediate_size",
+    "output_dropout",
+)
+
+# configuration_sarvam_moe.py of the same.
+_ABSENT = {
+    "vocab_size": 262144,
+    "hidden_size": 4096,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 19,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 4,
+    "num_experts": 128,
+    "num_shared_experts": 1,
+    "num_experts_per_tok": 6,
+    "moe_intermediate_size": 1024,
+    "first_k_dense_replace": 1,
+    "head_dim": 256,
+}
+
+
+def spec(c: Config) -> Spec:
+    c = c.assuming(_ABSENT)
+    qkv, out = (c.bool(key, default=False) for key in ("use_qkv_bias", "use_bias"))
+    mixer = keys.attention(c, qkv_bias=qkv, out_bias=out, qk_norm=c.bool("use_qk_norm", default=True))
+    if c.is_null("num_experts"):
+        layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), keys.layer_count(c))
+        return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
+
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", experts=("num_experts",), shared=("num_shared_experts",))
+
+    return keys.decoder_spec(c, keys.networks(c, places, experts, mixer), heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def experts(m: MoE) -> Block:
+        return altered(shared_moe(d, m), gate=altered(router(d, m), expert_bias=Tensor((m.experts,))))
+
+    def layer(one: Layer) -> Block:
+        a = one.attention
+        norm = rms_norm(a.head_dim) if a.qk_norm else None
+        attention = block(
+            "attention",
+            query_key_value=fused_qkv(d, a),
+            dense=Linear(a.heads * a.head_dim, d, a.out_bias),
+            query_layernorm=norm,
+            key_layernorm=norm,
+        )
+        return block(
+            input_layernorm=rms_norm(d),
+            attention=attention,
+            post_attention_layernorm=rms_norm(d),
+            mlp=network(d, one, experts),
+        )
+
+    body = block(word_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    return with_head(s, body, table="word_embeddings")

@@ -1,0 +1,24 @@
+"""The mean and deviation of embeddings of images that Stable unCLIP normalises by (arXiv:2204.06125)."""
+
+from hfcount.architectures.keys import diffusion
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Tensor, block
+
+# diffusers 0.42.1: stable_unclip_image_normalizer.py
+MODEL_TYPES = ("StableUnCLIPImageNormalizer",)
+
+
+class ImageNormalizer(Sizes):
+    embedding_dim: int = size("d")
+
+
+def spec(c: Config) -> Spec[ImageNormalizer]:
+    own = ImageNormalizer.read(c)
+    return diffusion.diffusing(c, own, own.embedding_dim)
+
+
+def blueprint(s: Spec[ImageNormalizer]) -> Block:
+    row = Tensor((1, s.hidden))
+    return block("norm", mean=row, std=row)

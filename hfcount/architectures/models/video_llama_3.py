@@ -1,0 +1,39 @@
+"""VideoLLaMA 3: a vision tower and two projections before any language model (arXiv:2501.13106)."""
+
+from hfcount import architectures
+from hfcount.architectures import keys
+from hfcount.architectures.layers import layer_norm, stack
+from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.architectures.layers.vision import clip_layer, patch_convolution
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("video_llama_3",)  # transformers 5.23: modeling_video_llama_3.py
+
+
+def spec(c: Config) -> Spec:
+    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    heads, tied = ("ForConditionalGeneration", "Model"), keys.tied_anywhere(c, c.part("text_config"))
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    d, seen = s.hidden, s.part("vision").hidden
+    projector = block("projector", readout=Block({"0": Linear(seen, d, True), "2": Linear(d, d, True)}))
+    return towers_in_model(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), projector=projector)
+
+
+def vision_spec(c: Config) -> Spec:
+    """VideoLLaMA 3's vision tower: SigLIP's layers with rotary positions, for images of any size (arXiv:2501.13106)."""
+    return keys.tower(c, patches=keys.patches(c))
+
+
+def vision_blueprint(s: Spec) -> Block:
+    d = s.hidden
+    layers = stack(s.layers, lambda one: clip_layer(d, one))
+    table = block(patch_embedding=patch_convolution(s))
+    return block(embeddings=table, encoder=block(layers=layers), post_layernorm=layer_norm(d))
+
+
+PARTS = (architectures.Family(("video_llama_3_vision",), vision_spec, vision_blueprint),)

@@ -1,0 +1,97 @@
+"""Wan as it was released: a transformer that denoises videos, by a text (arXiv:2503.20314)."""
+
+from math import prod
+
+from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.architectures.layers.diffusion.transformers import patches, table
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.spec import Spec
+from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+# model.py of Wan-Video/Wan2.1 and of Wan-Video/Wan2.2, in wan/modules
+MODEL_TYPES = ("WanModel",)
+IGNORED = ("text_len", "window_size")
+
+_IMAGE, _PLACES = 1280, 2 * 257  # the width of CLIP's tower, and its patches in the first and the last frame
+_KINDS = ("t2v", "ti2v", "flf2v")
+
+
+def _sides(c: Config) -> tuple[int, ...]:
+    sides = c.ints("patch_size", default=(1, 2, 2), minimum=1)
+    if len(sides) != 3:
+        said = f"patch_size has {len(sides):,} entries, and needs 3, a side each of a patch."
+        raise c.error("list-length", said, "patch_size", "Correct it.", expected=3, observed=len(sides))
+    return tuple(Dim.named(f"p{place}", side) for place, side in enumerate(sides, 1))
+
+
+class WanModel(Sizes):
+    """What it has alone; `framed` is whether it sees a first and a last frame."""
+
+    in_dim: int = size("C", absent=16)
+    out_dim: int = size("C_o", absent=16)
+    text_dim: int = size("d_t", absent=4096)
+    freq_dim: int = size("d_s", absent=256)
+    ffn_dim: int = size("d_ff", absent=8192)
+    num_layers: int = count("L", absent=32)
+    qk_norm: bool = flag(absent=True)
+    cross_attn_norm: bool = flag(absent=True)
+    patch_size: tuple[int, ...] = derived(_sides)
+    framed: bool
+
+
+def spec(c: Config) -> Spec[WanModel]:
+    kind = c.str("model_type", default="t2v")
+    if kind == "i2v":
+        raise UnknownArchitecture(
+            f"{c.where}: model_type i2v is of Wan 2.1, which has what embeds an image, and of Wan 2.2, which has not;"
+            " nothing in the config tells which. WanTransformer3DModel, as diffusers saves it, says so by image_dim."
+        )
+    c.choice("model_type", (*_KINDS, "WanModel"), "t2v")
+    d, heads = c.int("dim", default=2048), c.int("num_heads", default=16)
+    if d % heads or (d // heads) % 2:
+        said = f"dim {d:,} is not an even multiple of num_heads {heads:,}."
+        raise c.error("not-divisible", said, "num_heads", "Correct one of them.")
+    return diffusion.diffusing(c, WanModel.read(c, framed=kind == "flf2v"), d)
+
+
+def blueprint(s: Spec[WanModel]) -> Block:
+    d, of = s.hidden, s.own
+
+    def two(inputs: int) -> Block:
+        return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "embedding")
+
+    layer = block(
+        modulation=table(1, 6, d),
+        self_attn=_attention(d, of.qk_norm),
+        norm3=layer_norm(d) if of.cross_attn_norm else None,
+        cross_attn=_attention(d, of.qk_norm, of.framed),
+        ffn=Block({"0": Linear(d, of.ffn_dim, True), "2": Linear(of.ffn_dim, d, True)}, "mlp"),
+    )
+    return block(
+        patch_embedding=patches(of.in_dim, d, *of.patch_size),
+        text_embedding=two(of.text_dim),
+        time_embedding=two(of.freq_dim),
+        time_projection=Block({"1": Linear(d, 6 * d, True)}, "embedding"),
+        blocks=Repeat(Indices.below(of.num_layers), layer),
+        head=block(modulation=table(1, 2, d), head=Linear(d, of.out_dim * prod(of.patch_size), True)),
+        img_emb=_image(d) if of.framed else None,
+    )
+
+
+def _attention(d: int, normed: bool, framed: bool = False) -> Block:
+    """Attention; with `framed` to an image, too."""
+    names = ("q", "k", "v", "o", *(("k_img", "v_img") if framed else ()))
+    norms = ("norm_q", "norm_k", *(("norm_k_img",) if framed else ()))
+    linears = {name: Linear(d, d, True) for name in names}
+    return Block({**linears, **{name: rms_norm(d) for name in norms if normed}}, "attention")
+
+
+def _image(d: int) -> Block:
+    one, two = Linear(_IMAGE, _IMAGE, True), Linear(_IMAGE, d, True)
+    proj = Block({"0": layer_norm(_IMAGE), "1": one, "3": two, "4": layer_norm(d)})
+    return block("embedding", emb_pos=Tensor((1, _PLACES, _IMAGE)), proj=proj)

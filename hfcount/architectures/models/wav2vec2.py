@@ -1,0 +1,131 @@
+"""wav2vec 2.0, HuBERT, UniSpeech and WavLM: convolutions over the waveform, then layers (arXiv:2006.11477)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.components.speech import (
+    SPEECH_HEADS,
+    UNHEARD,
+    Codebooks,
+    Speech,
+    needed,
+    speech,
+)
+from hfcount.architectures.components.waveforms import Waveform, waveform_layer
+from hfcount.architectures.layers.classic import mha
+from hfcount.architectures.layers.conversions import WEIGHT_NORM
+from hfcount.architectures.layers.layers import altered, within
+from hfcount.architectures.layers.norms import layer_norm
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Record, Spec
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+
+# transformers 5.23: modeling_wav2vec2.py, modeling_hubert.py, modeling_unispeech.py, modeling_unispeech_sat.py,
+# modeling_wavlm.py
+MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm")
+IGNORED = (
+    *UNHEARD,
+    "do_stable_layer_norm",
+    "freeze_feat_extract_train",
+    "mask_channel_length",
+    "mask_channel_min_space",
+    "mask_time_min_space",
+    "max_bucket_distance",
+    "num_clusters",
+    "num_ctc_classes",
+    "replace_prob",
+)
+SPELLINGS = WEIGHT_NORM
+
+_FEW = keys.named(("Model", "ForSequenceClassification"), ForCTC="ctc")
+_HEADS = {
+    "wav2vec2": keys.named(SPEECH_HEADS, ForPreTraining="pretraining"),
+    "hubert": _FEW,
+    "unispeech": keys.named(_FEW, ForPreTraining="pretraining"),
+    "unispeech-sat": keys.named(SPEECH_HEADS, ForPreTraining="pretraining"),
+    "wavlm": SPEECH_HEADS,
+}
+
+# How many classes the first training knows of.
+_CLASSES = {"unispeech": ("num_ctc_classes", "C_c", 80), "unispeech-sat": ("num_clusters", "C_l", 504)}
+
+
+class Wav2Vec2(Record):
+    """What wav2vec 2.0 and its kin alone have.
+
+    `relative` is whether positions are relative and gated, `adapter_attn_dim` the width of an adapter in each layer,
+    and `classes` how many the first training knows of.
+    """
+
+    waveform: Waveform
+    speech: Speech
+    relative: bool
+    adapter_attn_dim: int | None
+    classes: int | None
+
+
+class Wav2Vec2Layer(Record):
+    """A layer of it: WavLM's first has a table of relative positions, of so many `buckets`."""
+
+    buckets: int | None
+
+
+def spec(c: Config) -> Spec[Wav2Vec2]:
+    d, waveform = c.int("hidden_size"), Waveform.read(c)
+    relative, narrow = c.family == "wavlm", c.int("adapter_attn_dim", default=None)
+    mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
+    buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
+    count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
+    one, later = Indices.below(1), Indices.span(1, count)
+    layers = keys.split((one, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
+    layered, classes = layers if relative else keys.uniform(first, count), None
+    if c.family in _CLASSES:
+        key, symbol, usual = _CLASSES[c.family]
+        classes = keys.dim(symbol, c.int(key, default=usual))
+    whole = speech(c, layered, heads=_HEADS[c.family])
+    own = Wav2Vec2(
+        waveform=waveform,
+        speech=whole.own,
+        relative=relative,
+        adapter_attn_dim=keys.dim("d_n", narrow) if narrow else None,
+        classes=classes,
+    )
+    return whole.having(own)
+
+
+def blueprint(s: Spec[Wav2Vec2]) -> Block:
+    d, own = s.hidden, s.own
+
+    def layer(one: Layer) -> Block:
+        usual = waveform_layer(d, one, own.adapter_attn_dim)
+        return altered(usual, attention=_relative(d, one)) if own.relative else usual
+
+    body = altered(own.waveform.tensors(s, layer), adapter=own.speech.adapted(s))
+    taught = dict[str, Block]()
+    if s.head == "pretraining":
+        taught["pretraining"] = _taught(s, needed(own.speech.codebooks, s.head))
+    return own.speech.heads(s, s.family.replace("-", "_"), body, **taught)
+
+
+def _relative(d: int, one: Layer) -> Block:
+    """Attention with gated relative positions (arXiv:2110.13900)."""
+    a, buckets = one.attention, one.sizes(Wav2Vec2Layer).buckets
+    table = block(weight=Tensor((buckets, a.heads))) if buckets else None
+    gate = Linear(a.head_dim, 8, True)
+    constant = Tensor((1, a.heads, 1, 1))
+    return altered(mha(d, a), gru_rel_pos_const=constant, gru_rel_pos_linear=gate, rel_attn_embed=table)
+
+
+def _taught(s: Spec[Wav2Vec2], books: Codebooks) -> Block:
+    d, usual, classes = s.hidden, books.tensors(s.hidden, s.own.waveform.width), s.own.classes
+    if classes is None:
+        return usual
+    wide, narrow = books.codevector_dim, books.proj_codevector_dim
+    if s.family == "unispeech":
+        known = Linear(d, classes, True, "other")
+        return altered(usual, project_hid=Linear(narrow, d, True, "other"), ctc_proj=known)
+    return altered(
+        within(usual, quantizer=block(weight_proj=Linear(d, books.words, True))),
+        speaker_proj=Linear(d, wide, True, "other"),
+        label_embeddings_concat=Tensor((classes, wide), component="other"),
+        layer_norm_for_extract=layer_norm(d),
+    )

@@ -1,0 +1,66 @@
+"""wav2vec 2.0 with conformers for layers (arXiv:2010.05171)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.components.speech import SPEECH_HEADS, UNHEARD, Speech, needed, speech
+from hfcount.architectures.components.waveforms import Waveform
+from hfcount.architectures.layers import altered, within
+from hfcount.architectures.layers.conversions import WEIGHT_NORM
+from hfcount.architectures.layers.speech import conformer_attention, conformer_layer
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Record, Spec
+from hfcount.spec.tree.nodes import Block, block, buffer
+
+MODEL_TYPES = ("wav2vec2-conformer",)  # transformers 5.23: modeling_wav2vec2_conformer.py
+IGNORED = UNHEARD
+SPELLINGS = WEIGHT_NORM
+
+_HEADS = keys.named(SPEECH_HEADS, ForPreTraining="pretraining")
+
+
+class Wav2Vec2Conformer(Record):
+    """What wav2vec 2.0 with conformers alone has; positions are `relative` as in Transformer-XL, or `rotary`."""
+
+    waveform: Waveform
+    speech: Speech
+    relative: bool
+    rotary: bool
+    conv_depthwise_kernel_size: int
+
+
+def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
+    d = c.int("hidden_size")
+    kind = "" if c.is_null("position_embeddings_type") else c.str("position_embeddings_type")
+    kernel = c.int("conv_depthwise_kernel_size")
+    if kernel % 2 == 0:
+        raise c.error(
+            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size"
+        )
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
+    waveform, whole = Waveform.read(c), speech(c, layer, heads=_HEADS)
+    own = Wav2Vec2Conformer(
+        waveform=waveform,
+        speech=whole.own,
+        relative=kind == "relative",
+        rotary=kind == "rotary",
+        conv_depthwise_kernel_size=keys.dim("w", kernel),
+    )
+    return whole.having(own)
+
+
+def blueprint(s: Spec[Wav2Vec2Conformer]) -> Block:
+    d, own = s.hidden, s.own
+
+    def layer(one: Layer) -> Block:
+        attention = conformer_attention(d, one.attention, own.relative)
+        return conformer_layer(d, one, attention, own.conv_depthwise_kernel_size, batch=True)
+
+    body = own.waveform.tensors(s, layer)
+    if own.rotary:
+        half = (s.layers[0].layer.attention.head_dim + 1) // 2
+        body = within(body, encoder=block(embed_positions=block("embedding", inv_freq=buffer(half))))
+    body = altered(body, adapter=own.speech.adapted(s))
+    taught = dict[str, Block]()
+    if s.head == "pretraining":
+        taught["pretraining"] = needed(own.speech.codebooks, s.head).tensors(d, own.waveform.width)
+    return own.speech.heads(s, "wav2vec2_conformer", body, **taught)

@@ -1,0 +1,61 @@
+"""YOSO, MRA and Nyströmformer: BERT without a pooler, attention approximated (arXiv:2111.09714, arXiv:2102.03902)."""
+
+from hfcount.architectures import keys
+from hfcount.architectures.layers import altered
+from hfcount.architectures.layers.encoders import (
+    bert_base,
+    bert_embeddings,
+    bert_heads,
+    bert_layer,
+    dense_classifier,
+)
+from hfcount.mapper import Config
+from hfcount.mapper.sizes import Sizes
+from hfcount.spec import Layer, Spec
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
+
+# transformers 5.23: modeling_yoso.py, modeling_mra.py, modeling_nystromformer.py
+MODEL_TYPES = ("yoso", "mra", "nystromformer")
+IGNORED = tuple(
+    "approx_mode block_per_row conv_window expand hash_code_len initial_prior_diagonal_n_blocks inv_coeff_init_option"
+    " initial_prior_first_n_blocks lsh_backward num_hash num_landmarks segment_means_seq_len use_expectation"
+    " use_fast_hash use_grad_checkpoint".split()
+)
+
+_HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
+
+
+class Yoso(Sizes):
+    conv_kernel_size: int
+    rows: int
+
+
+def spec(c: Config) -> Spec[Yoso]:
+    rows = c.int("max_position_embeddings")
+    kernel = c.int("conv_kernel_size", default=None) if c.family == "nystromformer" else None
+    own = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, positions=rows + 2).having(own)
+
+
+def blueprint(s: Spec[Yoso]) -> Block:
+    d, kernel, rows = s.hidden, s.own.conv_kernel_size, s.own.rows
+
+    def layer(one: Layer) -> Block:
+        usual = bert_layer(d, one)
+        convolution = block("attention", weight=Tensor((one.attention.heads, 1, kernel, 1)))
+        query = Linear(d, d, one.attention.qkv_bias)
+        own = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
+        attention = usual.children["attention"]
+        # add_cross_attention is stored on the layer and builds nothing.
+        inner = altered(attention, self=own) if isinstance(attention, Block) else None
+        return altered(usual, attention=inner, crossattention=None)
+
+    tables = bert_embeddings(s)
+    if s.family == "mra":
+        tables = altered(tables, position_ids=buffer(1, rows, whole=True))
+    choice = block(pre_classifier=Linear(d, d, True, "other"), classifier=Linear(d, 1, True, "other"))
+    labels = block(classifier=dense_classifier(s))
+    body = bert_base(s, layer, tables)
+    ends = block(qa_outputs=Linear(d, 2, True, "other"))  # an answer's first and last token, whatever the labels
+    own = {"multiple_choice": choice, "sequence_classification": labels, "question_answering": ends}
+    return bert_heads(s, s.family, body, **own)

@@ -1,0 +1,156 @@
+"""Which file describes which model_type and which class, read from the files without importing them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.mapper import Config
+from hfcount.mapper.unknown import type_of_class, unknown_type
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block
+
+_HERE = Path(__file__).parent / "models"
+
+
+class Family(NamedTuple):
+    """How an architecture is described: what its file has, or a part's entry in the PARTS of the whole's file."""
+
+    types: tuple[str, ...]
+    spec: Callable[[Config], Spec[Any]]
+    blueprint: Callable[[Spec[Any]], Block]
+    description: str | None = None
+    ignored: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    spellings: Mapping[str, str] = {}
+    headed: Mapping[str, Mapping[str, str]] = {}
+    within: Mapping[str, tuple[str, str]] = {}
+    merged: Mapping[str, tuple[str, ...]] = {}
+    converted: tuple[str, ...] | None = None
+    transposed: tuple[str, ...] = ()
+    replaces_placeholders: bool = False
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line: the docstring of its file, or of a part's spec()."""
+        return " ".join((self.description or self.spec.__doc__ or "").split())
+
+
+_OPTIONAL = (
+    "IGNORED",
+    "CLASSES",
+    "SPELLINGS",
+    "HEADED",
+    "WITHIN",
+    "MERGED",
+    "CONVERTED",
+    "TRANSPOSED",
+    "REPLACES_PLACEHOLDERS",
+)
+
+
+@lru_cache(2048)
+def find(model_type: str) -> Family | None:
+    """The family that describes `model_type`."""
+    name = _named(model_type)
+    return None if name is None else next(family for family in _load(name) if model_type in family.types)
+
+
+def _named(model_type: str) -> str | None:
+    """The file that serves a type: mostly one of its name or, for a part, of the whole's; then no other is opened."""
+    likely = [name for name in _names() if model_type == name or model_type.startswith(f"{name}_")]
+    if model_type[:1].isupper():  # the name of a class, such as UNet2DModel, whose file is unet_2d.py
+        likely += [name for name in _names() if model_type.lower().startswith(name.replace("_", ""))]
+    return next((name for name in reversed(likely) if model_type in _types_in(name)), None) or _files().get(model_type)
+
+
+def file(model_type: str) -> Path:
+    """The file of the family that describes a type, which must be known."""
+    return _HERE / f"{_named(model_type)}.py"
+
+
+def everyone() -> Iterator[Family]:
+    """All families, by the names of their files."""
+    return (family for name in _names() for family in _load(name))
+
+
+def all_types() -> list[str]:
+    """Every model_type that a family describes."""
+    return sorted(_files())
+
+
+@cache
+def _names() -> list[str]:
+    return sorted(path.stem for path in _HERE.glob("[!_]*.py"))
+
+
+@cache
+def _files() -> dict[str, str]:
+    """The file that serves each model_type. Reading all of them costs an eighth of importing them."""
+    return {model_type: name for name in _names() for model_type in _types_in(name)}
+
+
+def _types_in(name: str) -> list[str]:
+    """The types that a file writes down, those of its parts, which stand at its end, included."""
+    file = _written(name)
+    parts = file.find(b"\nPARTS = ")
+    return _texts(_TYPES.search(file), *(_PART.finditer(file, parts) if parts >= 0 else ()))
+
+
+def _classes_in(name: str) -> list[str]:
+    return _texts(_CLASSES.search(_written(name)))
+
+
+def _written(name: str) -> bytes:
+    return (_HERE / f"{name}.py").read_bytes()
+
+
+def _texts(*tuples: re.Match[bytes] | None) -> list[str]:
+    return [text.decode() for found in tuples if found for text in _TEXT.findall(found[1])]
+
+
+# A search for one beginning of a line costs a tenth of one for several.
+_TYPES = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
+_PART = re.compile(rb"\bFamily\(\s*\(([^)]*)\)")
+_CLASSES = re.compile(rb"^CLASSES = \(([^)]*)\)", re.MULTILINE)
+_TEXT = re.compile(rb'"([^"]+)"')
+
+
+@cache
+def _load(name: str) -> tuple[Family, ...]:
+    """The families of a file, the whole's first."""
+    module = import_module(f"{__package__}.models.{name}")
+    optional = {key.lower(): getattr(module, key) for key in _OPTIONAL if hasattr(module, key)}
+    whole = Family(module.MODEL_TYPES, module.spec, module.blueprint, module.__doc__, **optional)
+    return (whole, *getattr(module, "PARTS", ()))
+
+
+def unknown(model_type: str) -> str:
+    """What is said of a type that no family describes."""
+    return unknown_type(model_type, all_types())
+
+
+def of_class(name: str) -> str:
+    """The model_type of a class, such as `minicpm3` of MiniCPM3ForCausalLM; empty if no family describes one."""
+    return type_of_class(name, all_types()) if name else ""
+
+
+@lru_cache(64)
+def variant(name: str) -> str:
+    """The type of the family that has the class among its CLASSES; empty if none has."""
+    return next((_types_in(file)[0] for file in _names() if name in _classes_in(file)), "")
+
+
+def described(name: str, model_type: str = "") -> bool:
+    """Whether a family has the class among its CLASSES: any, or the one of a type, which must be known."""
+    family = find(model_type)
+    return name in family.classes if family else bool(variant(name))
+
+
+def together(model_type: str) -> tuple[str, ...]:
+    """The types that a family describes which describes this one, which must be known."""
+    family = find(model_type)
+    assert family is not None
+    return family.types

@@ -1,0 +1,1 @@
+"""Every tensor that a config describes."""

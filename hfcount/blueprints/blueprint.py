@@ -1,0 +1,259 @@
+"""The blueprint: every tensor of a model, and its parameter counts."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from re import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hfcount import architectures
+from hfcount.blueprints.model_class import Naming
+from hfcount.errors import ConfigError, UnknownClass
+from hfcount.mapper.classes import prefix
+from hfcount.mapper.loader_differences import Moved, Rotary, Tied
+from hfcount.mapper.token_ids import TokenId
+from hfcount.spec import Head, Spec
+from hfcount.spec.tree.leaves import Label, Leaf, leaves, undescribed
+from hfcount.spec.tree.nodes import Block, Component
+
+if TYPE_CHECKING:
+    from hfcount.blueprints.formula.closed_form import Formula
+    from hfcount.spec.tree.spellings import Spellings
+
+LISTING_LIMIT = 5_000_000
+"""Tensors: more are counted, but not listed one by one."""
+
+
+class Stored(NamedTuple):
+    """One tensor: its name, its shape in elements, the component it is counted under, and its kind."""
+
+    name: str
+    shape: tuple[int, ...]
+    component: Component
+    kind: Label
+
+    @property
+    def role(self) -> Component:
+        """Another name of `component`."""
+        return self.component
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """All tensors whose names differ only in indices; `elements` is their sum."""
+
+    name: str
+    count: int
+    shape: tuple[int, ...]
+    component: Component
+    kind: Label
+    elements: int
+
+    @property
+    def role(self) -> Component:
+        """Another name of `component`."""
+        return self.component
+
+
+class Measure(NamedTuple):
+    """Parameters, in elements: all of them, and those that one token uses."""
+
+    total: int
+    active: int
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """Every tensor that a checkpoint of one config must hold.
+
+    `total` counts distinct parameters: a tied matrix once, buffers not at all. `active` counts only the experts that
+    one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
+    stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
+    `assumed_defaults` keys that the config lacks, each with the default of transformers that was counted with.
+    `problems` are what in the config leaves names and shapes alone and is wrong all the same: contradictions of which a
+    model can be built that cannot run, and values that transformers refuses.
+    `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
+    they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
+    `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
+    build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the reference make
+    of the config. A `literal` blueprint takes no other names than its own. `apart` are the names of tied tensors that
+    the checkpoint has with values of their own, by the
+    blueprint's names: the reference then does not tie them, so each is a parameter. `repeated` says that it is held
+    against several checkpoints, so that its names are kept.
+    """
+
+    spec: Spec
+    tree: Block
+    unread: tuple[str, ...] = ()
+    assumed_defaults: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[ConfigError, ...] = ()
+    token_ids: tuple[TokenId, ...] = ()
+    derived_with: str = ""
+    naming: Naming = field(default_factory=Naming)
+    other: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
+    coded: UnknownClass | None = None
+    ties_otherwise: tuple[Tied, ...] = ()
+    rotary_otherwise: tuple[Rotary, ...] = ()
+    moved: Moved | None = None
+    apart: frozenset[str] = frozenset()
+    repeated: bool = False
+    literal: bool = False
+
+    @cached_property
+    def leaves(self) -> list[Leaf]:
+        """The tree unfolded; one entry per kind of tensor, however many layers there are."""
+        found = leaves(self.tree)
+        if not self.apart:
+            return found
+        return [replace(leaf, tied_to=None, presence="required") if leaf.name in self.apart else leaf for leaf in found]
+
+    @cached_property
+    def kept_names(self) -> Mapping[int, Sequence[str]]:
+        """The names of each leaf by its `id`, where they are kept."""
+        return {id(leaf): leaf.names() for leaf in self.leaves} if self.repeated else {}
+
+    @cached_property
+    def reasons(self) -> Mapping[str, str]:
+        """Why parts are not described, by the prefix of their names."""
+        return undescribed(self.tree)
+
+    @property
+    def asides(self) -> tuple[str, ...]:
+        """Prefixes of tensor names, with a final dot, that are not described."""
+        return tuple(f"{prefix}." for prefix in self.reasons)
+
+    @property
+    def mtp(self) -> int:
+        """Elements of the multi-token-prediction layers that the config announces."""
+        return sum(leaf.elements for leaf in self.leaves if leaf.label == "auxiliary")
+
+    @cached_property
+    def by_component(self) -> Mapping[Component, Measure]:
+        """Parameters per component, in elements, in the order of the model."""
+        sums: dict[Component, Measure] = {}
+        for leaf in self._parameters():
+            total, active = sums.get(leaf.component, (0, 0))
+            sums[leaf.component] = Measure(total + leaf.elements, active + leaf.active_elements)
+        return sums
+
+    @property
+    def total(self) -> int:
+        """All distinct parameters, in elements."""
+        return sum(measure.total for measure in self.by_component.values())
+
+    @property
+    def active(self) -> int:
+        """Parameters that one token uses, in elements."""
+        return sum(measure.active for measure in self.by_component.values())
+
+    @property
+    def active_without_embedding(self) -> int:
+        """`active` without an embedding table that is only looked up, in elements."""
+        tied = {leaf.tied_to for leaf in self.leaves if len(leaf.shape) > 1}  # a head is a matrix
+        return self.active - sum(
+            leaf.active_elements
+            for leaf in self._parameters()
+            if leaf.component == "embedding" and leaf.name not in tied
+        )
+
+    @property
+    def tensor_count(self) -> int:
+        """The number of tensors that a checkpoint must store."""
+        return sum(int(leaf.count) for leaf in self.stored_leaves())
+
+    @cached_property
+    def head(self) -> list[Leaf]:
+        """Leaves that the config's class has in addition to the base model."""
+        if self.spec.head == "base" or "base" not in self.spec.heads:
+            return []
+        return _beyond({leaf.name for leaf in leaves(self._tree_with("base"))}, self.leaves)
+
+    @cached_property
+    def other_heads(self) -> list[Leaf]:
+        """Leaves that other classes of this architecture have and the config's class lacks."""
+        own, found = {leaf.name for leaf in self.leaves}, dict[str, Leaf]()
+        for head in self.spec.heads:
+            if head not in ("base", self.spec.head):
+                found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
+        return [leaf for leaf in found.values() if leaf.counted or leaf.tied_to]
+
+    @cached_property
+    def spellings(self) -> "Spellings":
+        """Other names and layouts that the reference takes when it loads this model."""
+        from hfcount.spec.tree.spellings import Spellings, compiled  # only names that differ ask for it
+
+        if self.literal:
+            return Spellings(compiled({}))
+        known = architectures.conversions(self.spec)
+        within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and known.within[1] else {}
+        rules = Spellings(compiled({**within, **known.spellings}))
+        named = prefix(self.spec.architecture, self.spec.family)
+        own = self._base_name(rules.common) if named is None else f"{named}." if named else ""
+        return replace(rules, prefix=own, merged=known.merged, transposed=known.transposed)
+
+    def _base_name(self, common: Callable[[str], str]) -> str:
+        """What classes with a head put before the names of the base model; "" if it is no single attribute's name."""
+        bare = self.spec.head == "base"
+        heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
+        alone = leaves(self.tree if bare else self._tree_with("base"))
+        whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
+        found = _prefix(common(alone[0].name), [common(leaf.name) for leaf in whole]) if alone else ""
+        return "" if found.count(".") > 1 else found
+
+    def _tree_with(self, head: Head) -> Block:
+        return architectures.tree(self.spec.replace(head=head))
+
+    def stored_leaves(self) -> list[Leaf]:
+        """Leaves that a checkpoint must store: parameters and buffers."""
+        return [leaf for leaf in self.leaves if leaf.written]
+
+    def tensors(self, stored: bool = True) -> Iterator[Stored]:
+        """Names and shapes, one by one.
+
+        Args:
+            stored: leave out what current writers do not store: tied copies and obsolete buffers.
+
+        Raises:
+            ConfigError: there are more than 5,000,000 tensors.
+        """
+        chosen = self.stored_leaves() if stored else self.leaves
+        count = sum(int(leaf.count) for leaf in chosen)
+        if count > LISTING_LIMIT:
+            raise ConfigError(
+                f"this config describes {count:,} tensors, and more than {LISTING_LIMIT:,} are not listed one by one;"
+                " rows() folds them.",
+                variant="out-of-range",
+            )
+        return (Stored(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
+
+    def rows(self) -> list[Row]:
+        """All tensors, folded into names with index ranges; `kind` marks tied copies and obsolete buffers."""
+        return [
+            Row(leaf.name, int(leaf.count), leaf.shape, leaf.component, leaf.label, leaf.elements)
+            for leaf in self.leaves
+        ]
+
+    def formula(self) -> "Formula":
+        """The closed form of `total` and `active`, per component, per kind of layer and as a whole."""
+        from hfcount.blueprints.formula.closed_form import Formula  # most runs do not need it
+
+        return Formula(self.spec, self._parameters())
+
+    def _parameters(self) -> list[Leaf]:
+        return [leaf for leaf in self.leaves if leaf.counted]
+
+
+def _prefix(name: str, names: list[str]) -> str:
+    """What stands before a base model's name in the names of a class with a head; "" if nothing does."""
+    return "" if name in names else next((one.removesuffix(name) for one in names if one.endswith(f".{name}")), "")
+
+
+def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
+    """The leaves that are not among the known names; a prefix for the base model makes no difference."""
+    names = {form for name in known for form in _forms(name)}
+    return [leaf for leaf in found if names.isdisjoint(_forms(leaf.name))]
+
+
+def _forms(name: str) -> list[str]:
+    inner = name.partition(".")[2]
+    return [name, inner] if "." in inner else [name]

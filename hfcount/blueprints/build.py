@@ -1,0 +1,118 @@
+"""From a config to its blueprint: whose model it is, its family, and what other readers make of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hfcount import architectures
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.blueprints.model_class import Naming, coded, elsewhere, naming, refused
+from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.mapper.overrides import check_alike
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block
+from hfcount.text import typed
+
+
+def blueprint(config: Mapping[str, Any]) -> Blueprint:
+    """The blueprint of a config.json, given as a dict.
+
+    >>> config = {"model_type": "llama", "vocab_size": 50, "hidden_size": 8, "intermediate_size": 16,
+    ...           "num_hidden_layers": 2, "num_attention_heads": 2, "tie_word_embeddings": True}
+    >>> found = blueprint(config)
+    >>> found.total, found.by_component["mlp"]
+    (1720, Measure(total=768, active=768))
+    >>> next(row for row in found.rows() if "q_proj" in row.name).name
+    'model.layers.{0-1}.self_attn.q_proj.weight'
+    >>> str(found.formula())
+    'N·(2·d + 3·d·d_ff + 2·h·h_d·d + 2·h_kv·h_d·d) + d·(|V| + 1)'
+    >>> sum(one.kind == "parameter" for one in found.tensors())
+    20
+
+    Raises:
+        UnknownArchitecture: no family describes it.
+        ConfigError: it lacks a key, or contradicts itself so that no model can be built; what can be built and not
+            run is among the blueprint's `problems`.
+        TypeError: it is not a dict with str keys.
+    """
+    if not isinstance(config, Mapping):
+        raise TypeError(f"config is {typed(config)}, and must be a dict: the JSON object that a config.json holds.")
+    for key in config:
+        if not isinstance(key, str):
+            raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")
+    found = build(Config(config))
+    if found.coded:
+        raise found.coded
+    return found
+
+
+def build(config: Config, whatever_class: bool = False) -> Blueprint:
+    """The blueprint of a Config; raises as `blueprint` does, but that it is built beside code of the repo's own.
+
+    With `whatever_class` the class that it names says what is around the model, and not whose model it is.
+    """
+    named = Naming() if whatever_class else naming(config)
+    config, spec, tree = _tensors(config, named)
+    ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
+    unread = tuple(config.unread(ignored))
+    keys = coded(config, spec.family, unread)
+    return Blueprint(
+        spec,
+        tree,
+        unread,
+        config.taken,
+        (*config.problems, *config.refused),
+        config.token_ids,
+        naming=named,
+        other=_other(config, named),
+        coded=refused(config, keys) if keys else None,
+        ties_otherwise=config.ties_otherwise(spec.tied),
+        rotary_otherwise=config.rotary_otherwise,
+        moved=config.moved,
+    )
+
+
+def draft(config: Config, whatever_class: bool = False) -> Blueprint:
+    """The blueprint that `build` makes, without what else it says of the config; raises as that does."""
+    named = Naming() if whatever_class else naming(config)
+    config, spec, tree = _tensors(config, named)
+    return Blueprint(spec, tree, naming=named, other=_other(config, named))
+
+
+def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
+    """The spec and the tree of a config, and the config as it was read for these."""
+    try:
+        try:
+            spec = architectures.read(config)
+        except UnknownArchitecture:
+            if not named.types:
+                raise
+            config = config.again({"architectures": None})  # the type has no class with that ending
+            spec = architectures.read(config)
+        tree = architectures.tree(spec)
+    except ZeroDivisionError:
+        own = [problem for problem in config.problems if problem.observed == 0]
+        raise (
+            own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
+        ) from None
+    check_alike(config)
+    return config, spec, tree
+
+
+def _other(config: Config, named: Naming) -> dict[str, Blueprint | ConfigError]:
+    """What the class would be under this config, by the first model_type that it is of and that is described.
+
+    Raises:
+        UnknownClass: none of them is.
+    """
+    reason = ""
+    for model_type in named.types:
+        try:
+            return {model_type: build(config.again({"model_type": model_type, "architectures": [named.name]}))}
+        except ConfigError as error:
+            return {model_type: error}
+        except UnknownArchitecture as error:
+            reason = reason or str(error)
+    if named.types:
+        raise elsewhere(config, named, reason)
+    return {}

@@ -1,0 +1,42 @@
+"""The blueprints that were built last: fine-tunes and copies of one model often have the same config, byte for byte."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+
+from hfcount.blueprints.blueprint import Blueprint
+
+_MOST = 64
+_NAMES = 200_000  # tensors of which names are kept, each some 150 bytes
+
+
+def built(_raw: bytes, build: Callable[[], Blueprint]) -> Blueprint:
+    """The default of `Options.blueprints`, which keeps none."""
+    return build()
+
+
+class RecentBlueprints:
+    """Builds no blueprint of a config again that is among the last it has seen; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._built: dict[bytes, Blueprint] = {}  # the one that was used last comes last
+
+    def __call__(self, raw: bytes, build: Callable[[], Blueprint]) -> Blueprint:
+        """The blueprint of a config's bytes; raises as `build` does."""
+        with self._lock:
+            found = self._built.pop(raw, None)
+        if found is None:
+            found = build()
+        elif not found.repeated:
+            found = replace(found, repeated=found.tensor_count <= _NAMES // 2)
+        # What is wrong with a config is told with the place where it was read.
+        if not (found.problems or found.other or found.coded or found.derived_with):
+            with self._lock:
+                self._built[raw] = found
+                while len(self._built) > _MOST or self._names() > _NAMES:
+                    del self._built[next(iter(self._built))]
+        return found
+
+    def _names(self) -> int:
+        return sum(one.tensor_count for one in self._built.values() if one.repeated)

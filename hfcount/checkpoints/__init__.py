@@ -1,0 +1,1 @@
+"""One checkpoint, from its name to the report."""

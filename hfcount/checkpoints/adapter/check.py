@@ -1,0 +1,213 @@
+"""An adapter of PEFT, held against what its base's config says that it must be."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from hfcount.architectures import tree
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.adapter.expected import Expected, expect, saved
+from hfcount.checkpoints.adapter.findings import Differences, report
+from hfcount.checkpoints.adapter.methods import METHODS, PROMPTS, Shape, prompt_shape
+from hfcount.checkpoints.adapter.modules import Era, modules
+from hfcount.checkpoints.adapter.names import Named, read_names
+from hfcount.checkpoints.adapter.rewrite import CONVERTED, REWRITES
+from hfcount.checkpoints.adapter.settings import Settings
+from hfcount.checkpoints.adapter.targets import Refused, Unread
+from hfcount.errors import ConfigError
+from hfcount.spec import GQA, Head
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+
+_HEADS: Mapping[str, Sequence[Head]] = {
+    "CAUSAL_LM": ("causal_lm",),
+    "SEQ_CLS": ("sequence_classification",),
+    "TOKEN_CLS": ("token_classification",),
+    "QUESTION_ANS": ("question_answering",),
+    "SEQ_2_SEQ_LM": ("conditional_generation", "speech_to_text"),
+    "FEATURE_EXTRACTION": ("base",),
+}
+"""The heads of the class that PEFT's task types are loaded into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What comes of comparing an adapter with its base.
+
+    Args:
+        findings: what differs.
+        unread: why it was not compared, or not whole; empty if it was.
+        kind: that in one word.
+        base_parameters: elements of the base.
+        adapted: how many modules and parameters of the base it adapts.
+        expected: how many tensors the settings demand.
+        matched: how many of those are stored.
+    """
+
+    findings: Sequence[Finding]
+    unread: str
+    kind: str
+    base_parameters: int
+    adapted: int
+    expected: int
+    matched: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A way to read the base: the class that it is loaded as, and the era of its names."""
+
+    base: Blueprint
+    era: Era
+
+
+def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) -> Result:
+    """An adapter against its base.
+
+    Args:
+        stored: the shapes of its tensors, in elements, by name.
+    """
+    try:
+        if settings.method not in METHODS and settings.method not in PROMPTS:
+            raise Unread(f"the method {printable(settings.method)} of PEFT is not described here", "MethodUnknown")
+        if settings.method in PROMPTS:
+            return _result(base, _compare_prompt(settings, stored, base))
+        return _result(base, _compare_modules(settings, stored, base))
+    except Unread as error:
+        return _result(base, (report_alone(settings, stored), str(error), Expected()), error.kind)
+
+
+def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Finding]:
+    """What can be said of an adapter without its base."""
+    if stored and settings.method in PROMPTS:
+        return []
+    found = report(Differences(settings, read_names(stored), stored, Expected()))
+    return [one for one in found if one.code in ("HF720", "HF722", "HF728")]
+
+
+def _result(base: Blueprint, found: tuple[list[Finding], str, Expected], kind: str = "NotCompared") -> Result:
+    findings, unread, expected = found
+    count = len(expected.tensors) + len(expected.shared)
+    lost = sum(one.count for one in findings if one.code == "HF724")
+    return Result(findings, unread, kind, base.total, expected.adapted, count, count - lost)
+
+
+def _compare_modules(
+    settings: Settings, stored: Mapping[str, Shape], base: Blueprint
+) -> tuple[list[Finding], str, Expected]:
+    named = read_names(stored)
+    best: tuple[int, Differences, _Candidate] | None = None
+    refused: Refused | None = None
+    for candidate in _candidates(settings, base):
+        try:
+            differences = _differences(settings, named, stored, candidate)
+        except Refused as error:
+            refused = refused or error
+            continue
+        if best is None or differences.number < best[0]:
+            best = differences.number, differences, candidate
+        if not best[0]:
+            break
+    if best is None:
+        differences = Differences(settings, named, stored, Expected(), refused=str(refused))
+        return report(differences), "", Expected()
+    _, differences, candidate = best
+    head = candidate.base.spec.head
+    if head not in (base.spec.head, "base"):
+        differences.other_head = head
+    if inside := _undescribed(named, base):
+        return report(differences), inside, differences.expected
+    return report(differences), "", differences.expected
+
+
+def _undescribed(named: Named, base: Blueprint) -> str:
+    """Why a part of the base that the adapter names is not compared; empty if it is."""
+    for prefix in base.asides:
+        if any(name.startswith(prefix) or f".{prefix}" in name for name in named.names):
+            return f"the adapter is for {printable(prefix)} of the base, which is not described here"
+    return ""
+
+
+def _candidates(settings: Settings, base: Blueprint) -> Iterator[_Candidate]:
+    """The ways to read the base, the likeliest first."""
+    heads: list[Head] = [base.spec.head]
+    heads += [head for head in _HEADS.get(settings.task or "", ("base",)) if head in base.spec.heads]
+    if (settings.task or "") in ("SEQ_CLS", "TOKEN_CLS", "QUESTION_ANS", "FEATURE_EXTRACTION"):
+        heads = heads[1:] + heads[:1]
+    for head in dict.fromkeys(heads):
+        if (loaded := _loaded_as(base, head)) is not None:
+            for era in get_args(Era):
+                yield _Candidate(loaded, era)
+
+
+def _loaded_as(base: Blueprint, head: Head) -> Blueprint | None:
+    """The base as a class with that head loads it; None where that is not described."""
+    if head == base.spec.head:
+        return base
+    spec = base.spec.replace(head=head)
+    try:
+        return replace(base, spec=spec, tree=tree(spec))
+    except ConfigError:
+        return None
+
+
+def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
+    """What differs from the base, as it is read in one way."""
+    spec = candidate.base.spec
+    spellings = candidate.base.spellings
+    inside = modules(spellings, candidate.era, candidate.base.leaves)
+    rewrite = REWRITES.get(spec.family) if candidate.era == "memory" and settings.method == "LORA" else None
+    expected = expect(settings, inside, rewrite, spec.vocab)
+    converts = settings.method == "LORA" and spec.family in CONVERTED
+    found = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
+    found.hold(spellings.common if settings.method == "LORA" else str)
+    return found
+
+
+def _compare_prompt(
+    settings: Settings, stored: Mapping[str, Shape], base: Blueprint
+) -> tuple[list[Finding], str, Expected]:
+    best: Differences | None = None
+    for candidate in _candidates(settings, base):
+        found = _prompt_differences(settings, stored, candidate)
+        if best is None or found.number < best.number:
+            best = found
+        if not best.number:
+            break
+    assert best is not None  # the base itself is a candidate
+    if not best.number and (reason := _prompt_of_another(settings, base)):
+        best.refused = reason
+    return report(best), "", best.expected
+
+
+def _prompt_differences(settings: Settings, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
+    """What differs from the prompt that the settings ask for, and from the head that is stored beside it."""
+    base, head = candidate.base, Expected()
+    saved(settings, modules(base.spellings, candidate.era, base.leaves), head)
+    shared = {f"base_model.{name}": shape for name, shape in head.tensors.items()}
+    heads = {f"base_model.{name}" for name in head.heads}
+    expected = Expected(shared={"prompt_embeddings": prompt_shape(settings), **shared}, heads=heads)
+    found = Differences(settings, Named({}, {name: name for name in stored}, "", 0), stored, expected)
+    found.hold(str)
+    return found
+
+
+def _prompt_of_another(settings: Settings, base: Blueprint) -> str:
+    """Why a prompt is not for this base; empty if it is."""
+    spec = base.spec
+    stacks = [spec, *spec.parts.values()]
+    widths = {int(stack.hidden) for stack in stacks}
+    if settings.method == "PREFIX_TUNING":
+        depths, layers = {int(stack.depth) for stack in stacks}, settings.number("num_layers", 0, least=0)
+        if layers not in depths:
+            return f"adapter_config.json says {plural(layers, 'layer')}, and the base has {_numbers(depths)}"
+        mixers = [layer.layer.mixer for stack in stacks for layer in stack.layers]
+        grouped = [mixer for mixer in mixers if isinstance(mixer, GQA)]
+        widths |= {int(count) * int(one.head_dim) for one in grouped for count in (one.heads, one.kv_heads)}
+    if (width := settings.number("token_dim", 0, least=0)) not in widths:
+        return f"the prompt is for a width of {width:,}, and the base has {_numbers(widths)}"
+    return ""
+
+
+def _numbers(numbers: Iterable[int]) -> str:
+    return " or ".join(f"{number:,}" for number in sorted(numbers))

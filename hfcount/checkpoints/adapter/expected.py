@@ -1,0 +1,296 @@
+"""What the file of an adapter must hold, by its settings and the modules of its base."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, Adapted, Method, Shape
+from hfcount.checkpoints.adapter.modules import Module, containers
+from hfcount.checkpoints.adapter.rewrite import Rewrite, rewritten
+from hfcount.checkpoints.adapter.settings import Settings
+from hfcount.checkpoints.adapter.targets import (
+    ALL_LINEAR,
+    Chosen,
+    Parameter,
+    Patterns,
+    Ranks,
+    Refused,
+    Target,
+    Unread,
+    choose,
+)
+from hfcount.text import printable
+
+_MANY = 1_000_000  # tensors of an adapter
+_EMBEDDINGS = ("embed_tokens", "lm_head")
+_HEADS = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score"), "QUESTION_ANS": ("qa_outputs",)}
+
+
+@dataclass(slots=True)
+class Expected:
+    """What an adapter must hold.
+
+    Args:
+        tensors: the shapes that must be there, in elements, by the name in memory without PEFT's prefix.
+        shared: those without a module, by the whole name.
+        optional: shapes of what may be there besides.
+        turned: shapes of what may be there as it is for experts that are stored as inputs by outputs.
+        ranks: the rank of each module, by its path.
+        heads: names of tensors of a head, whose rows are the labels of the task.
+        roots: the paths of modules that are stored whole.
+        unmatched: names in the settings that are nothing in the base.
+        adapted: how many modules and parameters are adapted.
+    """
+
+    tensors: dict[str, Shape] = field(default_factory=dict)
+    shared: dict[str, Shape] = field(default_factory=dict)
+    optional: dict[str, Shape] = field(default_factory=dict)
+    turned: dict[str, Shape] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    heads: set[str] = field(default_factory=set)
+    roots: set[str] = field(default_factory=set)
+    unmatched: tuple[str, ...] = ()
+    adapted: int = 0
+
+
+def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | None, vocab: int) -> Expected:
+    """What the file of an adapter of modules must hold.
+
+    Args:
+        modules: of the base.
+        rewrite: how PEFT rewrites the targets for this base; None if it does not.
+        vocab: rows of the base's embedding.
+
+    Raises:
+        Unread: the settings are beyond what is read.
+        Refused: PEFT refuses them for this base.
+    """
+    method = METHODS[settings.method]
+    patterns = Patterns()
+    _check_variants(settings)
+    if settings.targets is None and not settings.parameters:
+        raise Unread(f"{settings.where} names no target_modules, and PEFT's own choice for the type is not known here")
+    everything = [*modules, *containers(modules)]
+    if rewrite is not None:
+        settings = rewritten(settings, rewrite, everything, patterns)
+    chosen = choose(settings, everything, patterns)
+    work = _Work(settings, method, modules, everything, patterns, Ranks(settings, patterns))
+    work.adapt(chosen)
+    if method.saves:
+        saved(settings, modules, work.found)
+    work.tokens(vocab)
+    work.biases(chosen)
+    work.embeddings(chosen, vocab)
+    found = work.found
+    found.unmatched = (*chosen.unmatched, *found.unmatched)
+    return found
+
+
+def _check_variants(settings: Settings) -> None:
+    for key in VARIANTS:
+        if settings.values.get(key):
+            raise Unread(f"{settings.where} sets {key}, and what that adds is not described here")
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    settings: Settings
+    method: Method
+    modules: Sequence[Module]
+    everything: Sequence[Module]
+    patterns: Patterns
+    ranks: Ranks
+    found: Expected = field(default_factory=Expected)
+
+    def adapt(self, chosen: Chosen) -> None:
+        """The tensors of the method itself."""
+        adapted: list[Module] = []
+        for target in chosen.targets:
+            rank = self._rank(target.path)
+            if target.module.kind not in self.method.kinds:
+                raise Refused(_unsupported(target))
+            shapes = self.method.tensors(Adapted(target.path, target.module, self.settings, rank, self.patterns))
+            self._add(target.path, shapes, rank)
+            adapted.append(target.module)
+            if "trainable_tokens_delta" in shapes:
+                self._share(target.module, "trainable_tokens_delta", shapes["trainable_tokens_delta"])
+        for parameter in chosen.parameters:
+            self._add_parameter(parameter)
+        if self.method.shared:
+            shared = self.method.shared(adapted, self.settings)
+            self.found.shared.update({f"base_model.{name}": shape for name, shape in shared.items()})
+        if not self.found.adapted:
+            raise Refused(_nothing(self.settings))
+
+    def _rank(self, path: str) -> int:
+        key, default = self.method.rank
+        if self.settings.method == "ADALORA":
+            pruned = self.settings.ranks.get(f"base_model.model.{path}.lora_E")
+            if isinstance(pruned, list):
+                return sum(1 for kept in pruned if kept is True)
+            return self.settings.number(key, default)
+        if not default:
+            return self.settings.number(key, default, least=0)
+        return self.ranks.of(path, self.settings.number(key, default))
+
+    def _add(self, path: str, shapes: Mapping[str, Shape], rank: int) -> None:
+        self.found.adapted += 1
+        self.found.ranks[path] = rank
+        self.found.tensors.update({f"{path}.{end}": shape for end, shape in shapes.items()})
+        if len(self.found.tensors) > _MANY:
+            raise Unread(f"the settings name more than {_MANY:,} tensors")
+
+    def _add_parameter(self, parameter: Parameter) -> None:
+        shape, path = parameter.shape, f"{parameter.path}.{parameter.inside}".removesuffix(".")
+        if len(shape) not in (2, 3):
+            raise Refused(
+                f"target_parameters names {printable(parameter.path)}.{printable(parameter.name)}, which has"
+                f" {len(shape)} dimensions, and PEFT adapts 2 or 3"
+            )
+        rank = self.ranks.of(f"{parameter.path}.{parameter.name}", self.settings.number("r", 8))
+        experts = shape[0] if len(shape) == 3 else 1
+        ways = [
+            {"lora_A.weight": (rank * experts, inputs), "lora_B.weight": (outputs, rank * experts)}
+            for inputs, outputs in ((shape[-1], shape[-2]), (shape[-2], shape[-1]))
+        ]
+        if parameter.bias == shape[-1]:  # experts as inputs by outputs
+            ways.reverse()
+        self._add(path, ways[0], rank)
+        if len(shape) == 3 and parameter.bias is None:
+            self.found.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
+
+    def tokens(self, vocab: int) -> None:
+        """Rows of embeddings that are trained beside LoRA."""
+        wanted = self.settings.values.get("trainable_token_indices")
+        if not wanted:
+            return
+        if isinstance(wanted, list):
+            table = embedding(self.modules, vocab)
+            wanted = {table.first: wanted} if table else {}
+        if not isinstance(wanted, dict):
+            raise Unread("trainable_token_indices is neither a list nor an object of lists")
+        for name, rows in wanted.items():
+            for module in self.modules:
+                if module.first.endswith(name) and module.weight and isinstance(rows, list) and not module.tied:
+                    shape, end = (len(rows), module.weight[-1]), "token_adapter.trainable_tokens_delta"
+                    self.found.tensors[f"{module.first}.{end}"] = shape
+                    self._share(module, end, shape)
+
+    def _share(self, table: Module, end: str, shape: Shape) -> None:
+        """What PEFT may store again for modules with the weight of a table."""
+        others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
+        self.found.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
+
+    def biases(self, chosen: Chosen) -> None:
+        """Biases of the base that are stored."""
+        which = self.settings.text("bias", "none")
+        if which == "none":
+            return
+        adapted = {target.path for target in chosen.targets}
+        for path, shape in self._bias_shapes():
+            if path in adapted:
+                self.found.tensors[f"{path}.base_layer.bias"] = shape
+            elif which == "all" and f"{path}.bias" in self.found.tensors:
+                root = next(start for start in beginnings(path) if start in self.found.roots)
+                for wrapper in ("modules_to_save", "modules_to_save.default", "original_module"):
+                    self.found.optional[f"{root}.{wrapper}{path.removeprefix(root)}.bias"] = shape
+            elif which == "all":
+                self.found.tensors[f"{path}.bias"] = shape
+
+    def _bias_shapes(self) -> Iterator[tuple[str, Shape]]:
+        for module in self.modules:
+            if "bias" in module.tensors:
+                for path in module.paths():
+                    yield path, module.tensors["bias"]
+            elif module.tied and module.kind == "linear":  # some have the bias of the module around them twice
+                self.found.optional[f"{module.first}.bias"] = (module.outputs,)
+
+    def embeddings(self, chosen: Chosen, vocab: int) -> None:
+        """Embeddings that are stored beside what adapts them, and those of a vocabulary that may have grown."""
+        adapted = {target.path for target in chosen.targets}
+        tables = [module for module in (embedding(self.modules, vocab), output(self.modules)) if module]
+        targeted = _names_embeddings(self.settings, adapted)
+        for module in tables:
+            for name, shape in module.tensors.items():
+                if module.first in adapted and targeted:
+                    self.found.optional[f"{module.first}.base_layer.{name}"] = shape
+
+
+def saved(settings: Settings, modules: Sequence[Module], found: Expected) -> None:
+    """Adds modules that are stored whole, and all that are inside them.
+
+    Raises:
+        Unread: they are looked for in too many.
+    """
+    heads = _HEADS.get(settings.task or "", ())
+    missing = []
+    for name in dict.fromkeys((*settings.saved, *heads)):
+        roots = {path for path in _paths(name, modules) if path.endswith(name)}
+        if not roots and name not in heads:
+            missing.append(name)
+        for path, module in _inside(roots, modules):
+            names = {f"{path}.{end}": shape for end, shape in module.tensors.items()}
+            found.tensors.update(names)
+            found.heads.update(names if name in heads else ())
+        found.roots |= roots
+    found.unmatched = tuple(missing)
+
+
+def _paths(name: str, modules: Sequence[Module]) -> Iterator[str]:
+    """The paths of all modules that may end with a name."""
+    numbered = any(segment.isdecimal() for segment in name.split("."))
+    for module in (*modules, *containers(modules)):
+        if numbered or module.first.endswith(name):
+            _check_many(module.count)
+            yield from module.paths()
+
+
+def _inside(roots: set[str], modules: Sequence[Module]) -> Iterator[tuple[str, Module]]:
+    for module in modules if roots else ():
+        _check_many(module.count)
+        yield from ((path, module) for path in module.paths() if not roots.isdisjoint(beginnings(path)))
+
+
+def _check_many(count: int) -> None:
+    if count > _MANY:
+        raise Unread(f"modules_to_save is looked for in more than {_MANY:,} modules")
+
+
+def _names_embeddings(settings: Settings, adapted: set[str]) -> bool:
+    if isinstance(settings.targets, str):
+        last = {path.rpartition(".")[2] for path in adapted}
+        return settings.targets.lower() != ALL_LINEAR and not last.isdisjoint(_EMBEDDINGS)
+    return not set(_EMBEDDINGS).isdisjoint(settings.targets or ())
+
+
+def embedding(modules: Sequence[Module], vocab: int) -> Module | None:
+    """The table of the vocabulary."""
+    tables = [module for module in modules if module.kind == "embedding" and not module.tied]
+    return next((module for module in tables if module.weight[:1] == (vocab,)), None)
+
+
+def output(modules: Sequence[Module]) -> Module | None:
+    """The output embedding."""
+    return next((module for module in modules if module.head and len(module.weight) == 2), None)
+
+
+def beginnings(path: str) -> list[str]:
+    """The path, and what stands before each of its dots."""
+    found, place = [path], path.rfind(".")
+    while place >= 0:
+        found.append(path[:place])
+        place = path.rfind(".", 0, place)
+    return found
+
+
+def _unsupported(target: Target) -> str:
+    what = (
+        "holds other modules" if target.module.kind == "container" else "is of a kind that this method does not adapt"
+    )
+    return f"target_modules names {printable(target.path)}, which {what}, and PEFT refuses that"
+
+
+def _nothing(settings: Settings) -> str:
+    names = (
+        settings.targets if isinstance(settings.targets, str) else ", ".join(settings.targets or settings.parameters)
+    )
+    return f"target_modules ({printable(names, 100)}) names no module of the base, and PEFT refuses that"

@@ -1,0 +1,254 @@
+"""What differs between an adapter and its base, as findings."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, NamedTuple
+
+from hfcount.checkpoints.adapter.expected import Expected, embedding, output
+from hfcount.checkpoints.adapter.methods import METHODS, Shape
+from hfcount.checkpoints.adapter.modules import Module
+from hfcount.checkpoints.adapter.names import Named
+from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings
+from hfcount.spec import Head
+from hfcount.spec.tree.leaves import split
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import Stored
+from hfcount.verifier.folded_names import fold
+from hfcount.verifier.rules import RULES
+
+_BASE_LAYER = ".base_layer."
+
+
+class Other(NamedTuple):
+    """A tensor of another shape than expected."""
+
+    name: str
+    expected: Shape
+    observed: Shape
+
+
+@dataclass(slots=True)
+class Differences:
+    """What differs; names are as they are stored, or as they would be.
+
+    Args:
+        refused: why PEFT refuses the settings for this base.
+        other_head: the head of the class that it is loaded into, where the config's class has another.
+        vocab: rows of the base's embedding.
+        converts: whether PEFT converts names for this type of base, and adds its prefix where it is missing.
+        missing: names of tensors that are not there.
+        unexpected: tensors that are nothing in the base.
+        shapes, ranks: tensors of another shape; those of another rank than the settings give.
+        resized: tensors with another number of rows of the vocabulary.
+        labels: tensors of a head with another number of labels.
+        own_weights: tensors of the base that are stored beside the adapter.
+    """
+
+    settings: Settings
+    named: Named
+    stored: Mapping[str, Shape]
+    expected: Expected
+    modules: Sequence[Module] = ()
+    vocab: int = 0
+    converts: bool = False
+    refused: str = ""
+    other_head: Head | None = None
+    missing: list[str] = field(default_factory=list)
+    unexpected: list[str] = field(default_factory=list)
+    shapes: list[Other] = field(default_factory=list)
+    ranks: list[Other] = field(default_factory=list)
+    resized: list[Other] = field(default_factory=list)
+    labels: list[Other] = field(default_factory=list)
+    own_weights: list[str] = field(default_factory=list)
+    _rows: dict[int, set[int]] = field(default_factory=dict)  # of a head as stored, by those that are expected
+
+    @property
+    def number(self) -> int:
+        """How many tensors are wrong."""
+        return len(self.missing) + len(self.unexpected) + len(self.shapes) + len(self.ranks)
+
+    def hold(self, common: Callable[[str], str]) -> None:
+        """Compares names and shapes.
+
+        Args:
+            common: the name that all eras have in common.
+        """
+        there = {common(short): name for short, name in self.named.names.items()}
+        for name, shape in self.expected.tensors.items():
+            place = there.pop(common(name), None)
+            if place is None:
+                self.missing.append(name)
+            else:
+                self._compare(name, place, shape)
+        for name, shape in self.expected.shared.items():
+            place = self.named.whole.get(name)
+            if place is None:
+                self.missing.append(name)
+            else:
+                self._compare(name, place, shape)
+        self.unexpected += sorted(self.named.whole[name] for name in self.named.whole.keys() - self.expected.shared)
+        self._besides(there, {common(name): shape for name, shape in self.expected.optional.items()}, common)
+        if any(len(rows) > 1 for rows in self._rows.values()):  # parts of a head that disagree about its labels
+            self.shapes += self.labels
+            self.labels = []
+
+    def _compare(self, name: str, place: str, shape: Shape) -> None:
+        observed = self.stored[place]
+        if name in self.expected.heads and shape and observed:
+            self._rows.setdefault(shape[0], set()).add(observed[0])
+        if observed not in (shape, self.expected.turned.get(name)):
+            self._put(name, Other(place, shape, observed))
+
+    def _put(self, name: str, other: Other) -> None:
+        """Another shape, by its cause."""
+        if name in self.expected.heads and other.expected[1:] == other.observed[1:]:
+            self.labels.append(other)
+        elif self._is_of_vocabulary(name) and _only(other, self.vocab):
+            self.resized.append(other)
+        elif _is_rank(other, self._rank(name)):
+            self.ranks.append(other)
+        else:
+            self.shapes.append(other)
+
+    def _rank(self, name: str) -> int:
+        path = name
+        while path and path not in self.expected.ranks:
+            path = path.rpartition(".")[0]
+        rank = self.expected.ranks.get(path, 0)
+        method = METHODS.get(self.settings.method)
+        return rank if method and method.rank[1] else 0
+
+    def _is_of_vocabulary(self, name: str) -> bool:
+        tables = (embedding(self.modules, self.vocab), output(self.modules))
+        return any(table is not None and name.startswith(f"{table.first}.") for table in tables)
+
+    def _besides(self, there: Mapping[str, str], optional: Mapping[str, Shape], common: Callable[[str], str]) -> None:
+        """Stored tensors that the settings do not demand."""
+        own = {
+            common(f"{path}.{name}"): shape
+            for module in self.modules
+            if there and module.count <= 10_000
+            for path in module.paths()
+            for name, shape in module.tensors.items()
+        }
+        for short, name in there.items():
+            shape, known = self.stored[name], own.get(short.replace(_BASE_LAYER, "."))
+            if optional.get(short) == shape:
+                continue
+            wanted = optional.get(short, known)
+            wrapped = _BASE_LAYER in short or (wanted is not None and self._is_of_vocabulary(short))
+            if wanted is None or not wrapped:
+                self.unexpected.append(name)
+            elif wanted == shape:
+                self.own_weights.append(name)
+            elif _only(Other(name, wanted, shape), self.vocab):
+                self.resized.append(Other(name, wanted, shape))
+            else:
+                self.shapes.append(Other(name, wanted, shape))
+
+
+def _only(other: Other, size: int) -> bool:
+    """Whether only extents that are to be of this size differ."""
+    return len(other.expected) == len(other.observed) and all(
+        expected in (size, observed) for expected, observed in zip(other.expected, other.observed, strict=True)
+    )
+
+
+def _is_rank(other: Other, rank: int) -> bool:
+    """Whether only extents that are a multiple of the rank differ, and are one of another rank."""
+    if not rank or len(other.expected) != len(other.observed):
+        return False
+    pairs = [(a, b) for a, b in zip(other.expected, other.observed, strict=True) if a != b]
+    return len(pairs) == 1 and pairs[0][0] % rank == 0 and pairs[0][1] % (pairs[0][0] // rank) == 0
+
+
+def report(found: Differences) -> list[Finding]:
+    """The findings, those that explain others first."""
+    if not found.stored or all(0 in shape for shape in found.stored.values()):
+        return [_finding("HF720", found, (), stored=len(found.stored))]
+    if found.refused:
+        return [_finding("HF721", found, (), reason=found.refused)]
+    method = METHODS.get(found.settings.method)
+    if method and not any(method.prefix in name for name in found.stored) and found.missing:
+        reason = f"no tensor is of the method ({found.settings.method}): these are weights of a model, perhaps merged"
+        return [_finding("HF721", found, found.stored, reason=reason)]
+    return [*_errors(found), *_notes(found)]
+
+
+def _errors(found: Differences) -> Iterator[Finding]:
+    empty = [name for name, shape in found.stored.items() if 0 in shape]
+    if empty:
+        yield _finding("HF720", found, empty, stored=len(found.stored))
+    if found.named.wrapped:
+        bare = found.named.wrapped == "bare"
+        names = found.named.names.values()
+        severity = "note" if bare and found.converts and all(".lora_" in name for name in names) else "error"
+        yield _finding("HF722", found, names, bare=bare, severity=severity)
+    if found.missing:
+        lonely = sum(1 for name in found.missing if _has_half(name, found))
+        every = len(found.missing) == len(found.expected.tensors) + len(found.expected.shared)
+        yield _finding("HF724", found, found.missing, halves=lonely, every=every)
+    if others := [other for other in found.ranks if 0 not in other.observed]:
+        yield _differing("HF723", found, others)
+    if others := [other for other in found.shapes if 0 not in other.observed]:
+        yield _differing("HF725", found, others)
+    if found.unexpected:
+        yield _finding("HF721", found, found.unexpected, reason="", beyond=_beyond(found))
+
+
+def _notes(found: Differences) -> Iterator[Finding]:
+    if found.expected.unmatched:
+        absent = found.expected.unmatched
+        yield _finding("HF726", found, (), file=ADAPTER_CONFIG, absent=absent, count=len(absent))
+    if found.own_weights:
+        yield _finding("HF727", found, found.own_weights)
+    if found.named.left:
+        yield _finding("HF728", found, (), count=found.named.left)
+    if found.resized:
+        yield _differing("HF729", found, found.resized)
+    if found.labels or found.other_head:
+        names = [other.name for other in found.labels] or sorted(found.expected.heads)
+        yield _finding("HF730", found, names, head=found.other_head or "")
+
+
+def _has_half(name: str, found: Differences) -> bool:
+    """Whether another tensor of the same module is stored."""
+    path = next((path for path in _parents(name) if path in found.expected.ranks), None)
+    return path is not None and any(short.startswith(f"{path}.") for short in found.named.names)
+
+
+def _parents(name: str) -> Iterator[str]:
+    while name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def _beyond(found: Differences) -> str:
+    """The layers that the base has, where unexpected tensors are of further ones; empty if that is not the cause."""
+    texts = {split(name)[0]: split(name)[1] for name in found.expected.tensors}
+    shorts = {name: short for short, name in found.named.names.items()}
+    layers = {split(name)[1][0] for name in found.expected.tensors if split(name)[1]}
+    further = set()
+    for name in found.unexpected:
+        text, numbers = split(shorts.get(name, name))
+        if text not in texts or not numbers or numbers[0] in layers:
+            return ""
+        further.add(numbers[0])
+    return f"{min(further)}" if further and layers else ""
+
+
+def _finding(code: str, found: Differences, names: Iterable[str], **facts: Any) -> Finding:
+    known: dict[str, Any] = {"file": "adapter_model.safetensors", **_described(found, names), **facts}
+    return RULES[code](**known)
+
+
+def _differing(code: str, found: Differences, others: Sequence[Other]) -> Finding:
+    first = others[0]
+    return _finding(code, found, [other.name for other in others], expected=first.expected, observed=first.observed)
+
+
+def _described(found: Differences, names: Iterable[str]) -> Stored:
+    listed = list(names)
+    shapes = [found.stored[name] for name in listed if name in found.stored]
+    return Stored(tensors=tuple(fold(listed)), count=len(listed), parameters=sum(map(prod, shapes)), bytes=None)

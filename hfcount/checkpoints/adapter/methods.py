@@ -1,0 +1,252 @@
+"""The tensors that each method of PEFT adds to a module, and those that it stores once.
+
+Source: peft 0.21, tuners/*/layer.py and tuners/*/model.py. Shapes are in elements.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isqrt, prod
+
+from hfcount.checkpoints.adapter.modules import Kind, Module
+from hfcount.checkpoints.adapter.settings import Settings
+from hfcount.checkpoints.adapter.targets import Patterns, Refused, Unread
+
+_WIDEST = 2**36  # that is split into factors
+
+Shape = tuple[int, ...]
+Shapes = Mapping[str, Shape]
+"""Shapes by the end of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapted:
+    """A module that a method adapts: its path and size, and the settings with the rank that it is to have."""
+
+    path: str
+    module: Module
+    settings: Settings
+    rank: int
+    patterns: Patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of PEFT.
+
+    Args:
+        prefix: how the names of its tensors begin, after the path of the module.
+        tensors: what it adds to a module.
+        kinds: the kinds of modules that it adapts; PEFT refuses others.
+        rank: the key of the rank, and its default.
+        shared: what is stored once, under `base_model.`, by the modules that are adapted.
+        saves: whether it stores modules of the base whole, such as the head of a classifier.
+    """
+
+    prefix: str
+    tensors: Callable[[Adapted], Shapes]
+    kinds: tuple[Kind, ...] = ("linear",)
+    rank: tuple[str, int] = ("r", 8)
+    shared: Callable[[Collection[Module], Settings], Shapes] | None = None
+    saves: bool = True
+
+
+def _lora(adapted: Adapted) -> Shapes:
+    module, settings, rank = adapted.module, adapted.settings, adapted.rank
+    inputs, outputs, kernel = module.inputs, module.outputs, module.weight[2:]
+    if module.kind == "embedding":
+        shapes: dict[str, Shape] = {"lora_embedding_A": (rank, inputs), "lora_embedding_B": (outputs, rank)}
+    else:
+        ones = (1,) * len(kernel)
+        shapes = {"lora_A.weight": (rank, inputs, *kernel), "lora_B.weight": (outputs, rank, *ones)}
+        if settings.flag("lora_bias"):
+            shapes["lora_B.bias"] = (outputs,)
+    if settings.flag("use_dora"):
+        shapes["lora_magnitude_vector"] = (1, outputs, *((1,) * len(kernel))) if kernel else (outputs,)
+    return shapes
+
+
+def _adalora(adapted: Adapted) -> Shapes:
+    module, rank = adapted.module, adapted.rank
+    return {"lora_A": (rank, module.inputs), "lora_B": (module.outputs, rank), "lora_E": (rank, 1)}
+
+
+def _ia3(adapted: Adapted) -> Shapes:
+    module = adapted.module
+    ones = (1,) * len(module.weight[2:])
+    forward = _is_feedforward(adapted)
+    if module.kind == "conv":
+        return {"ia3_l": (1, module.inputs, *ones) if forward else (1, module.outputs, *ones)}
+    return {"ia3_l": (1, module.inputs) if forward else (module.outputs, 1)}
+
+
+def _is_feedforward(adapted: Adapted) -> bool:
+    """Whether the inputs of a module are scaled, and not its outputs."""
+    names = adapted.settings.names("feedforward_modules")
+    if isinstance(names, str):
+        return adapted.patterns.matches(names, adapted.path, "feedforward_modules")
+    return adapted.path.endswith(names or ())
+
+
+def _loha(adapted: Adapted) -> Shapes:
+    module, settings, rank = adapted.module, adapted.settings, adapted.rank
+    inputs, outputs, kernel = module.inputs, module.outputs, module.weight[2:]
+    shapes: dict[str, Shape] = {}
+    for number in (1, 2):
+        if kernel and settings.flag("use_effective_conv2d") and set(kernel) != {1}:
+            shapes[f"hada_t{number}"] = (rank, rank, *kernel, *((1,) * (2 - len(kernel))))
+            shapes[f"hada_w{number}_a"], shapes[f"hada_w{number}_b"] = (rank, outputs), (rank, inputs)
+        else:
+            shapes[f"hada_w{number}_a"], shapes[f"hada_w{number}_b"] = (outputs, rank), (rank, inputs * prod(kernel))
+    return shapes
+
+
+def _lokr(adapted: Adapted) -> Shapes:
+    module, settings, rank = adapted.module, adapted.settings, adapted.rank
+    factor, kernel = settings.number("decompose_factor", -1, least=-1), module.weight[2:]
+    (first, outputs), (second, inputs) = factors(module.outputs, factor), factors(module.inputs, factor)
+    if settings.flag("decompose_both") and 2 * rank < max(first, second):
+        shapes: dict[str, Shape] = {"lokr_w1_a": (first, rank), "lokr_w1_b": (rank, second)}
+    else:
+        shapes = {"lokr_w1": (first, second)}
+    if 2 * rank >= max(outputs, inputs):
+        shapes["lokr_w2"] = (outputs, inputs, *kernel)
+    elif kernel and settings.flag("use_effective_conv2d") and set(kernel) != {1}:
+        shapes["lokr_t2"] = (rank, rank, *kernel, *((1,) * (2 - len(kernel))))
+        shapes["lokr_w2_a"], shapes["lokr_w2_b"] = (rank, outputs), (rank, inputs)
+    else:
+        shapes["lokr_w2_a"], shapes["lokr_w2_b"] = (outputs, rank), (rank, inputs * prod(kernel))
+    return shapes
+
+
+def factors(number: int, factor: int) -> tuple[int, int]:
+    """Two factors of a number, the first as near to `factor` as can be and not above; to its root if that is -1."""
+    if factor > 0 and number % factor == 0:
+        return factor, number // factor
+    limit = number if factor == -1 else factor
+    first = max(one for one in _divisors(number) if one <= limit and one * one <= number)
+    return first, number // first
+
+
+@lru_cache(64)
+def _divisors(number: int) -> list[int]:
+    """The numbers that divide a width, in their order."""
+    if not 0 < number <= _WIDEST:
+        raise Unread(f"a width of {number:,} is not split into factors")
+    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
+    return [*small, *(number // one for one in reversed(small))]
+
+
+def _vera(adapted: Adapted) -> Shapes:
+    return {"vera_lambda_b": (adapted.module.outputs,), "vera_lambda_d": (adapted.rank,)}
+
+
+def _projections(modules: Collection[Module], settings: Settings) -> Shapes:
+    if not settings.flag("save_projection", True) or not modules:
+        return {}
+    rank = settings.number("r", 256)
+    inputs, outputs = max(one.inputs for one in modules), max(one.outputs for one in modules)
+    return {"vera_A": (rank, inputs), "vera_B": (outputs, rank)}
+
+
+def _oft(adapted: Adapted) -> Shapes:
+    module, settings, blocks = adapted.module, adapted.settings, adapted.rank
+    size = module.inputs * prod(module.weight[2:])
+    block = settings.number("oft_block_size", 32, least=0)
+    if not blocks and block:
+        block = _nearest(size, block)
+        blocks = size // block
+    elif blocks and not block:
+        blocks = _nearest(size, blocks)
+        block = size // blocks
+    else:
+        raise Refused("r and oft_block_size are both set or both 0, and PEFT takes one of them")
+    return {"oft_R.weight": (1 if settings.flag("block_share") else blocks, block * (block - 1) // 2)}
+
+
+def _nearest(size: int, wanted: int) -> int:
+    """The divisor of a width that is nearest to what is wanted; of two, the smaller."""
+    if wanted >= size:
+        return size
+    known = _divisors(size)
+    higher = min(one for one in known if one >= wanted)
+    lower = max((one for one in known if one <= wanted), default=1)
+    return lower if wanted - lower <= higher - wanted else higher
+
+
+def _hra(adapted: Adapted) -> Shapes:
+    module = adapted.module
+    kernel = module.weight[2:]
+    return {"hra_u": (module.inputs * (kernel[0] ** 2 if kernel else 1), adapted.rank)}
+
+
+def _vblora(adapted: Adapted) -> Shapes:
+    module, settings, rank = adapted.module, adapted.settings, adapted.rank
+    length, vectors = settings.number("vector_length", 256), settings.number("num_vectors", 256)
+    for width in (module.inputs, module.outputs):
+        if width % length:
+            raise Refused(f"vector_length is {length:,} and does not divide {width:,}, a width of {module.name}")
+    first, second = (rank, module.inputs // length), (module.outputs // length, rank)
+    if settings.flag("save_only_topk_weights"):
+        top = settings.number("topk", 2)
+        return {
+            f"vblora_logits_{name}_topk_{what}": (*shape, count)
+            for name, shape in (("A", first), ("B", second))
+            for what, count in (("indices", top), ("weights", top - 1))
+        }
+    return {"vblora_logits_A": (*first, vectors), "vblora_logits_B": (*second, vectors)}
+
+
+def _bank(modules: Collection[Module], settings: Settings) -> Shapes:
+    del modules
+    return {"vblora_vector_bank": (settings.number("num_vectors", 256), settings.number("vector_length", 256))}
+
+
+def _norms(adapted: Adapted) -> Shapes:
+    return {f"ln_tuning_layers.{name}": shape for name, shape in adapted.module.tensors.items()}
+
+
+def _tokens(adapted: Adapted) -> Shapes:
+    indices = adapted.settings.values.get("token_indices")
+    return {"trainable_tokens_delta": (len(indices) if isinstance(indices, list) else 0, adapted.module.outputs)}
+
+
+_MATRICES: tuple[Kind, ...] = ("linear", "transposed")
+_LAYERS: tuple[Kind, ...] = ("linear", "transposed", "conv")
+
+METHODS: Mapping[str, Method] = {
+    "LORA": Method("lora_", _lora, ("linear", "transposed", "embedding", "conv")),
+    "ADALORA": Method("lora_", _adalora, _MATRICES, ("init_r", 12)),
+    "IA3": Method("ia3_l", _ia3, _LAYERS),
+    "LOHA": Method("hada_", _loha, ("linear", "conv")),
+    "LOKR": Method("lokr_", _lokr, ("linear", "conv")),
+    "VERA": Method("vera_", _vera, _MATRICES, ("r", 256), _projections),
+    "OFT": Method("oft_", _oft, ("linear", "conv"), ("r", 0)),
+    "HRA": Method("hra_", _hra, ("linear", "conv")),
+    "VBLORA": Method("vblora_", _vblora, _MATRICES, ("r", 4), _bank),
+    "LN_TUNING": Method("ln_tuning_layers.", _norms, ("linear", "transposed", "embedding", "conv", "norm", "other")),
+    "TRAINABLE_TOKENS": Method("trainable_tokens_", _tokens, ("embedding", "linear"), saves=False),
+}
+"""Methods by `peft_type`."""
+
+PROMPTS = ("PROMPT_TUNING", "PREFIX_TUNING", "P_TUNING")
+"""Methods that learn what is put before the input, and adapt no module."""
+
+VARIANTS = (
+    "layer_replication",
+    "use_bdlora",
+    "use_qalora",
+    "arrow_config",
+    "kasa_config",
+    "monteclora_config",
+    "velora_config",
+)
+"""Settings of LoRA that build something else, which is not described."""
+
+
+def prompt_shape(settings: Settings) -> Shape:
+    """What `prompt_embeddings` must be."""
+    tokens, width = settings.number("num_virtual_tokens", 0, least=0), settings.number("token_dim", 0, least=0)
+    if settings.method == "PREFIX_TUNING":
+        return tokens, 2 * settings.number("num_layers", 0, least=0) * width
+    return tokens * settings.number("num_transformer_submodules", 1), width

@@ -1,0 +1,117 @@
+"""Adapters in folders below one that holds nothing else, such as those of a training's steps: a row for each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hfcount.checkpoints.adapter.inspect import inspect as inspect_one
+from hfcount.checkpoints.forms import Besides
+from hfcount.checkpoints.inspection import Contained, Inspection, Options
+from hfcount.errors import FetchError
+from hfcount.fetcher.interface import Request
+from hfcount.fetcher.layout import ADAPTER
+from hfcount.fetcher.location import FileReader, Place
+from hfcount.formats.json import Document
+from hfcount.report.figures import Failure, WeightsFile
+from hfcount.text import plural, printable
+from hfcount.verifier.findings import Outcome
+
+_MOST = 50  # folders that are looked into
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Reads the files of a folder below."""
+
+    reader: FileReader
+    folder: str
+
+    def document(self, name: str) -> Document | None:
+        """As FileReader has it."""
+        return self.reader.document(f"{self.folder}/{name}")
+
+    def range(self, name: str, start: int, stop: int) -> bytes:
+        """As FileReader has it."""
+        return self.reader.range(f"{self.folder}/{name}", start, stop)
+
+    def close(self) -> None:
+        """Whoever has opened the whole closes it."""
+
+
+def inspect(place: Place, request: Request, options: Options) -> Inspection:
+    """What was found of the adapters in folders below; figures are of the first that is sound.
+
+    Raises:
+        FetchError: they could not be read, or there are too many.
+    """
+    folders = sorted(name.rpartition("/")[0] for name in place.sizes if name.endswith(f"/{ADAPTER}"))
+    if len(folders) > _MOST:
+        text = f"{printable(place.label)} has {plural(len(folders), 'adapter')} in folders below; at most {_MOST}"
+        raise FetchError("UnreadableFile", f"{text} are looked into at once. Name one with --subfolder.")
+    looked = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
+    sound = [one for one in looked.values() if one.outcome.proven]
+    return _together(place, looked, sound[0] if sound else looked[folders[0]])
+
+
+def beside(place: Place, request: Request, model: Inspection) -> Besides:
+    """Adapters below a model are for whatever they say, and not looked at."""
+    del place, request, model
+    return Besides()
+
+
+def _below(place: Place, folder: str) -> Place:
+    start = f"{folder}/"
+    sizes = {name.removeprefix(start): size for name, size in place.sizes.items() if name.startswith(start)}
+    return place._replace(sizes=sizes, reader=Below(place.reader, folder))
+
+
+def _together(place: Place, looked: Mapping[str, Inspection], first: Inspection) -> Inspection:
+    outcome = Outcome(stored=first.outcome.stored, dtypes=first.outcome.dtypes)
+    for folder, one in looked.items():
+        for found in one.outcome.findings:
+            outcome.report(found.replace(file=f"{folder}/{found.file}") if found.file else found)
+    outcome.errors_first()
+    outcome.checks = list(first.outcome.checks)
+    outcome.proven = all(one.outcome.proven for one in looked.values())
+    held = [one.evidence.contained or Contained() for one in looked.values()]
+    contained = replace(
+        first.evidence.contained or Contained(),
+        files=sum(one.files for one in held),
+        opened=sum(one.opened for one in held),
+    )
+    evidence = replace(
+        first.evidence,
+        contained=contained,
+        unseen=_unseen(looked),
+        variants=tuple(_rows(looked)),
+        beside=tuple(f"{folder}/{name}" for folder, one in looked.items() for name in one.evidence.beside),
+    )
+    return first._replace(
+        documents=replace(first.documents, files=list(place.sizes), sizes=place.sizes),
+        evidence=evidence,
+        outcome=outcome,
+    )
+
+
+def _unseen(looked: Mapping[str, Inspection]) -> Failure | None:
+    reasons = {folder: unseen for folder, one in looked.items() if (unseen := one.evidence.unseen)}
+    if not reasons:
+        return None
+    folder, first = next(iter(reasons.items()))
+    more = f" ({plural(len(reasons), 'adapter')} in all)" if len(reasons) > 1 else ""
+    return replace(first, message=f"{printable(folder)}: {first.message}{more}")
+
+
+def _rows(looked: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
+    for folder, one in looked.items():
+        figures, contained = one.evidence.adapter, one.evidence.contained
+        wrong: Sequence[str] = [found.code for found in one.outcome.findings if found.severity == "error"]
+        bits = 8 * figures.bytes / figures.parameters if figures and figures.bytes and figures.parameters else None
+        yield WeightsFile(
+            file=printable(folder),
+            files=1,
+            role="adapter",
+            parameters=figures.parameters if figures else None,
+            bytes=dict(contained.bytes) if contained else {},
+            bits_per_weight=round(bits, 2) if bits else None,
+            verdict="mismatch" if wrong else "verified" if one.outcome.proven else "unverified",
+        )

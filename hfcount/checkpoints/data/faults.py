@@ -1,0 +1,76 @@
+"""What is wrong with the values of tensors, by what a loader or a forward pass makes of them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hfcount.checkpoints.data.bits import FLOATS
+from hfcount.checkpoints.data.constants import constants
+from hfcount.checkpoints.data.findings import reported
+from hfcount.checkpoints.data.scales import unusable
+from hfcount.checkpoints.data.source import Codes, Source, search
+from hfcount.checkpoints.data.subjects import Subject, Subjects
+from hfcount.checkpoints.data.tally import Spot
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.rules.hf901_not_a_number import NotANumber
+from hfcount.verifier.rules.hf902_infinite import Infinite
+from hfcount.verifier.rules.hf903_one_value import OneValue
+from hfcount.verifier.rules.hf906_code_out_of_range import CodeOutOfRange
+from hfcount.verifier.values import ValueFinding, index_of
+
+_TABLES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "g_idx": (("scales",), "the number of a group"),
+    "position_ids": (("position_embedding.weight", "position_embeddings.weight"), "a row of the position table"),
+    "relative_position_index": (("relative_position_bias_table",), "a row of the bias table"),
+}
+"""Tensors that count rows of another one of their module: how that may be called, and what is counted."""
+
+
+def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[ValueFinding]:
+    """All that is wrong with the values of some tensors.
+
+    Raises:
+        FetchError: a file cannot be read again, to find where a value is.
+    """
+    loaded = [one for one in subjects if one.loaded]
+    plain = [one for one in loaded if not one.scale]
+    nan = [one for one in plain if one.tally.nan]
+    infinite = [one for one in plain if one.tally.infinite and not _bounds(one)]
+    yield from reported(NotANumber, nan, lambda one: _spot(one, one.tally.first_nan, one.tally.nan))
+    yield from reported(Infinite, infinite, lambda one: _spot(one, one.tally.first_infinite, one.tally.infinite))
+    lost, begun = constants(subjects, loaded, outcome)
+    yield from reported(OneValue, lost, lambda one: {"observed": one.tally.least})
+    yield from reported(OneValue, begun, {"observed": 0.0, "begun": True, "severity": "note", "fix": OneValue.training})
+    yield from unusable(loaded, source, outcome)
+    for one in loaded:
+        yield from _codes(one, subjects, source)
+
+
+def _bounds(one: Subject) -> bool:
+    """Whether it is a mask, which may hold -inf, or a bound that is infinite: no statistics of a batch norm."""
+    if not one.buffer or one.name.endswith(("running_mean", "running_var")) or not one.tally.first_infinite:
+        return False
+    negative = one.tally.first_infinite.code & FLOATS[one.place.entry.dtype].sign
+    return bool(negative) or one.tally.infinite == one.tally.count
+
+
+def _spot(one: Subject, spot: Spot | None, values: int) -> Mapping[str, Any]:
+    number, code = spot or Spot(0, 0)
+    return {"observed": one.bits(code), "values": values, "index": index_of(number, one.shape)}
+
+
+def _codes(one: Subject, subjects: Subjects, source: Source) -> Iterator[CodeOutOfRange]:
+    """A flag that is none, or a number of a row that another tensor does not have."""
+    limits, dtype = one.tally.range, one.place.entry.dtype
+    names, meaning = _TABLES.get(one.name.rpartition(".")[2], ((), "a flag"))
+    table = subjects.beside(one.name, names)
+    most = 1 if dtype == "BOOL" else table.shape[0] - 1 if table and table.shape and dtype[0] in "IU" else None
+    if limits is None or most is None or (limits[0] >= 0 and limits[1] <= most):
+        return
+
+    def beyond(codes: Codes) -> Any:
+        return (codes < 0) | (codes > most)
+
+    values, first = search(source, one.place, beyond)
+    worst = int(limits[0] if limits[0] < 0 else limits[1])
+    facts = {"expected": most, "observed": worst, "meaning": meaning, "values": values}
+    yield from reported(CodeOutOfRange, [one], facts | {"index": index_of(first, one.shape)})

@@ -1,0 +1,31 @@
+"""Makes a finding of several tensors with the same fault."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from hfcount.checkpoints.data.subjects import Subject
+from hfcount.verifier.folded_names import fold
+from hfcount.verifier.values import ValueFinding
+
+Rule = TypeVar("Rule", bound=ValueFinding)
+
+
+def reported(
+    rule: type[Rule],
+    subjects: Sequence[Subject],
+    facts: Mapping[str, Any] | Callable[[Subject], Mapping[str, Any]],
+) -> Iterator[Rule]:
+    """The finding about some tensors, with the facts of the first; nothing if there are none."""
+    if subjects:
+        first = subjects[0]
+        own = facts(first) if callable(facts) else facts
+        yield rule(
+            tensor=first.name,
+            file=first.place.file,
+            shape=first.shape,
+            tensors=tuple(fold(one.name for one in subjects)),
+            count=len(subjects),
+            parameters=sum(one.tally.count for one in subjects),
+            bytes=sum(one.place.size for one in subjects),
+            **own,
+        )

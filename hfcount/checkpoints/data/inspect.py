@@ -1,0 +1,104 @@
+"""The stage after the headers: every value of the tensors, and what is wrong with them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from hfcount.checkpoints.data.locations import Place, places
+from hfcount.checkpoints.inspection import Inspection
+from hfcount.errors import FetchError
+from hfcount.fetcher.data_files import Listed, listed
+from hfcount.fetcher.interface import Request
+from hfcount.report.figures import Failure
+from hfcount.verifier.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from hfcount.checkpoints.data.source import Source, Values
+
+MISSING = "--depth data needs numpy. Install it with `pip install 'hfcount[data]'`."
+
+
+def with_values(request: Request, inspection: Inspection) -> Inspection:
+    """The same with what is wrong with the values of its tensors, or why that is not known."""
+    try:
+        return _looked(request, inspection)
+    except FetchError as error:
+        return _unseen(inspection, error.kind, str(error))
+
+
+def _looked(request: Request, inspection: Inspection) -> Inspection:
+    if find_spec("numpy") is None:
+        return _unseen(inspection, "NoNumpy", MISSING)
+    from hfcount.checkpoints.data.read import Files  # which imports numpy
+    from hfcount.checkpoints.data.sources import stored
+
+    held = stored(request, inspection)
+    if held is None or not (held.places or held.unread):
+        return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
+    known = {name: said for name in held.files if (said := listed(held.folder / name))}
+    inspection = _with_findings(inspection, Files(held.folder), held.places, known)
+    return _unseen(inspection, "NoData", held.unread) if held.unread else inspection
+
+
+def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
+    """The same with what is wrong with the values of tensors that are in memory, by name.
+
+    Raises:
+        ImportError: there is no numpy.
+    """
+    if find_spec("numpy") is None:
+        raise ImportError("Values are read with numpy. Install it with `pip install 'hfcount[data]'`.")
+    from hfcount.checkpoints.data.memory import Tensors
+
+    shards = inspection.evidence.shards or {}
+    where = places(shards)
+    return _with_findings(inspection, Tensors(tensors, where), where, {})
+
+
+def _with_findings(
+    inspection: Inspection, source: "Source", where: Mapping[str, Place], known: Mapping[str, Listed]
+) -> Inspection:
+    """The same with the figures of all values of a source, and what is wrong with them.
+
+    Args:
+        where: the tensors by name.
+        known: what the Hub has listed for some of the files.
+
+    Raises:
+        FetchError: a file cannot be read.
+    """
+    from hfcount.checkpoints.data import faults, subjects, tied_copies
+
+    done = inspection.options.reading(sum(place.size for place in where.values()))
+    values = source.read(where, known, done)
+    found = subjects.subjects(where, values.tallies, inspection)
+    outcome = inspection.outcome
+    tied, apart = tied_copies.differing(found, source, outcome)
+    outcome.findings = [
+        *(one for one in outcome.findings if not (tied and one.code == "HF203")),
+        *faults.findings(found, source, outcome),
+        *tied,
+        *_damaged(values, known),
+    ]
+    outcome.errors_first()
+    outcome.apart |= apart
+    statistics = tuple(one.statistics for one in found)
+    return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
+
+
+def _damaged(values: "Values", known: Mapping[str, Listed]) -> Iterator[Finding]:
+    """Files that are not as the Hub has listed them."""
+    for name, (sha256, later) in known.items():
+        observed = values.sums.get(name)
+        if observed is not None and observed != sha256:
+            from hfcount.verifier.rules.hf907_contents_differ import ContentsDiffer  # a copy is mostly whole
+
+            severity: Severity = "note" if later else "error"
+            yield ContentsDiffer(severity=severity, expected=sha256, observed=observed, file=name, later=later)
+
+
+def _unseen(inspection: Inspection, kind: str, why: str) -> Inspection:
+    evidence = inspection.evidence
+    unseen = evidence.unseen or Failure(kind=kind, message=why)
+    return inspection._replace(evidence=replace(evidence, unseen=unseen))

@@ -1,0 +1,38 @@
+"""Where tensors lie in files."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hfcount.formats.dtypes import BITS
+from hfcount.formats.gguf.types import BLOCKS
+from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Shard
+
+
+class Place(NamedTuple):
+    """Where a tensor is: its file, and the first byte of its data in there."""
+
+    file: str
+    begin: int
+    entry: Entry
+
+    @property
+    def size(self) -> int:
+        """Bytes of its data."""
+        return self.entry.end - self.entry.begin
+
+
+def places(shards: Mapping[str, Shard]) -> dict[str, Place]:
+    """Where each tensor is; one that is in two files is in the last of them."""
+    found = {}
+    for name, shard in sorted(shards.items()):
+        if shard.header:
+            start = LENGTH_BYTES + shard.header.length
+            for tensor, entry in shard.header.tensors.items():
+                found[tensor] = Place(name, start + entry.begin, entry)
+    return found
+
+
+def elements(dtype: str, size: int) -> int:
+    """The elements in so many bytes."""
+    block = BLOCKS.get(dtype)
+    return size // block.bytes * block.block if block else size * 8 // BITS[dtype]

@@ -1,0 +1,122 @@
+"""Threads that count values: one a core, each with buffers of its own, ended by the first failure and by Ctrl-C."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from threading import Event, local
+from typing import TYPE_CHECKING, TypeVar
+
+from hfcount.checkpoints.data.count import CHUNK, Chunks, step
+from hfcount.checkpoints.data.locations import elements
+from hfcount.checkpoints.data.runs import Bytes
+from hfcount.checkpoints.data.tally import Tally
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+_SAID = 16 * CHUNK  # bytes of which the reading is said at once
+
+_PAUSE = 0.2  # seconds after which Ctrl-C is seen
+
+Result = TypeVar("Result")
+Done = Callable[[int], None]
+"""Called with the number of bytes that were read, by any thread."""
+
+
+class Stopped(Exception):
+    """Another thread has failed, or the run was interrupted."""
+
+
+class Worker:
+    """What a thread or a process counts with.
+
+    Args:
+        done: called with the number of bytes that were read, after some chunks.
+        stopped: whether nobody waits for the result any more.
+    """
+
+    def __init__(self, done: Done, stopped: Callable[[], bool]) -> None:
+        self._done, self._stopped = done, stopped
+        self._chunks = Chunks()
+        self._unsaid = 0
+
+    def count(self, dtype: str, size: int, fill: Callable[[Bytes], object]) -> Tally:
+        """The figures of some values.
+
+        Args:
+            size: of all of them, in bytes.
+            fill: called with buffers for the bytes of one chunk after the other.
+
+        Raises:
+            Stopped: the run has ended.
+        """
+        chunks, found = self._chunks, Tally()
+        once = step(dtype)
+        run = chunks.run(dtype) if size >= CHUNK else None
+        for begin in range(0, size, once):
+            left = size - begin
+            raw = chunks.bytes if left >= CHUNK == once else chunks.bytes[: min(left, once)]
+            fill(raw)
+            if run is None or left < CHUNK or not run.count():
+                found.add(chunks.count(dtype, raw), elements(dtype, begin))
+            self.went(raw.size)
+        if run is not None:
+            found.add(run.tally())
+        self.went(0)
+        return found
+
+    def pass_by(self, size: int, fill: Callable[[Bytes], object]) -> None:
+        """Reads bytes that are no values; raises as `count` does."""
+        for begin in range(0, size, CHUNK):
+            fill(self._chunks.bytes[: size - begin])
+            self.went(min(CHUNK, size - begin))
+
+    def went(self, size: int) -> None:
+        """Notes bytes that were read; those of several chunks are said at once, and with 0 all that are left.
+
+        Raises:
+            Stopped: the run has ended.
+        """
+        if self._stopped():
+            raise Stopped
+        self._unsaid += size
+        if self._unsaid > _SAID or not size:
+            self._done(self._unsaid)
+            self._unsaid = 0
+
+
+def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:
+    """What comes of each piece of work, in order; raises what the first that fails raises."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    stop, own = Event(), local()
+
+    def worked(work: Callable[[Worker], Result]) -> Result:
+        if not hasattr(own, "worker"):
+            own.worker = Worker(done, stop.is_set)
+        return work(own.worker)
+
+    with ThreadPoolExecutor(cores(), "hfcount-data") as pool:
+        try:
+            futures = [pool.submit(worked, work) for work in works]
+            _wait(futures)
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    yield from (future.result() for future in futures)
+
+
+def _wait(futures: Sequence["Future[Result]"]) -> None:
+    from concurrent.futures import FIRST_EXCEPTION, wait
+
+    left = set(futures)
+    while left:
+        ended, left = wait(left, _PAUSE, FIRST_EXCEPTION)
+        for one in ended:
+            one.result()
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1

@@ -1,0 +1,139 @@
+"""Reads tensors from files, and counts their values as they come in."""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hfcount.checkpoints.data.count import CHUNK, step
+from hfcount.checkpoints.data.locations import Place, elements
+from hfcount.checkpoints.data.open_files import changed, filled, opened, state
+from hfcount.checkpoints.data.pool import Done, Worker
+from hfcount.checkpoints.data.processes import run_apart
+from hfcount.checkpoints.data.runs import Bytes
+from hfcount.checkpoints.data.source import Values
+from hfcount.checkpoints.data.tally import Tally
+
+_CHUNKS = 64  # that a core takes at once
+_TASK = _CHUNKS * CHUNK  # bytes of these
+
+
+class Piece(NamedTuple):
+    """A part of a tensor: where it begins in the tensor and in the file, and its bytes."""
+
+    tensor: str
+    dtype: str
+    begin: int
+    first: int
+    size: int
+
+
+class Files:
+    """The files of a folder, as a source of values."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
+        """As Source has it; each file of `summed` is read by one core, from its first byte on."""
+        tasks = list(_tasks(self._folder, places, summed))
+        before = {path: state(path) for path in {task.path for task in tasks}}
+        tallies, sums = {name: Tally() for name in places}, {}
+        for task, (found, digest) in zip(tasks, run_apart([task.run for task in tasks], done), strict=True):
+            for piece, tally in zip(task.pieces, found, strict=True):
+                tallies[piece.tensor].add(tally, elements(piece.dtype, piece.begin))
+            if digest is not None:
+                sums[task.path.relative_to(self._folder).as_posix()] = digest
+        for path, earlier in before.items():
+            if state(path) != earlier:
+                raise changed(path)
+        return Values(tallies, sums)
+
+    def chunks(self, place: Place) -> Iterator[Bytes]:
+        """As Source has it."""
+        raw = np.empty(CHUNK, np.uint8)
+        with opened(self._folder / place.file) as file:
+            file.seek(place.begin)
+            for begin in range(0, place.size, CHUNK):
+                yield filled(file, raw[: min(CHUNK, place.size - begin)], self._folder / place.file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a core reads at once: pieces of a file, in order; or all of it, with its sum, if `summed`."""
+
+    path: Path
+    pieces: Sequence[Piece]
+    summed: bool = False
+
+    def run(self, worker: Worker) -> tuple[list[Tally], str | None]:
+        """The figures of each piece, and the file's sum."""
+        digest = sha256() if self.summed else None
+        with opened(self.path) as file:
+            found = [self._piece(file, worker, piece, digest) for piece in self.pieces]
+            if digest:
+                self._rest(file, worker, os.fstat(file.fileno()).st_size, digest)
+        return found, digest.hexdigest() if digest else None
+
+    def _piece(self, file: BufferedReader, worker: Worker, piece: Piece, digest: Any) -> Tally:
+        if digest:
+            self._rest(file, worker, piece.first, digest)
+        file.seek(piece.first)
+        return worker.count(piece.dtype, piece.size, self._filling(file, digest))
+
+    def _rest(self, file: BufferedReader, worker: Worker, end: int, digest: Any) -> None:
+        """Adds the bytes up to a place in the file to its sum: its header, and what may lie behind the tensors."""
+        worker.pass_by(end - file.tell(), self._filling(file, digest))
+
+    def _filling(self, file: BufferedReader, digest: Any) -> Callable[[Bytes], None]:
+        """What reads the next bytes of the file."""
+
+        def fill(raw: Bytes) -> None:
+            filled(file, raw, self.path)
+            if digest:
+                digest.update(raw)
+
+        return fill
+
+
+def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) -> Iterator[_Task]:
+    """The work in parts that are about as long, but for files that are read as a whole."""
+    by_file: dict[str, list[Piece]] = {}
+    for name, place in sorted(where.items(), key=lambda one: (one[1].file, one[1].begin)):
+        dtype, pieces = place.entry.dtype, by_file.setdefault(place.file, [])
+        task = _CHUNKS * step(dtype)
+        for begin in range(0, place.size, task):
+            pieces.append(Piece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
+    for file in sorted(summed):
+        in_order, by_file[file] = _in_order(by_file.get(file, ()))
+        yield _Task(folder / file, in_order, True)
+    for file, pieces in by_file.items():
+        yield from (_Task(folder / file, some) for some in _batches(pieces))
+
+
+def _in_order(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Those that do not begin before another one has ended, and the others: tensors of pickles share their bytes."""
+    first: list[Piece] = []
+    again: list[Piece] = []
+    end = 0
+    for piece in pieces:
+        some = again if piece.first < end else first
+        some.append(piece)
+        end = max(end, piece.first + piece.size)
+    return first, again
+
+
+def _batches(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    batch: list[Piece] = []
+    for piece in pieces:
+        if batch and piece.first + piece.size - batch[0].first > _TASK:
+            yield batch
+            batch = []
+        batch.append(piece)
+    if batch:
+        yield batch

@@ -1,0 +1,67 @@
+"""Where values come from: files, or tensors in memory."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hfcount.checkpoints.data.bits import WHOLE
+from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.pool import Done
+from hfcount.checkpoints.data.runs import Bytes
+from hfcount.checkpoints.data.tally import Tally
+from hfcount.formats.dtypes import BITS
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What was read: the figures of each tensor by name, and the sha256 of files of which that was asked for."""
+
+    tallies: Mapping[str, Tally]
+    sums: Mapping[str, str]
+
+
+class Source(Protocol):
+    """Reads values of tensors."""
+
+    def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
+        """All values of some tensors, each read once.
+
+        Args:
+            summed: files of which the sha256 is wanted.
+            done: called with the number of bytes that were counted.
+
+        Raises:
+            FetchError: a file cannot be read, or was changed meanwhile.
+        """
+
+    def chunks(self, place: Place) -> Iterator[Bytes]:
+        """The bytes of a tensor, a chunk at a time, each in place of the one before; raises as `read` does."""
+
+
+Codes = NDArray[np.integer]
+
+
+def search(source: Source, place: Place, wanted: Callable[[Codes], NDArray[np.bool]]) -> tuple[int, int]:
+    """How many elements of a tensor are wanted, and the number of the first, or 0; by codes of at least 8 bits."""
+    dtype = place.entry.dtype
+    count = first = start = 0
+    for raw in source.chunks(place):
+        codes = raw.view(WHOLE.get(dtype, f"u{BITS[dtype] // 8}"))
+        found = np.flatnonzero(wanted(codes))
+        first = start + int(found[0]) if found.size and not count else first
+        count, start = count + int(found.size), start + codes.size
+    return count, first
+
+
+def elements_differing(source: Source, one: Place, other: Place) -> tuple[int, int]:
+    """How many elements of two tensors of one shape and dtype differ in their bits, and the number of the first."""
+    count = first = start = 0
+    width = max(BITS[one.entry.dtype] // 8, 1)
+    for raw, beside in zip(source.chunks(one), source.chunks(other), strict=True):
+        found = np.flatnonzero((raw != beside).reshape(-1, width).any(axis=1))
+        first = start + int(found[0]) if found.size and not count else first
+        count, start = count + int(found.size), start + raw.size // width
+    return count, first

@@ -1,0 +1,134 @@
+"""The tensors whose values were read, and what each of them is to the model."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.tally import Tally
+from hfcount.checkpoints.inspection import Inspection
+from hfcount.formats.dtypes import BITS
+from hfcount.formats.gguf.types import BLOCKS
+from hfcount.report.figures import TensorStatistics
+from hfcount.spec.tree.leaves import Finder, Leaf
+from hfcount.text import printable
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.values import index_of
+
+_SCALES = ("scale", "absmax")
+
+
+class Subject(NamedTuple):
+    """A tensor, where it is, what its values are, and which leaf of the blueprint it is, if it is one."""
+
+    name: str
+    place: Place
+    tally: Tally
+    leaf: Leaf | None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """In elements."""
+        return self.place.entry.shape
+
+    @property
+    def loaded(self) -> bool:
+        """Whether a loader takes it, as far as is known: not where it is a buffer that is obsolete."""
+        return self.leaf is None or self.leaf.label != "legacy"
+
+    @property
+    def buffer(self) -> bool:
+        """Whether it is no parameter: a mask, a table, a running mean."""
+        return self.leaf is not None and self.leaf.kind == "buffer"
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is a part of packed weights."""
+        return self.leaf is not None and self.leaf.dtypes is not None
+
+    @property
+    def scale(self) -> bool:
+        """Whether it is a scale of packed weights, or of a cache."""
+        last = self.name.rpartition(".")[2]
+        return self.blocks or (self.packed and any(word in last for word in _SCALES))
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it is of a quantised type of GGUF, of which the scales are looked at."""
+        return self.place.entry.dtype in BLOCKS
+
+    @property
+    def matrix(self) -> bool:
+        """Whether it is a parameter in which more than one extent is above 1, and no biases of several experts."""
+        if self.leaf is None or self.buffer or self.name.endswith("bias"):
+            return False
+        return sum(size > 1 for size in self.shape) > 1
+
+    @property
+    def norm(self) -> bool:
+        """Whether it is the weight of a normalisation."""
+        if self.leaf is None or self.buffer or len(self.shape) != 1 or not self.name.endswith("weight"):
+            return False
+        return self.leaf.component == "norm" or "norm" in self.name.lower()
+
+    def bits(self, code: int) -> str:
+        """The bits of a value, such as `0x7FC0`."""
+        return f"0x{code:0{-(-BITS[self.place.entry.dtype] // 4)}X}"
+
+    @property
+    def statistics(self) -> TensorStatistics:
+        """What the report says of its values."""
+        tally, least_and_most = self.tally, self.tally.range or (None, None)
+        bad = [spot.number for spot in (tally.first_nan, tally.first_infinite) if spot]
+        return TensorStatistics(
+            name=printable(self.name),
+            file=printable(self.place.file),
+            dtype=self.place.entry.dtype,
+            shape=self.shape,
+            elements=tally.count,
+            min=least_and_most[0],
+            max=least_and_most[1],
+            mean=tally.mean,
+            rms=tally.rms,
+            zeros=tally.zeros,
+            nan=tally.nan,
+            infinite=tally.infinite,
+            component=self.leaf.component if self.leaf else None,
+            first_bad=index_of(min(bad), self.shape) if bad else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """All tensors that were read, by name."""
+
+    by_name: Mapping[str, Subject]
+
+    def __iter__(self) -> Iterator[Subject]:
+        return iter(self.by_name.values())
+
+    def beside(self, name: str, ends: tuple[str, ...]) -> Subject | None:
+        """The first tensor of the same module that ends so."""
+        module = name[: name.rfind(".") + 1]
+        return next((self.by_name[module + end] for end in ends if module + end in self.by_name), None)
+
+
+def subjects(places: Mapping[str, Place], tallies: Mapping[str, Tally], inspection: Inspection) -> Subjects:
+    """The tensors with their leaves."""
+    finder, expected = _leaves(inspection.blueprint, inspection.outcome)
+    found = {}
+    for name, place in places.items():
+        leaf = finder.find(expected.get(name, name)) if finder else None
+        found[name] = Subject(name, place, tallies[name], leaf)
+    return Subjects(found)
+
+
+def _leaves(blueprint: Blueprint | None, outcome: Outcome) -> tuple[Finder | None, Mapping[str, str]]:
+    """What finds the leaf of a name of the blueprint, and these names by those of the checkpoint where they differ."""
+    if blueprint is None:
+        return None, {}
+    match = outcome.packed.match if outcome.packed else outcome.match
+    spelling = outcome.packed.spelling if outcome.packed else match.spelling if match else {}
+    leaves = [leaf for leaf, _ in match.listed] if match else blueprint.leaves
+    return Finder(leaves), {found: expected for expected, found in spelling.items()}

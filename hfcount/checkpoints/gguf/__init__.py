@@ -1,0 +1,1 @@
+"""GGUF files, held against their metadata and their base."""

@@ -1,0 +1,168 @@
+"""GGUF files of one place, each against its own metadata, its set, the model beside it and its base."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.bases import Base, base_of
+from hfcount.checkpoints.gguf.base import compare
+from hfcount.checkpoints.gguf.check import check
+from hfcount.checkpoints.gguf.config import blueprint_of
+from hfcount.checkpoints.gguf.files import FileSet, Read, file_sets, headers
+from hfcount.checkpoints.gguf.findings import broken, finding, reason
+from hfcount.checkpoints.gguf.set import check_pair, join
+from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, bases, role
+from hfcount.checkpoints.inspection import Options
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import Request
+from hfcount.fetcher.location import Place
+from hfcount.formats.gguf.header import Header
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.rules.hf716_base_not_compared import BaseNotCompared
+
+_APART: Mapping[Role, str] = {
+    "imatrix": "it holds an importance matrix, and no model",
+    "vocabulary": "it holds a vocabulary, and no tensors",
+    "adapter": "it is an adapter, and its base has to be converted to be compared with it",
+}
+"""Why files that are no models are not verified, where no model lies beside them."""
+
+
+@dataclass(slots=True)
+class Looked:
+    """One file or set, as it was looked at.
+
+    Args:
+        header: that of all files joined; None if none could be read.
+        size: bytes of all files; None if unknown.
+        reasons: why something about it cannot be told.
+    """
+
+    files: FileSet
+    header: Header | None = None
+    size: int | None = None
+    findings: list[Finding] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    def add(self, remarks: Sequence[Remark]) -> None:
+        """Takes remarks as findings or reasons."""
+        subject = architecture(self.header) if self.header else ""
+        for remark in remarks:
+            found = finding(remark, self.files.name, subject)
+            if found is not None:
+                self.findings.append(found)
+            else:
+                self.reasons.append(f"{printable(self.files.name)}: {reason(remark)}")
+
+    @property
+    def role(self) -> Role | None:
+        """What it holds; None if nothing could be read."""
+        return role(self.header) if self.header else None
+
+    @property
+    def sound(self) -> bool:
+        """Whether it holds what its metadata describes, as far as that is known."""
+        return (
+            self.header is not None and not self.reasons and not any(one.severity == "error" for one in self.findings)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All files that were asked for.
+
+    Args:
+        first: the one that counts and sizes are of: the largest model that is sound.
+        base: what it was made of; None if nothing says so.
+        blueprint: has exactly the tensors of the first; None if none is known.
+    """
+
+    looked: Sequence[Looked]
+    first: Looked
+    base: Base | None
+    blueprint: Blueprint | None
+
+
+def look(place: Place, request: Request, options: Options) -> Seen:
+    """Reads the GGUF files of a place that were asked for, and holds them against all there is.
+
+    Raises:
+        FetchError: NoSuchFile, or they could not be read.
+    """
+    sets = file_sets(place)
+    read = headers(place, sets, options.progress(sum(len(one.files) for one in sets)))
+    looked = [_examined(one, read, place) for one in sets]
+    _pair(looked)
+    models = [one for one in looked if one.role == "model" and one.header]
+    if not models:
+        for one in looked:
+            if one.role and one.role in _APART:
+                one.reasons.append(f"{printable(one.files.name)}: {_APART[one.role]}")
+        return Seen(looked, next((one for one in looked if one.header), looked[0]), None, None)
+    first = max(models, key=lambda one: (one.sound, one.size or 0))
+    base = base_of(place, request, bases(first.header) if first.header else ())
+    if base is not None:
+        _against(base, models)
+    return Seen(looked, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
+
+
+def _examined(one: FileSet, read: Mapping[str, Read], place: Place) -> Looked:
+    """One file or set by itself."""
+    sizes = [place.sizes[name] for name in one.files]
+    size = None if None in sizes else sum(size or 0 for size in sizes)
+    looked = Looked(one, size=size)
+    parts = {name: header for name in one.files if isinstance(header := read[name], Header)}
+    looked.findings += [broken(error, name) for name in one.files if isinstance(error := read[name], DocumentError)]
+    if len(one.files) == 1 and not one.lost:
+        looked.header = next(iter(parts.values()), None)
+        looked.add(check(looked.header, size) if looked.header else ())
+    elif parts:
+        looked.header, remarks = join(parts)
+        if len(parts) < len(one.files):  # some cannot be read, which is told; of a sum nothing can be said then
+            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or one.lost]
+        looked.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, one)}) for remark in remarks])
+        if len(parts) == len(one.files) and not one.lost:
+            looked.add(check(looked.header))
+    return looked
+
+
+def _lost(remark: Remark, one: FileSet) -> tuple[str, ...]:
+    return one.lost if remark.facts["what"] == "parts" else ()
+
+
+def _pair(looked: Sequence[Looked]) -> None:
+    """Holds projectors against the models beside them, of which one has to fit."""
+    models = [one for one in looked if one.role == "model"]
+    for projector in looked:
+        if projector.role != "projector" or not models:
+            continue
+        remarks = [
+            [
+                remark._replace(facts={**remark.facts, "model": model.files.name})
+                for remark in check_pair(model.header, projector.header)
+            ]
+            for model in models
+            if model.header and projector.header
+        ]
+        if remarks and all(remarks):
+            projector.add(remarks[0])
+
+
+def _against(base: Base, models: Sequence[Looked]) -> None:
+    """Holds models against the base; where that cannot be read, the first of them says so."""
+    if base.problem and not base.binding:
+        file = models[0].files.name
+        models[0].findings.append(BaseNotCompared(file=file, base=base.label, reason=base.problem.message))
+    for model in models:
+        wrong = any(found.severity == "error" for found in model.findings)  # of which the base would say the same
+        if model.header and base.blueprint and (base.binding or not wrong):
+            remarks = compare(model.header, base.blueprint, base.binding)
+            known = {remark.kind for remark in check(model.header)}
+            model.add(
+                [
+                    remark._replace(facts={**remark.facts, "base": base.label})
+                    for remark in remarks
+                    if remark.severity != "unverified" or remark.kind not in known
+                ]
+            )

@@ -1,0 +1,126 @@
+"""The GGUF files of a place: which belong together, which were asked for, and their headers."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from hfcount.checkpoints.gguf.set import raw_part, split_name
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher.location import Place
+from hfcount.fetcher.reasons import named
+from hfcount.formats.gguf.header import Header, read_gguf, read_variant
+from hfcount.text import printable
+
+Read = Header | DocumentError
+"""The header of a file, or why it has none."""
+
+_AT_ONCE = 4
+_COMPANIONS = ("mmproj", "imatrix", "vocab", "lora")  # in names of files that are no variants of a model
+
+
+class FileSet(NamedTuple):
+    """A file, or the files of a split set.
+
+    Args:
+        name: of the first file.
+        files: their paths, in order; `lost` are those that the names of the others count.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    lost: tuple[str, ...] = ()
+
+
+def file_sets(place: Place) -> list[FileSet]:
+    """The sets of a place that were asked for, all where none was.
+
+    Raises:
+        FetchError: NoSuchFile.
+    """
+    near = (name for name in place.sizes if name == place.file or name.count("/") <= 1)
+    names = sorted(name for name in near if name.lower().endswith(".gguf") and "/." not in f"/{name}")
+    grouped: dict[tuple[str, int], list[str]] = {}
+    for name in names:
+        parts = split_name(name)
+        grouped.setdefault((parts[0], parts[2]) if parts else (name, 0), []).append(name)
+    found = [_set(stem, count, files) for (stem, count), files in grouped.items()]
+    wanted = [one for one in found if _is_wanted(one, place.file)]
+    if wanted:
+        return wanted
+    raise FetchError("NoSuchFile", _without(place, names))
+
+
+def _set(stem: str, count: int, files: list[str]) -> FileSet:
+    if not count:
+        return FileSet(files[0], tuple(files))
+    all_of_them = [f"{stem}-{number:05}-of-{count:05}.gguf" for number in range(1, min(count, 1_000) + 1)]
+    return FileSet(files[0], tuple(files), tuple(name for name in all_of_them if name not in files))
+
+
+def _is_wanted(one: FileSet, file: str | None) -> bool:
+    """Whether a set is asked for: by one of its files, or by the end of its name, such as `Q4_K_M`."""
+    if file is None or file in one.files:
+        return True
+    if file.lower().endswith(".gguf"):
+        return False
+    parts = split_name(one.name)
+    path = parts[0] if parts else one.name[: -len(".gguf")]
+    return re.search(rf"(^|[-._/]){re.escape(file)}(/[^/]*)?$", path, re.IGNORECASE) is not None
+
+
+def _without(place: Place, names: Sequence[str]) -> str:
+    """What to say where the file that was asked for is not there, or none can be read."""
+    cut = [name for name in place.sizes if raw_part(name)]
+    if cut and (place.file is None or place.file in cut):
+        whole = re.split(r"(?<=\.gguf)", cut[0], maxsplit=1, flags=re.IGNORECASE)[0]
+        return (
+            f"{printable(place.model)} holds raw cuts of a GGUF file ({named(sorted(cut))}), which nothing reads as"
+            f" they are. Join them first: cat {printable(whole)}* > {printable(whole)}."
+        )
+    there = f"It has {named(names)}." if names else "It has no GGUF files."
+    return f"{printable(place.model)} has no GGUF file {printable(place.file or '')}. {there}"
+
+
+def headers(place: Place, sets: Sequence[FileSet], done: Callable[[], None]) -> Mapping[str, Read]:
+    """The header of each file, or what is wrong with it.
+
+    Over a network the first file is read whole, and one that may be a variant of it by one range, as far as that works.
+
+    Raises:
+        FetchError: one could not be read.
+    """
+    files = [name for one in sets for name in one.files]
+    if place.local or len(files) == 1:
+        return {name: _counted(_read(place, name), done) for name in files}
+    files.sort(key=_is_companion)
+    first = _counted(_read(place, files[0]), done)
+    known = first if isinstance(first, Header) and split_name(files[0]) is None else None
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        rest = pool.map(lambda name: _counted(_read(place, name, known), done), files[1:])
+        return {files[0]: first, **dict(zip(files[1:], rest, strict=True))}
+
+
+def _is_companion(name: str) -> bool:
+    return any(word in name.lower() for word in _COMPANIONS)
+
+
+def _counted(read: Read, done: Callable[[], None]) -> Read:
+    done()
+    return read
+
+
+def _read(place: Place, name: str, known: Header | None = None) -> Read:
+    size = place.sizes[name]
+
+    def reader(start: int, stop: int) -> bytes:
+        return place.reader.range(name, start, stop)
+
+    try:
+        if known and size and not _is_companion(name) and split_name(name) is None:
+            variant = read_variant(name, size, reader, known)
+            if variant is not None:
+                return variant
+        return read_gguf(name, size, reader)
+    except DocumentError as error:
+        return error

@@ -1,0 +1,146 @@
+"""What was remarked of GGUF files, as findings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hfcount.checkpoints.gguf.summary import Remark
+from hfcount.errors import DocumentError
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import finding_of
+from hfcount.verifier.folded_names import fold
+from hfcount.verifier.rules.hf004_truncated_shard import CutOff
+from hfcount.verifier.rules.hf710_metadata_differs import MetadataDiffers
+from hfcount.verifier.rules.hf711_split_incomplete import SplitIncomplete
+from hfcount.verifier.rules.hf712_projector_other_width import ProjectorOtherWidth
+from hfcount.verifier.rules.hf713_differs_from_base import DiffersFromBase
+from hfcount.verifier.rules.hf714_converter_added import ConverterAdded
+from hfcount.verifier.rules.hf715_bytes_after_end import BytesAfterEnd
+from hfcount.verifier.wording import some
+
+Facts = Mapping[str, Any]
+
+
+def broken(error: DocumentError, file: str) -> Finding:
+    """The finding of a header that breaks a rule of the format, or of a file that is cut."""
+    if error.code != "HF004":
+        return finding_of(error, file)
+    facts: dict[str, Any] = {"expected": error.expected, "observed": error.observed}
+    return CutOff(file=file, **facts, statement=error.said, fix=error.fix)
+
+
+def finding(remark: Remark, file: str, subject: str) -> Finding | None:
+    """The finding of a remark; None for one that only says why something cannot be told.
+
+    Args:
+        subject: the architecture.
+    """
+    make = _FINDINGS.get(remark.kind)
+    if make is None or remark.severity == "unverified":
+        return None
+    return make(remark.facts, {"file": file, "subject": subject, "severity": remark.severity})
+
+
+def reason(remark: Remark) -> str:
+    """Why something cannot be told, in a clause."""
+    facts = remark.facts
+    match remark.kind:
+        case "architecture-unknown":
+            return f"what architecture {printable(facts['architecture'], 60) or '(none)'} holds is not known here"
+        case "type-of-a-fork":
+            types = ", ".join(facts["types"])
+            return f"{plural(len(facts['tensors']), 'tensor')} of {types}, which llama.cpp does not have: a fork's"
+        case "name-unknown":
+            return f"what becomes of {some(fold(facts['tensors']))} in GGUF is not known here"
+        case "layers-differ" if "tensors" in facts:
+            return f"some layers have {some(fold(facts['tensors']))}, and whether all must is not known here"
+        case "layers-differ":
+            return f"its layers are of {facts['observed']:,} kinds; at most {facts['most']:,} are compared"
+        case "too-many":
+            return f"its base has {facts['observed']:,} tensors; at most {facts['most']:,} are named"
+        case _:
+            return remark.kind.replace("-", " ")
+
+
+def _metadata(facts: Facts, common: Facts) -> Finding:
+    held: dict[str, Any]
+    match facts["what"]:
+        case "layers":
+            held = {"layers": (facts["expected"], facts["observed"])}
+            held |= {"lacking": facts["missing"], "beyond": facts["unexpected"]}
+            held |= {"expected": facts["expected"], "observed": facts["observed"]}
+        case "shapes":
+            first, expected, observed = facts["tensors"][0]
+            names = tuple(name for name, _, _ in facts["tensors"])
+            known = tuple(-1 if extent is None else extent for extent in expected)
+            held = {"shapes": (len(names), first, expected, observed), **_named(names)}
+            held |= {"expected": known, "observed": observed}
+        case "type":
+            held = {"sizes": (f"{facts['key']} is no whole number, as llama.cpp demands.",), **_named(())}
+        case "experts":
+            text = f"{facts['key']} is {facts['observed']:,}, and no tensors of experts are stored."
+            held = {"sizes": (text,), **_named(())}
+        case what:
+            names = facts["tensors"]
+            held = {what: tuple(fold(names)), **_named(names)}
+    return MetadataDiffers(**common, **held)
+
+
+def _half(facts: Facts, common: Facts) -> Finding:
+    text = f"{facts['tensor']} is stored without {facts['missing']}, so that it adds nothing."
+    return MetadataDiffers(**common, halves=(text,), **_named([facts["tensor"]]))
+
+
+def _ranks(facts: Facts, common: Facts) -> Finding:
+    (first, second), (one, other) = facts["tensors"], facts["shapes"]
+    text = f"{first} is of rank {one[0]:,}, and {second} of {other[1]:,}: they cannot be multiplied."
+    return MetadataDiffers(**common, halves=(text,), **_named([first, second]))
+
+
+def _split(facts: Facts, common: Facts) -> Finding:
+    names = facts.get("tensors", ())
+    held = {"expected": facts["expected"], "observed": facts["observed"], "key": facts["what"], **_named(names)}
+    return SplitIncomplete(**{**common, "file": facts.get("file", common["file"])}, **held, lost=facts.get("lost", ()))
+
+
+def _projector(facts: Facts, common: Facts) -> Finding:
+    return ProjectorOtherWidth(**common, **facts)
+
+
+def _base(facts: Facts, common: Facts) -> Finding:
+    held: dict[str, Any] = {"base": facts["base"]}
+    for field, key in (("layers", "layers"), ("tokens", "rows")):
+        if None not in facts[key] and facts[key][0] != facts[key][1]:
+            held[field] = facts[key]
+    for key in ("missing", "unexpected"):
+        held[key] = tuple(fold(facts[key])) if key in facts else ()
+    if shapes := facts.get("shapes"):
+        held["shapes"] = (len(shapes), *shapes[0])
+        held |= {"expected": shapes[0][1], "observed": shapes[0][2]}
+    names = [*facts.get("missing", ()), *facts.get("unexpected", ()), *(name for name, _, _ in shapes or ())]
+    return DiffersFromBase(**common, **held, **_named(names))
+
+
+def _added(facts: Facts, common: Facts) -> Finding:
+    return ConverterAdded(**common, **_named(facts["tensors"]))
+
+
+def _after(facts: Facts, common: Facts) -> Finding:
+    end = facts["end"]
+    return BytesAfterEnd(**common, expected=end, observed=end + facts["bytes"])
+
+
+def _named(names: Sequence[str]) -> dict[str, Any]:
+    return {"tensors": tuple(fold(names)), "count": len(names), "parameters": None, "bytes": None}
+
+
+_FINDINGS: Mapping[str, Callable[[Facts, Facts], Finding]] = {
+    "metadata-differs": _metadata,
+    "half-missing": _half,
+    "rank-differs": _ranks,
+    "split-incomplete": _split,
+    "projector-other-width": _projector,
+    "differs-from-base": _base,
+    "converter-added": _added,
+    "bytes-after-end": _after,
+}

@@ -1,0 +1,199 @@
+"""GGUF files as a checkpoint: what was found in them, as reports show it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.forms import Besides
+from hfcount.checkpoints.gguf.examine import Looked, Seen, look
+from hfcount.checkpoints.gguf.summary import summary
+from hfcount.checkpoints.inspection import Contained, Evidence, Inspection, Options
+from hfcount.checkpoints.stored_rows import stored_rows
+from hfcount.fetcher.folder import FolderShards
+from hfcount.fetcher.interface import Documents, Request
+from hfcount.fetcher.location import Place
+from hfcount.formats.gguf.header import Header
+from hfcount.formats.json import Document
+from hfcount.mapper.lengths import Length
+from hfcount.report.figures import Failure, TensorRow, WeightsFile
+from hfcount.serving.cost import Workload
+from hfcount.serving.memory import costs
+from hfcount.text import printable
+from hfcount.verifier.findings import Check, Outcome
+
+_SIZES = {
+    "block_count": "how many layers there are (block_count)",
+    "embedding_length": "how wide they are (embedding_length)",
+    "context_length": "how long a context may be (context_length)",
+}
+"""What llama.cpp asks of the metadata of every model."""
+
+
+def inspect(place: Place, request: Request, options: Options) -> Inspection:
+    """What was found in the GGUF files of a place; of those that were asked for.
+
+    Raises:
+        FetchError: NoSuchFile, or they could not be read.
+    """
+    return inspected(place, look(place, request, options), options)
+
+
+def inspected(place: Place, seen: Seen, options: Options) -> Inspection:
+    """The same of files that were looked at."""
+    rows = _rows(seen, options.load) if len(seen.looked) > 1 else ()
+    seen = _fitting(seen, rows)
+    return Inspection(
+        documents=_documents(place),
+        options=options,
+        changes={},
+        blueprint=seen.blueprint,
+        announced=(),
+        evidence=_evidence(seen, rows, () if place.file else _files(seen), "tensors" in options.extras),
+        outcome=_outcome(seen),
+        limit=_limit(seen.first),
+    )
+
+
+def _limit(first: Looked) -> Length | None:
+    """The tokens of a sequence that the metadata allows."""
+    key = f"{first.header.text('general.architecture')}.context_length" if first.header else ""
+    tokens = first.header.number(key) if first.header else None
+    return Length(tokens, printable(key)) if tokens is not None and tokens > 0 else None
+
+
+def _fitting(seen: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
+    """The same with the largest file that fits as the first, where it was asked what does and the largest does not."""
+    fit = {row.file for row in rows if row.fits and row.verdict == "verified"}
+    found = [one for one in seen.looked if printable(one.files.name) in fit]
+    return replace(seen, first=max(found, key=lambda one: one.size or 0)) if found else seen
+
+
+def beside(place: Place, request: Request, model: Inspection) -> Besides:
+    """What was found in GGUF files beside safetensors, and a row for each.
+
+    Findings are notes: who loads the safetensors does not read them. Raises as `inspect` does.
+    """
+    options = model.options
+    seen = look(place, request, options)
+    findings = [found.replace(severity="note") for one in seen.looked for found in one.findings]
+    return Besides(findings, _rows(seen, options.load), _files(seen))
+
+
+def _outcome(seen: Seen) -> Outcome:
+    outcome, first = Outcome(), seen.first
+    for one in seen.looked:
+        for found in one.findings:
+            outcome.report(found)
+    outcome.errors_first()
+    if first.header:
+        held = summary(first.header)
+        outcome.stored = held.elements
+        outcome.dtypes = {kind: elements for kind, (_, elements, _) in held.types.items()}
+        outcome.checks += _checks(seen)
+    outcome.proven = all(one.sound for one in seen.looked)
+    return outcome
+
+
+def _checks(seen: Seen) -> Iterator[Check]:
+    """The size of the first file, and what its tensors agree with; what they do not agree with is a finding."""
+    first, base = seen.first, seen.base
+    if first.header and first.size is not None and len(first.files.files) == 1:
+        end = min(first.size, first.header.end + -first.header.end % first.header.alignment)
+        yield Check("file_size", end, first.size, "header and tensors by their types")
+    if first.header and first.sound:
+        count = len(first.header.tensors)
+        yield Check("metadata", count, count, f"by its own metadata{_unsaid(first.header)}")
+        if base and base.blueprint and not any(found.code == "HF713" for found in first.findings):
+            yield Check("base", count, count, f"by {base.label}")
+
+
+def _unsaid(header: Header) -> str:
+    """What of a model its metadata does not say, so that nothing was compared with it; empty if it says all."""
+    name = header.text("general.architecture")
+    lacking = [what for key, what in _SIZES.items() if f"{name}.{key}" not in header.metadata]
+    if not lacking or name == "clip":
+        return ""
+    return f", which does not say {' and '.join(lacking)}, so that nothing was compared with that"
+
+
+def _files(seen: Seen) -> tuple[str, ...]:
+    return tuple(name for one in seen.looked for name in one.files.files)
+
+
+def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
+    """What was looked at; `files` where all that a place holds was asked for, `listed` where its tensors are to be."""
+    unseen, base, first = None, seen.base, seen.first
+    reasons = [reason for one in seen.looked for reason in one.reasons]
+    if reasons:
+        unseen = Failure(kind="NotCompared", message="; ".join(reasons[:3]))
+    elif base and base.binding and base.problem:
+        unseen = Failure(kind=base.problem.kind, message=f"its base cannot be compared: {base.problem.message}")
+    contained = Contained(
+        files=sum(len(one.files.files) + len(one.files.lost) for one in seen.looked),
+        opened=sum(len(one.files.files) for one in seen.looked),
+        tensors=len(first.header.tensors) if first.header else 0,
+        bytes=_sizes(first),
+        rows=_tensors(first) if listed else None,
+        unserved="its metadata does not give what a cache depends on",
+    )
+    return Evidence(
+        depth="headers", unseen=unseen, container="gguf", contained=contained, variants=variants, beside=files
+    )
+
+
+def _tensors(one: Looked) -> tuple[TensorRow, ...]:
+    held = one.header.tensors if one.header else {}
+    return tuple(stored_rows({name: (tensor.shape, tensor.type) for name, tensor in held.items()}))
+
+
+def _sizes(one: Looked) -> dict[str, int]:
+    """Bytes of the tensors by type, most first."""
+    return {kind: size for kind, (_, _, size) in summary(one.header).types.items()} if one.header else {}
+
+
+def _rows(seen: Seen, load: Workload) -> tuple[WeightsFile, ...]:
+    """A row for each file or set, models first, and of these the largest."""
+    ordered = sorted(
+        seen.looked, key=lambda one: (one.role != "model", not one.sound, -(one.size or 0), one.files.name)
+    )
+    return tuple(_row(one, seen.blueprint if _alike(one, seen.first) else None, load) for one in ordered)
+
+
+def _alike(one: Looked, first: Looked) -> bool:
+    """Whether a file has the tensors of the first, in whatever types, so that its cache is the same."""
+    if one.header is None or first.header is None:
+        return False
+    return {name: tensor.shape for name, tensor in one.header.tensors.items()} == {
+        name: tensor.shape for name, tensor in first.header.tensors.items()
+    }
+
+
+def _row(one: Looked, blueprint: Blueprint | None, load: Workload) -> WeightsFile:
+    held, sizes = summary(one.header) if one.header else None, _sizes(one)
+    memory = costs(blueprint, load._replace(ranks=()), held=sizes)[0] if blueprint and sizes else None
+    wrong = any(found.severity == "error" for found in one.findings)
+    return WeightsFile(
+        file=printable(one.files.name),
+        files=len(one.files.files),
+        role=one.role or "unknown",
+        parameters=held.elements if held else None,
+        bytes=sizes,
+        bits_per_weight=round(held.bits, 2) if held else None,
+        verdict="mismatch" if wrong else "verified" if one.sound else "unverified",
+        fits=memory.fits if memory else None,
+        largest_context=memory.largest_context if memory else None,
+    )
+
+
+def _documents(place: Place) -> Documents:
+    return Documents(
+        place.label,
+        place.source,
+        place.revision,
+        Document(place.label, b"{}"),
+        None,
+        FolderShards(Path(), ()),
+        list(place.sizes),
+        place=place,
+    )

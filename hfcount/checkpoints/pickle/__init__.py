@@ -1,0 +1,1 @@
+"""Checkpoints of torch.save, of which nothing is run."""

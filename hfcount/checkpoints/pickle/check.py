@@ -1,0 +1,256 @@
+"""Pickled weights: what loaders take of them, and their tensors under the names that the blueprint has.
+
+A state dict has the names and shapes of the module, so that the view of the blueprint is the blueprint itself: as a
+`Shard`, a pickle goes through every check that headers of safetensors go through. What loaders do with the rest was
+judged by from_pretrained of transformers 5.23 under torch 2.13.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.fetcher.layout import BIN_INDEX, BIN_SINGLE, INDEX
+from hfcount.fetcher.reasons import named
+from hfcount.fetcher.weights import Weights
+from hfcount.formats.dtypes import BITS
+from hfcount.formats.index import Index
+from hfcount.formats.pickles import Broken, Pickle, Tensor
+from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Header, Shard
+from hfcount.mapper.quantization_config import Announcement
+from hfcount.spec.tree.leaves import Finder, Label
+from hfcount.verifier import verify
+from hfcount.verifier.finding import Finding, Severity
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.names import Match, match
+from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
+from hfcount.verifier.rules.hf004_truncated_shard import CutOff
+from hfcount.verifier.rules.hf701_pickle_calls import PickleCalls
+from hfcount.verifier.rules.hf702_not_a_state_dict import NotAStateDict
+from hfcount.verifier.rules.hf703_storage_shared import StorageShared
+from hfcount.verifier.rules.hf705_pickle_protocol import PickleProtocol
+from hfcount.verifier.rules.hf706_tensor_refused import TensorRefused
+from hfcount.verifier.rules.hf707_value_beside_tensors import ValueBesideTensors
+from hfcount.verifier.rules.hf708_unused_bytes import UnusedBytes
+
+_STAND_INS = {"complex128": "C64", "complex32": "C64", "qint8": "I8", "quint8": "U8", "qint32": "I32"}
+"""For dtypes that safetensors does not have one of the same kind, so that names and shapes can be compared."""
+
+_COPIES: Mapping[str, Label] = {"HF203": "tied", "HF204": "legacy"}
+"""Findings about tensors that are stored though they need not be, and the label of their leaves."""
+
+Files = Sequence[Pickle | Broken]
+
+
+def examine(
+    blueprint: Blueprint,
+    files: Files,
+    index: Index | None = None,
+    announced: Sequence[Announcement] = (),
+    weights: Weights | None = None,
+    modules: Mapping[str, Shard] = MappingProxyType({}),
+) -> Outcome:
+    """How the files of a checkpoint differ from its blueprint and its index.
+
+    Args:
+        index: that of the pickled files, if there is one.
+        announced: what announces a quantisation.
+        weights: which weight files are there, where that is known.
+        modules: files of modules of sentence-transformers that were read, by path.
+    """
+    pickles = sound(files)
+    problems = broken(files)
+    for pickle in pickles:
+        problems += conditions(pickle, blueprint, first=pickle is pickles[0])
+    if problems and not any(pickle.tensors for pickle in pickles):
+        return Outcome(findings=problems)  # there is nothing to compare
+    outcome = verify(blueprint, index, shards(files), announced, weights=weights, modules=modules)
+    outcome.pieces = []  # of files that are not laid out as their `Shard` says
+    differing = [told(finding, files) for finding in outcome.findings if not _is_shared(finding, outcome, pickles)]
+    outcome.findings = [*problems, *differing, *_shared(pickles, blueprint, outcome.match)]
+    return outcome
+
+
+def sound(files: Files) -> list[Pickle]:
+    """Those files that could be read, by name."""
+    return sorted((file for file in files if isinstance(file, Pickle)), key=lambda pickle: pickle.name)
+
+
+def shards(files: Files) -> dict[str, Shard]:
+    """All files by name, as the checks of weight files take them."""
+    return {file.name: shard(file) if isinstance(file, Pickle) else Shard(file.name, file.size) for file in files}
+
+
+def shard(pickle: Pickle) -> Shard:
+    """A pickle as the checks of weight files take it: its header lists the tensors as a file of safetensors would.
+
+    The places of the tensors are not those in the pickle, and the header's length is what is left of the file's size,
+    so that a sound file has the size that its header asks for.
+    """
+    entries, place = dict[str, Entry](), 0
+    for name, tensor in pickle.tensors.items():
+        dtype = tensor.dtype if tensor.dtype in BITS else _STAND_INS.get(tensor.dtype, "U8")
+        end = place + (tensor.elements * BITS[dtype] + 7) // 8
+        entries[name] = Entry(dtype, tensor.shape, place, end)
+        place = end
+    raw = json.dumps(
+        {
+            name: {"dtype": dtype, "shape": shape, "data_offsets": [*place]}
+            for name, (dtype, shape, *place) in entries.items()
+        }
+    ).encode()
+    return Shard(pickle.name, pickle.size, Header(entries, pickle.size - LENGTH_BYTES - place, place, raw))
+
+
+def told(finding: Finding, files: Files = ()) -> Finding:
+    """A finding of the checks that all weight files go through, as it is of pickled ones."""
+    if finding.file == INDEX:
+        finding = finding.replace(file=BIN_INDEX)
+    elif finding.file is None and len(files) == 1 and finding.code[2] in "23":
+        finding = finding.replace(file=files[0].name)
+    # No loader of pickles reads the total, and writers have summed it up in several ways.
+    return finding.replace(severity="note") if finding.code == "HF401" else finding
+
+
+def _is_shared(finding: Finding, outcome: Outcome, pickles: Iterable[Pickle]) -> bool:
+    """Whether a finding is of copies that are one tensor with what they are copies of, and take no bytes."""
+    label = _COPIES.get(finding.code)
+    if not label or not outcome.match:
+        return False
+    shared = {name for pickle in pickles for names in ties(pickle) for name in names}
+    names = _names(outcome.match, label, pickles)
+    return all(name in shared for name in names)
+
+
+def _names(matched: Match, label: Label, pickles: Iterable[Pickle]) -> list[str]:
+    """The stored names that are of leaves with this label."""
+    spelling = matched.spelling
+    names = [spelling.get(name, name) for leaf, _ in matched.extra(label) for name in matched.names(leaf)]
+    return [name for name in names if any(name in pickle.tensors for pickle in pickles)]
+
+
+def _shared(pickles: Sequence[Pickle], blueprint: Blueprint, matched: Match | None) -> Iterator[Finding]:
+    """HF703: tensors that are one, and of which the model needs more than one."""
+    find, names = Finder(blueprint.leaves).find, matched.taken if matched else {}
+    for pickle in pickles:
+        groups = list[tuple[str, ...]]()
+        for group in ties(pickle):
+            leaves = [find(names.get(name, name)) for name in group]
+            if sum(leaf is None or leaf.presence == "required" for leaf in leaves) > 1:
+                groups.append(group)
+        if groups:
+            count = sum(len(group) - 1 for group in groups)
+            yield StorageShared(file=pickle.name, groups=groups, count=count, tensors=tuple(groups[0]))
+
+
+def broken(files: Files) -> list[Finding]:
+    """HF003, HF004: why files cannot be read, one finding of each; none for what is longer than is read."""
+    found: dict[str, list[Broken]] = {}
+    for file in sorted((file for file in files if isinstance(file, Broken)), key=lambda file: file.name):
+        if not file.large:
+            found.setdefault(file.code, []).append(file)
+    return [_broken(code, alike) for code, alike in found.items()]
+
+
+def _broken(code: str, alike: Sequence[Broken]) -> Finding:
+    first, text = alike[0], alike[0].problem
+    if len(alike) > 1:
+        text += f" It is one of {len(alike):,} broken files: {named([file.name for file in alike])}."
+    if code == "HF004":
+        fix = first.fix or CutOff.remedy
+        return CutOff(statement=text, file=first.name, fix=fix, expected=first.expected, observed=first.size)
+    return InvalidHeader(statement=text, file=first.name, fix=first.fix, expected=first.expected)
+
+
+def faults(files: Files) -> list[Finding]:
+    """What is wrong with files whatever they are to hold: they cannot be read, or torch refuses them."""
+    return broken(files) + [finding for pickle in sound(files) for finding in refused(pickle)]
+
+
+def held(blueprint: Blueprint, files: Files) -> str:
+    """What files of unusual names hold, as a sentence without its end."""
+    pickles = sound(files)
+    if len(pickles) != 1 or len(files) != 1:
+        return f"what {named(sorted(file.name for file in files))} hold together is not known"
+    (pickle,), subject = pickles, blueprint.spec.architecture or blueprint.spec.family
+    name, (path, tensors) = named([pickle.name]), pickle.inner or ((), pickle.tensors)
+    under = f" under {''.join(f'[{key!r}]' for key in path)}" if path else ""
+    if not tensors:
+        return f"{name} holds no tensors"
+    if _fits(tensors, blueprint):
+        return f"{name} holds every tensor that {subject} describes{under}. Save them as {BIN_SINGLE} or as safetensors"
+    return f"{name} holds {len(tensors):,} tensors{under}, which are not those that {subject} describes"
+
+
+def conditions(pickle: Pickle, blueprint: Blueprint, first: bool = True) -> Iterator[Finding]:
+    """What is to be known of one file beside its names, shapes and dtypes.
+
+    Args:
+        blueprint: what the file is to hold.
+        first: whether it is the first of the files, from which alone transformers takes the dtype.
+    """
+    yield from refused(pickle)
+    yield from _no_state_dict(pickle, blueprint)
+    odd: dict[str, str] = {name: tensor.kind for name, tensor in pickle.tensors.items() if tensor.kind != "dense"}
+    others = {name: tensor.dtype for name, tensor in pickle.tensors.items() if tensor.dtype not in BITS}
+    odd |= {name: dtype for name, dtype in others.items() if name not in odd and not dtype.startswith("complex")}
+    if odd:
+        yield TensorRefused(file=pickle.name, odd=odd, tensors=tuple(odd), count=len(odd))
+    if pickle.compressed:
+        yield InvalidHeader(
+            statement=f"{named([pickle.name])}: {len(pickle.compressed):,} of its {len(pickle.storages):,} storages are"
+            " compressed, which torch does not read.",
+            file=pickle.name,
+            fix="Save it again with torch.save.",
+        )
+    if pickle.tensors and pickle.others and not pickle.globals:
+        stumbles = first and pickle.leading is not None and not blueprint.spec.dtype
+        severity: Severity = "error" if stumbles else "note"
+        yield ValueBesideTensors(severity=severity, file=pickle.name, keys=pickle.others, first=stumbles)
+    if pickle.unused or pickle.longer or pickle.trailing > 0:
+        yield UnusedBytes(
+            file=pickle.name,
+            bytes=pickle.unused,
+            of=pickle.data,
+            longer=len(pickle.longer),
+            trailing=max(pickle.trailing, 0),
+        )
+
+
+def refused(pickle: Pickle) -> Iterator[Finding]:
+    """HF701, HF705: what torch.load refuses of a pickle by default, whatever it holds."""
+    if pickle.globals:
+        yield PickleCalls(file=pickle.name, called=pickle.globals)
+    elif pickle.opcodes:
+        yield PickleProtocol(file=pickle.name, opcodes=pickle.opcodes, protocol=pickle.protocol)
+
+
+def _no_state_dict(pickle: Pickle, blueprint: Blueprint) -> Iterator[Finding]:
+    """HF702: the tensors lie under a key or under no names."""
+    if pickle.tensors and not pickle.nameless:
+        return
+    path, tensors = pickle.inner or ((), {})
+    if not tensors and not pickle.tensors and (pickle.globals or pickle.state_dict):
+        return  # nothing to be matched, and that is told already; or an empty state dict, which is one
+    yield NotAStateDict(
+        subject=blueprint.spec.architecture or blueprint.spec.family,
+        file=pickle.name,
+        tensors=tuple(tensors),
+        count=len(tensors),
+        path=path,
+        nameless=pickle.nameless,
+        fits=bool(tensors) and _fits(tensors, blueprint),
+    )
+
+
+def _fits(tensors: Mapping[str, Tensor], blueprint: Blueprint) -> bool:
+    return match(blueprint.leaves, tensors, blueprint.asides, lambda: blueprint.spellings).complete
+
+
+def ties(pickle: Pickle) -> tuple[tuple[str, ...], ...]:
+    """Names of one and the same tensor, as it is stored: of the same elements of one storage."""
+    groups: dict[Tensor, list[str]] = {}
+    for name, tensor in pickle.tensors.items():
+        if tensor.storage and tensor.elements:
+            groups.setdefault(tensor, []).append(name)
+    return tuple(tuple(names) for names in groups.values() if len(names) > 1)

@@ -1,0 +1,245 @@
+"""A pipeline, inspected: each part by itself, then what the class of the pipeline and the parts ask of each other."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from hfcount.checkpoints.inspection import Options
+from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, Looked, class_differs, described, looked
+from hfcount.checkpoints.pipeline.loadable import is_code, other_type
+from hfcount.checkpoints.pipeline.report import Listed, Whole, combined
+from hfcount.checkpoints.pipeline.serving import served
+from hfcount.checkpoints.pipeline.sizes import misfits
+from hfcount.checkpoints.pipeline.weights import WeightFiles, is_foreign, layout_of_variant
+from hfcount.errors import DocumentError, FetchError, HfcountError
+from hfcount.fetcher import finish
+from hfcount.fetcher.fixtures import record_parts
+from hfcount.fetcher.interface import Documents, Reads, Request
+from hfcount.fetcher.layout import MODEL_INDEX
+from hfcount.fetcher.pipeline_parts import Found, at_root, folder_files, open_parts, root_files
+from hfcount.fetcher.unread_files import beside
+from hfcount.formats.json import parse_object
+from hfcount.formats.model_index import Entry, PipelineIndex, read_pipeline
+from hfcount.report.figures import Failure
+from hfcount.report.model import Beside, Report
+from hfcount.serving.cost import Workload
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import finding_of
+
+Judge = Callable[[Documents, Options, Request], Report]
+"""Inspects one part, which was asked for so, and reports."""
+
+_UNKNOWN = Looked({}, {}, (), ())
+
+
+class _Opened(NamedTuple):
+    """A part with weights: what it was asked for with, what there is, and whether that is the pipeline's own folder."""
+
+    request: Request
+    found: Found
+    root: bool = False
+
+
+def inspect(documents: Documents, request: Request, options: Options, judge: Judge) -> Report:
+    """The report of a pipeline.
+
+    Args:
+        documents: of the folder with model_index.json.
+        judge: inspects a part, by its documents and the options for a part.
+
+    Raises:
+        FetchError: what was read could not be recorded.
+    """
+    opened: dict[str, _Opened] = {}
+    reads = Reads(documents.shards)  # of files in its own folder, where a part may be
+    try:
+        try:
+            index = read_pipeline(documents.config)
+        except DocumentError as error:
+            return combined(documents, options, Whole(None, [finding_of(error, MODEL_INDEX)]), [])
+        return _Run(replace(documents, shards=reads), request, options, judge, index, opened).report()
+    finally:
+        for part in opened.values():
+            if not part.root and isinstance(part.found, Documents) and isinstance(part.found.shards, Reads):
+                inner = part.found.shards
+                finish(part.request, part.found, inner.headers, inner.samples, inner.pickled)
+        finish(request, _with_root(documents, opened), reads.headers, reads.samples, reads.pickled)
+
+
+def _with_root(documents: Documents, opened: Mapping[str, _Opened]) -> Documents:
+    """The documents of a pipeline with those of the parts that are in its own folder."""
+    for part in opened.values():
+        if part.root and isinstance(one := part.found, Documents):
+            more = {one.layout.config: one.config, **one.companions}
+            more |= {one.layout.listing: one.index} if one.index else {}
+            documents = replace(documents, companions={**documents.companions, **more})
+    return documents
+
+
+class _Run(NamedTuple):
+    """One pipeline, and how it is looked at; `opened` are the parts that were read, by name."""
+
+    documents: Documents
+    request: Request
+    options: Options
+    judge: Judge
+    listing: PipelineIndex
+    opened: dict[str, _Opened]
+
+    def report(self) -> Report:
+        """The report of the whole."""
+        entries, findings = described(self.listing, root_files(self.documents) if self._known else None)
+        folders = {entry.name: self._folder(entry.name) for entry in entries}
+        found = _UNKNOWN
+        if self._known:
+            found = looked(self.listing, entries, folders, self.documents.source != "folder")
+        findings += found.findings
+        findings += [said for entry in entries if (said := self._scheduler(entry, folders[entry.name]))]
+        there = [entry for entry in entries if not entry.weightless and entry.name not in found.absent]
+        self._open(folders, [entry.name for entry in there if not is_code(entry, folders[entry.name].names)])
+        configs = {entry.name: config for entry in entries if (config := self._config(entry))}
+        for entry in entries:
+            findings += class_differs(entry, configs.get(entry.name, {}))
+        findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
+        listed = [self._listed(entry, found, folders[entry.name]) for entry in entries]
+        if self.options.save is not None:
+            parts = {name: one.found for name, one in self.opened.items() if isinstance(one.found, Documents)}
+            parts = {name: one for name, one in parts.items() if not self.opened[name].root}
+            record_parts(_with_root(self.documents, self.opened), parts, self.options.save)
+        answers, refusals = served(listed, self.options)
+        around = tuple(self._beside(entries))
+        whole = Whole(self.listing.kind, [*findings, *refusals], around, answers, self.options.load.memory)
+        return combined(self.documents, self.options, whole, listed)
+
+    @property
+    def _known(self) -> bool:
+        """Whether a file that was not listed is not there: a cache has what was asked for before."""
+        return self.documents.source == "folder" or self.documents.sizes is not None
+
+    def _folder(self, part: str) -> Folder:
+        """Where a part is: in the folder of its name, or else in the pipeline's own."""
+        names = folder_files(self.request, self.documents, part)
+        return Folder(root_files(self.documents), root=True) if names is None and self._known else Folder(names or ())
+
+    def _open(self, folders: Mapping[str, Folder], names: list[str]) -> None:
+        inner = [name for name in names if not folders[name].root]
+        for name, (asked, found) in open_parts(self.request, self.documents, inner).items():
+            if isinstance(found, Documents):
+                found = replace(found, shards=Reads(found.shards))
+            self.opened[name] = _Opened(asked, found)
+        for name in names:
+            if folders[name].root:
+                self.opened[name] = _Opened(self.request, self._root(), root=True)
+
+    def _scheduler(self, entry: Entry, folder: Folder) -> Finding | None:
+        """What is wrong with the config of a scheduler, which is read where that costs no request."""
+        name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
+        if not (entry.kind.endswith("Scheduler") and self.documents.source == "folder" and self.documents.place):
+            return None
+        try:
+            if document := self.documents.place.reader.document(name):
+                parse_object(document, endless=True)
+        except (DocumentError, FetchError) as error:
+            return finding_of(error, name) if isinstance(error, DocumentError) else None
+        return None
+
+    def _root(self) -> Found:
+        """The model in the pipeline's own folder."""
+        try:
+            return at_root(self.documents) or FetchError("NoConfig", "there is no config.json.")
+        except FetchError as error:
+            return error
+
+    def _config(self, entry: Entry) -> Mapping[str, Any]:
+        """The values of a part's config; empty where it has none that can be read."""
+        part = self.opened.get(entry.name)
+        if part is not None and isinstance(part.found, Documents):
+            with suppress(DocumentError):  # which the report of the part tells
+                return parse_object(part.found.config, endless=True)
+        return {}
+
+    def _listed(self, entry: Entry, found: Looked, folder: Folder) -> Listed:
+        report = None
+        if entry.name in self.opened:
+            report = self._of_part(entry, found)
+        elif is_code(entry, folder.names):
+            code = printable(f"{entry.name}/{entry.library}.py")
+            report = _unknown("OwnCode", f"{entry.by} is code of the repo's own, {code}, which is not read")
+        elif not (entry.weightless or entry.name in found.absent):
+            report = _unknown("NotCached", f"{entry.name} is not in the cache")
+        return Listed(entry.name, entry.library, entry.kind, report, entry.name in found.absent)
+
+    def _of_part(self, entry: Entry, found: Looked) -> Report:
+        """The report of a part with weights."""
+        asked, part, _ = self.opened[entry.name]
+        files = found.weights.get(entry.name)
+        if is_foreign(entry):
+            return _unknown("NoSafetensors", f"weights of {entry.by} are not read")
+        if not isinstance(part, Documents):
+            error = part if isinstance(part, HfcountError) else part.refusal()
+            return _unknown(error.kind, str(error))
+        settings = self.options._replace(load=Workload(), save=None)
+        unread = _unread(entry, files, found, self.options.depth == "data" and part.source == "folder")
+        settings = settings._replace(depth="config") if unread else settings
+        if variant := found.variant.get(entry.name):
+            part = of_variant(part, found.weights[entry.name], variant)
+        try:
+            report = self.judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), settings, asked)
+        except HfcountError as error:
+            return _unknown(error.kind, str(error))
+        if unread and self.options.depth != "config" and report.error is None:
+            return replace(report, error=Failure(kind="NoHeaders", message=unread))
+        return report
+
+    def _beside(self, entries: list[Entry]) -> Iterator[Beside]:
+        """What lies beside the parts and belongs to none."""
+        inner = {entry.name for entry in entries}
+        names = self.documents.files if self.documents.sizes is None else self.documents.sizes
+        outer = [name for name in names if name.partition("/")[0] not in inner]
+        several = beside(outer, (), {})
+        if whole := sorted(name for name in outer if "/" not in name and name.endswith(".safetensors")):
+            several["weights beside the parts"] = whole
+        for kind, files in several.items():
+            yield Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:100]))
+
+
+def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:
+    """The documents of a part as a variant of it has them."""
+    layout = layout_of_variant(part.layout, files, variant)
+    index = part.companions.get(layout.listing)
+    if index is None and part.place is not None and layout.listing in files.safe[variant]:
+        index = part.place.reader.document(layout.listing)
+    assert isinstance(part.shards, Reads)
+    part.shards.names = [one for one in files.safe[variant] if one.endswith(".safetensors")]
+    return replace(part, layout=layout, index=index)
+
+
+def _unknown(kind: str, message: str) -> Report:
+    return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
+
+
+def _unread(entry: Entry, files: WeightFiles | None, found: Looked, valued: bool) -> str:
+    """Why the weights of a part are not compared; "" where they are.
+
+    Args:
+        valued: whether the values of a folder are asked for, of which diffusers loads pickled parts beside others;
+            otherwise no word is given for what loads from a folder and not from a repo.
+    """
+    if files is None or not files.only_pickled:
+        return ""
+    if not (valued or all(one.pickled for one in found.weights.values())):
+        return "its weights are pickled (.bin), and another part has none that are: they were not read"
+    if files.sharded and entry.library != "transformers":
+        return "its weights are several pickled files (.bin), which were not read"
+    return ""
+
+
+def _class_of(entry: Entry, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What the class in the index stands for in a part's config."""
+    if entry.library == "diffusers" or (entry.library != "transformers" and "model_type" not in config):
+        return {"_class_name": entry.kind}
+    if (other := other_type(entry, config)) is not None:
+        return {"architectures": [entry.kind], "model_type": other}
+    return {"architectures": [entry.kind]}

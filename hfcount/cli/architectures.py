@@ -1,0 +1,108 @@
+"""The architectures, as --families shows them: all of them by kind, or one."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hfcount import architectures
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper.classes import HEAD
+from hfcount.mapper.reference import declared, version
+
+FILE = Path(architectures.__path__[0]) / "catalogue.json"
+
+KINDS = (
+    "language models",
+    "multimodal language models",
+    "encoder-decoders",
+    "text encoders",
+    "image and text",
+    "vision",
+    "audio",
+    "time series",
+    "classes of diffusers",
+    "others",
+    "parts of other models",
+)
+
+_READ = "read only: "
+"""How what is recorded of a type begins if its tensors were read and never compared."""
+
+
+def everything() -> Iterator[str]:
+    """All architectures by kind, one line each: its types, what it is, and by what it is judged if not transformers."""
+    catalogue, usual = _catalogue(), f"transformers {version()}"
+    yield f"Names and shapes are judged by {usual} where nothing else is said in brackets."
+    for kind in KINDS:
+        own = {name for name, one in catalogue.items() if one["kind"] == kind}
+        if own:
+            yield f"\n{kind.capitalize()} ({len(own):,})"
+        for family in architectures.everyone():
+            named = [one for one in family.types if one in own]
+            if named:
+                judges = dict.fromkeys(catalogue[one]["judge"].partition(": ")[0] for one in named)
+                others = "; ".join(judge for judge in judges if not judge.endswith(usual))
+                yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
+
+
+def one(model_type: str) -> Iterator[str]:
+    """One architecture, by its model_type or a class: what it is built of, which keys are read, where that is from.
+
+    Raises:
+        UnknownArchitecture: there is no family for it.
+    """
+    family = architectures.find(model_type)
+    if family is None and HEAD.search(model_type[:200]) and (named := architectures.of_class(model_type[:200])):
+        model_type, family = named, architectures.find(named)
+    if family is None:
+        raise UnknownArchitecture(architectures.unknown(model_type))
+    found = _catalogue().get(model_type, {})
+    yield f"{model_type}: {family.summary}"
+    own = declared(model_type)
+    keys = {key: _default(key, own.keys) for key in found.get("keys", ())}
+    rows = {
+        "kind": [found.get("kind", "")],
+        "classes": found.get("classes", []),
+        "layers": [", ".join(found.get("layers", ()))],
+        "keys": [f"{key}{default}" for key, default in keys.items()],
+        "parts": [f"{key}: as --families {part} says" for key, part in found.get("parts", {}).items()],
+        "judged by": _judged(found.get("judge", "")),
+        "source": [_source(architectures.file(model_type).read_text())],
+        "file": [f"hfcount/architectures/models/{architectures.file(model_type).name}"],
+    }
+    for name, lines in rows.items():
+        for place, line in enumerate(filter(None, lines)):
+            yield f"  {'' if place else name:10}{line}"
+
+
+def _judged(judge: str) -> list[str]:
+    """Who compared names and shapes, or that they were only read, and from what."""
+    _, read, source = judge.partition(_READ)
+    if not read:
+        return [judge]
+    return [
+        "nobody: its tensors were read from the source, and never compared with a model that was built of it",
+        source,
+    ]
+
+
+def _default(key: str, defaults: Mapping[str, Any]) -> str:
+    if key not in defaults:
+        return ""
+    text = json.dumps(defaults[key])
+    return f" = {text if len(text) <= 60 else f'{text[:57]}...'}"
+
+
+def _source(text: str) -> str:
+    """The comment at MODEL_TYPES, which cites the implementation."""
+    above = re.search(r"((?:^#.*\n)*)^MODEL_TYPES = \([^)]*\)(?:  # (.*))?", text, re.MULTILINE)
+    return " ".join(line.strip("# ") for line in (*above[1].splitlines(), above[2] or "") if line) if above else ""
+
+
+@cache
+def _catalogue() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text())
+    return found

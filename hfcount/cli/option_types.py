@@ -1,0 +1,179 @@
+"""How options of the command line are parsed; a wrong value raises click.BadParameter."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from hfcount.errors import BadSetting
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from hfcount.mapper.whatif import Changes
+
+
+def some_file(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Leaves it to the shell to complete the name of a file or folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """The codes of findings that begin so, with their names; and their names that do."""
+    from click.shell_completion import CompletionItem
+
+    from hfcount.verifier.rules import RULES
+
+    codes = [CompletionItem(rule.code, help=rule.name) for rule in RULES.values()]
+    names = [CompletionItem(rule.name, help=rule.code) for rule in RULES.values()] if incomplete else []
+    return [one for one in (*codes, *names) if one.value.lower().startswith(incomplete.lower())]
+
+
+def some_type(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The types of model that begin so."""
+    from hfcount.architectures import all_types
+
+    return [name for name in all_types() if name.startswith(incomplete)]
+
+
+def some_model(context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """A file or folder, and as the first word a command."""
+    from click.shell_completion import CompletionItem
+
+    from hfcount.cli.commands import COMMANDS
+
+    first = not context.params.get("models")
+    names = [name for name in COMMANDS if first and name.startswith(incomplete)]
+    files = some_file(context, _param, incomplete)
+    return [*(CompletionItem(name, help=COMMANDS[name].purpose) for name in names), *files]
+
+
+def completion(context: click.Context, _option: click.Parameter, shell: str | None) -> None:
+    """Installs completion for a shell, in place of a run."""
+    if shell is None or context.resilient_parsing:
+        return
+    from hfcount.cli.completion import install
+
+    install(context.command, shell)
+    context.exit()
+
+
+class NamingRules(click.Option):
+    """An option whose help names the rules that are informational; they are only looked up where help is asked for."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and its help."""
+        from hfcount.verifier.rules import RULES
+
+        *some, last = (rule.code for rule in RULES.values() if rule.informational)
+        self.help = (self.help or "").format(informational=f"{', '.join(some)} and {last}")
+        return super().get_help_record(ctx)
+
+
+def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    """Codes of rules, given by code or by name."""
+    if not values:
+        return frozenset()
+    from hfcount.verifier.rules import lookup
+
+    rules = [(value, lookup(value)) for value in values]
+    for value, rule in rules:
+        if rule is None:
+            raise click.BadParameter(f"no rule is called {value}. `hfcount rules` lists them.")
+    return frozenset(rule.code for _, rule in rules if rule)
+
+
+def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Changes]":
+    """The what-ifs that KEY=VALUE pairs ask for."""
+    if not values:
+        return ()
+    from hfcount.mapper.whatif import parsed, variants
+
+    pairs = [value.partition("=") for value in values]
+    for (key, equals, _), value in zip(pairs, values, strict=True):
+        if not key or not equals:
+            raise click.BadParameter(f"{value} is not KEY=VALUE, as in --set num_key_value_heads=8.")
+    try:
+        return variants((key, parsed(text)) for key, _, text in pairs)
+    except BadSetting as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def schemes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Changes]":
+    """The what-ifs that names of quantisation schemes ask for."""
+    if not values:
+        return ()
+    from hfcount.mapper.quantization_presets import PRESETS
+    from hfcount.mapper.whatif import QUANTIZATION
+
+    for value in values:
+        if value.lower() not in PRESETS:
+            raise click.BadParameter(f"{value} is not among {', '.join(PRESETS)}.")
+    return [{QUANTIZATION: dict(PRESETS[value.lower()])} for value in dict.fromkeys(values)]
+
+
+def _needs(module: str, extra: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise click.BadParameter(f"{module} is not installed, which this needs: pip install {module} (extra {extra})")
+
+
+def depth(_context: click.Context, _option: click.Parameter, name: str) -> str:
+    """How far to look, with what that needs."""
+    from importlib.util import find_spec
+
+    if name == "data" and find_spec("numpy") is None:
+        raise click.BadParameter("numpy is not installed, which data needs: pip install 'hfcount[data]'")
+    return name
+
+
+def installed(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    """The name of a library, which must be installed."""
+    if name:
+        _needs(name, name)
+        _needs("torch", name)
+    return name
+
+
+if TYPE_CHECKING:
+    Number = click.ParamType[int]
+else:
+    Number = click.ParamType  # which older versions cannot subscript
+
+
+class _Tokens(Number):
+    """A whole number, such as 32768, 32,768 or 32k (32 · 1,024)."""
+
+    name = "tokens"
+
+    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> int:
+        text = str(value).lower().replace(",", "").replace("_", "")
+        found = re.fullmatch(r"(\d{1,13})([km]?)", text)
+        number = int(found[1]) * {"": 1, "k": 2**10, "m": 2**20}[found[2]] if found else 0
+        if not 1 <= number <= 2**40:
+            self.fail(f"{value} is not a whole number from 1 to 2^40, such as 32768 or 32k.", param, context)
+        return number
+
+
+COUNT = _Tokens()
+"""Tokens or sequences."""
+
+
+def listed(_context: click.Context | None, _option: click.Parameter | None, paths: Sequence[str]) -> list[str]:
+    """The models that files list, one a line; `-` is standard input, and `#` begins a remark."""
+    models = []
+    for path in paths:
+        try:
+            with click.open_file(path, encoding="utf-8") as lines:
+                models += [model for line in lines if (model := line.partition("#")[0].strip())]
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise click.BadParameter(f"{path} cannot be read: {why}.") from None
+    if paths and not models:
+        names = ", ".join("standard input" if path == "-" else path for path in paths)
+        raise click.BadParameter(f"{names} names no model.")
+    return models

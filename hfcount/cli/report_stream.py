@@ -1,0 +1,45 @@
+"""The reports of a run, as they come: what is printed of them, and what is written."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hfcount.cli.output import show
+from hfcount.options import Extra
+from hfcount.report.renderers import Format
+
+if TYPE_CHECKING:
+    from hfcount.cli.output_files import Wanted
+    from hfcount.report.model import Report
+
+
+class Shown:
+    """The reports of a run, and those that are printed: as they come, where the format allows it.
+
+    Args:
+        unasked: fields that only a page wants.
+    """
+
+    def __init__(self, format: Format, unasked: Sequence[Extra]) -> None:
+        self._format = format
+        self._unasked: dict[str, Any] = dict.fromkeys(unasked)
+        self.whole: list[Report] = []
+        self.reports: list[Report] = []
+        self.gone = False  # whether nobody reads the output any more
+
+    def add(self, reports: "Sequence[Report]") -> None:
+        """Adds the reports of a model."""
+        self.whole += reports
+        self.reports += [replace(report, **self._unasked) for report in reports]
+        if self._format.streamed and not self.gone:
+            self.gone = not show(self._format, self.reports[-len(reports) :])
+
+    def end(self) -> None:
+        """Prints what is printed when all models are done."""
+        if not self._format.streamed:
+            self.gone = not show(self._format, self.reports)
+
+    def write(self, files: "Sequence[Wanted]", pages: "Sequence[Wanted]", dark: bool) -> None:
+        """Writes the files, which are wanted also where nobody reads what is printed; a page has all fields."""
+        for file in files:
+            file.write(self.whole if file in pages else self.reports, dark)

@@ -1,0 +1,103 @@
+"""What a command line asks for: the models, the request for each, and the what-ifs."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from hfcount.cli.option_types import listed
+from hfcount.errors import HfcountError
+from hfcount.fetcher import Request, begin
+from hfcount.fetcher.fixtures import all_fixtures
+from hfcount.fetcher.folder import local_path
+from hfcount.fetcher.model_names import understood
+
+if TYPE_CHECKING:
+    from hfcount.mapper.whatif import Changes
+
+
+class Missing(NamedTuple):
+    """A MODEL that is not looked at, and why."""
+
+    model: str
+    why: HfcountError
+
+
+def spelled_out(models: Sequence[str], recorded: bool = False) -> list[str]:
+    """The MODELs of a command line, with those that standard input lists in the place of `-`.
+
+    Args:
+        recorded: whether these are paths below --fixtures.
+
+    Raises:
+        click.UsageError: one is a word that is meant as a command.
+    """
+    if not recorded and not all("/" in model for model in models):
+        from hfcount.cli.suggestions import check
+
+        check(models)
+    return [name for model in models for name in (listed(None, None, [model]) if model == "-" else [model])]
+
+
+def models(
+    named: Sequence[str], below: Sequence[str], fixtures: Path | None, everything: bool, of_a_repo: bool
+) -> Sequence[str | Missing]:
+    """The models that are named, or those in folders, with the folders that have none.
+
+    Args:
+        below: what --recursive is given: folders to look through besides those that are named, "" for none.
+        of_a_repo: whether an option is given that only repos have.
+
+    Raises:
+        HfcountError: the folder of recordings cannot be read, or has none.
+    """
+    if below and (fixtures or everything or of_a_repo):
+        raise click.UsageError("--recursive goes without --fixtures, --all, --revision and --subfolder.")
+    if everything and (fixtures is None or named):
+        raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
+    if below:
+        roots = [*named, *filter(None, below)] or ["."]
+        return list(dict.fromkeys(model for root in roots for model in _below(root)))
+    return all_fixtures(fixtures) if everything and fixtures else named
+
+
+def _below(root: str) -> Sequence[str | Missing]:
+    """The checkpoints in a folder; a file stands for itself."""
+    from hfcount.fetcher.find_checkpoints import checkpoints_below
+
+    try:
+        return [root] if os.path.isfile(local_path(root)) else checkpoints_below(local_path(root))
+    except HfcountError as error:
+        return [Missing(root, error)]
+
+
+def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compared: bool) -> "Sequence[Changes]":
+    """The changes to the config that are asked for: each setting, in each scheme."""
+    if schemes:
+        settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
+    if settings and compared:
+        raise click.UsageError(
+            "--set and --quantize count what was never published: leave out --depth index, headers or data, and --save."
+        )
+    return settings
+
+
+def requests(models: Sequence[str | Missing], make: Callable[[str], Request]) -> list[Request | Missing]:
+    """What is asked for each model, or why that is nothing; the first is begun."""
+    try:
+        found = [model if isinstance(model, Missing) else requested(make(model)) for model in models]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if isinstance(found[0], Request):
+        begin(found[0])
+    return found
+
+
+def requested(request: Request) -> Request | Missing:
+    """What MODEL and the options ask for, or why that is nothing."""
+    try:
+        return understood(request)
+    except HfcountError as error:
+        return Missing(request.model, error)

@@ -1,0 +1,49 @@
+"""Options that several commands have."""
+
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from hfcount.cli import option_types as read
+from hfcount.cli.option_groups import Decorator
+from hfcount.fetcher.interface import LONGEST
+from hfcount.options import AskedDepth, DerivedWith
+
+FIXTURES = click.option(
+    "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
+)
+OFFLINE = click.option("--offline", is_flag=True, help="Use the Hugging Face cache only.")
+NO_CACHE = click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
+DERIVE_WITH = click.option(
+    "--derive-with",
+    type=click.Choice(get_args(DerivedWith)),
+    callback=read.installed,
+    help="Library to ask for model types that hfcount does not describe.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+DEBUG = click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
+
+
+def timeout(*names: str, help: str) -> Decorator:
+    """A limit in seconds, of 300 unless another is given."""
+    return click.option(
+        *names,
+        type=click.FloatRange(0, LONGEST, min_open=True),
+        default=300,
+        show_default=True,
+        metavar="S",
+        help=help,
+    )
+
+
+def depth(help: str) -> Decorator:
+    """How far to look."""
+    return click.option(
+        "--depth",
+        type=click.Choice(get_args(AskedDepth)),
+        callback=read.depth,
+        default="auto",
+        show_default=True,
+        help=help,
+    )

@@ -1,0 +1,210 @@
+"""The options of `hfcount verify`, in the groups in which --help shows them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hfcount.cli import option_types as read
+from hfcount.cli import output_files, shared_options
+from hfcount.cli.option_groups import Decorator
+from hfcount.cli.serving import serving
+from hfcount.report.renderers import FORMATS, OUTPUTS
+
+
+def _printing(name: str, metavar: str | None, complete: Any, help: str) -> Decorator:
+    """An option that prints something else in place of a run, as the command does that is in `printed` below."""
+
+    def callback(context: click.Context, _option: click.Parameter, wanted: str | bool | None) -> None:
+        if wanted in (None, False) or context.resilient_parsing:
+            return
+        from hfcount.cli import info
+
+        commands: Mapping[str, Callable[[str], Iterator[str]]] = {
+            "--rules": info.rule_lines,
+            "--families": info.type_lines,
+            "--schema": lambda _: info.schema_lines(),
+            "--clear-cache": lambda _: info.cleared_lines(),
+        }
+        for line in commands[name](str(wanted)):
+            click.echo(line)
+        context.exit()
+
+    flag: dict[str, Any] = {"is_flag": True} if metavar is None else {"is_flag": False, "flag_value": ""}
+    return click.option(
+        name,
+        is_eager=True,
+        expose_value=False,
+        metavar=metavar,
+        shell_complete=complete,
+        callback=callback,
+        help=help,
+        **flag,
+    )
+
+
+_READ = (
+    click.option("--revision", metavar="REV", help="Branch, tag or commit."),
+    click.option("--subfolder", metavar="DIR", help="A folder of the repo."),
+    click.option(
+        "-r",
+        "--recursive",
+        "below",
+        is_flag=False,
+        flag_value="",
+        multiple=True,
+        metavar="[DIR]",
+        shell_complete=read.some_file,
+        help="Every checkpoint below DIR and below each MODEL, which are local folders then; what git ignores and"
+        " hidden folders are left out.",
+    ),
+    click.option(
+        "--list",
+        "listed",
+        type=str,
+        multiple=True,
+        metavar="FILE",
+        shell_complete=read.some_file,
+        callback=read.listed,
+        help="Models from a file, one per line; - is standard input, as it is for MODEL.",
+    ),
+    shared_options.FIXTURES,
+    click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR."),
+    click.option(
+        "--base",
+        metavar="MODEL",
+        shell_complete=read.some_file,
+        help="What an adapter or a GGUF file was made of: a folder, a config.json or a repo.",
+    ),
+    click.option(
+        "--target",
+        metavar="MODEL",
+        shell_complete=read.some_file,
+        help="What a draft proposes tokens for, and has to fit: a folder, a config.json or a repo.",
+    ),
+    shared_options.OFFLINE,
+    shared_options.NO_CACHE,
+    shared_options.timeout(
+        "--timeout", help="Time limit in seconds for all requests of one MODEL, and for the search for causes."
+    ),
+)
+
+_LOOK = (
+    shared_options.depth(
+        "How far to look: count only, compare the index, compare every header, or read every value of local files."
+    ),
+    shared_options.DERIVE_WITH,
+    click.option(
+        "--allow",
+        multiple=True,
+        metavar="CODE",
+        callback=read.codes,
+        shell_complete=read.some_rule,
+        help="Waive an error; the report still lists it (repeatable).",
+    ),
+    click.option(
+        "--strict", is_flag=True, cls=read.NamingRules, help="Upgrade every note but {informational} to an error."
+    ),
+)
+
+_SHOW = (
+    click.option(
+        "--format",
+        "style",
+        type=click.Choice(list(FORMATS)),
+        default="table",
+        show_default=True,
+        help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
+    ),
+    shared_options.JSON,
+    click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict."),
+    click.option("--details", is_flag=True, help="Print everything about every model, failing or not."),
+    click.option(
+        "--formula", is_flag=True, help="Print the parameter formula by component, by kind of layer and in total."
+    ),
+    click.option("--tensors", is_flag=True, help="List every tensor that the config describes, folded into rows."),
+)
+
+_WHAT_IF = (
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=read.settings,
+        help="Also count the model with this config value (repeatable; a KEY given twice makes two what-ifs).",
+    ),
+    click.option(
+        "--quantize",
+        "schemes",
+        multiple=True,
+        metavar="SCHEME",
+        callback=read.schemes,
+        help="Also count its size in this quantisation: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
+    ),
+)
+
+_OUTPUT = (
+    click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        metavar="FILE",
+        shell_complete=read.some_file,
+        callback=output_files.outputs,
+        help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(OUTPUTS)}.",
+    ),
+    click.option(
+        "--plot",
+        metavar="FILE",
+        callback=output_files.figure,
+        shell_complete=read.some_file,
+        help="Draw the components of all models: .svg, .png or .pdf.",
+    ),
+    click.option("--dark", is_flag=True, help="Draw it on a dark background."),
+    click.option(
+        "--html",
+        "page",
+        metavar="FILE",
+        callback=output_files.page,
+        shell_complete=read.some_file,
+        help="Write a self-contained HTML page.",
+    ),
+    click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what is read, for --fixtures."),
+)
+
+_OTHER = (
+    _printing("--rules", "[CODE]", read.some_rule, "Explain all findings, or one by its code: `hfcount rules`."),
+    _printing(
+        "--families",
+        "[TYPE]",
+        read.some_type,
+        "List the architectures, or describe one by model_type or class: `hfcount architectures`.",
+    ),
+    _printing("--schema", None, None, "Print the JSON Schema of --format json: `hfcount schema`."),
+    _printing("--clear-cache", None, None, "Empty hfcount's cache: `hfcount cache clear`."),
+    click.option(
+        "--install-completion",
+        is_flag=False,
+        flag_value="",
+        is_eager=True,
+        expose_value=False,
+        metavar="[SHELL]",
+        callback=read.completion,
+        help="Install completion for bash, zsh or fish (default: the shell of $SHELL).",
+    ),
+    shared_options.DEBUG,
+    click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s"),
+)
+
+OPTIONS: Mapping[str, Sequence[Decorator]] = {
+    "What to read": _READ,
+    "How far to look, and how strictly": _LOOK,
+    "What to show": _SHOW,
+    "What if": _WHAT_IF,
+    "Serving": (serving,),
+    "Files to write": _OUTPUT,
+    "Other": _OTHER,
+}

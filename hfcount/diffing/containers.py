@@ -1,0 +1,117 @@
+"""A container against the model that it is made of: a GGUF file, or an adapter of PEFT."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.adapter.check import compare as compare_adapter
+from hfcount.checkpoints.gguf.base import compare as compare_gguf
+from hfcount.checkpoints.gguf.findings import reason
+from hfcount.checkpoints.gguf.summary import Remark, role
+from hfcount.diffing.contents import of_values
+from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.pieces import Kind, Relation, Values
+from hfcount.errors import DocumentError
+from hfcount.formats.dtypes import FLOATING
+from hfcount.text import plural, printable
+
+_CONTAINERS = {"pickle": "pickled files"}
+_FEW = 4  # types that a line names
+
+
+class Held(NamedTuple):
+    """What a container is to a model.
+
+    Args:
+        relations: what B is to A; none where that cannot be told.
+        notes: what is to be said besides.
+        apart: what the first relation says unless all values were compared and are those of A; empty if that is no
+            matter of values.
+    """
+
+    relations: tuple[Relation, ...]
+    notes: tuple[str, ...] = ()
+    apart: str = ""
+
+    def beside(self, values: Values | None) -> list[Relation]:
+        """All that B is, with what its values say."""
+        first, *rest = self.relations or (None,)
+        if first is None:
+            return []
+        told = [*of_values(values, self.relations)] if values else []
+        alike = values is not None and not values.uncompared and [one.kind for one in told] == ["same-values"]
+        return [first if alike or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *told]
+
+
+def held(a: Looked, b: Looked) -> Held | None:
+    """What B is to A, where one of them is a container and the other a model; None for anything else."""
+    if a.alone is b.alone:
+        return None
+    container, model, turned = (b, a, False) if b.alone else (a, b, True)
+    if model.blueprint is None:
+        return None
+    if container.gguf is not None:
+        return _gguf(container, model, model.blueprint, turned)
+    return _adapter(container, model.blueprint, turned)
+
+
+def _gguf(container: Looked, model: Looked, blueprint: Blueprint, turned: bool) -> Held:
+    header = container.gguf
+    assert header is not None  # held() has seen to that
+    remarks = compare_gguf(header, blueprint, True)
+    if role(header) != "model":
+        return Held((), (f"The GGUF file is no model, but {role(header)}.",))
+    facts = next((remark.facts for remark in remarks if remark.kind == "differs-from-base"), None)
+    if facts is not None:
+        said = [
+            f"{plural(len(facts[name]), 'tensor')} {text}"
+            for name, text in (("missing", "missing"), ("unexpected", "more"), ("shapes", "of another shape"))
+            if facts.get(name)
+        ]
+        text = (
+            f"is a GGUF file of another model: {', '.join(said)}"
+            if not turned
+            else "is another model than the GGUF file"
+        )
+        return Held((Relation(kind="tensors", text=text),))
+    unknown = [_reason(remark) for remark in remarks if remark.severity == "unverified"]
+    if unknown:
+        return Held((), tuple(unknown))
+    types = Counter(one.type for one in header.tensors.values())
+    shown = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common(_FEW))
+    packed = not {*types} <= {*FLOATING}
+    text = f"has the tensors that A, a GGUF file ({shown}), was made of" if turned else f"is A as GGUF ({shown})"
+    apart = f"has the structure of A, a GGUF file ({shown})" if turned else f"has A's structure as GGUF ({shown})"
+    kinds: tuple[Kind, Kind] = ("dequantised", "quantised")
+    first = Relation(kind=kinds[not turned] if packed else "cast", text=text)
+    names = ["GGUF", _CONTAINERS.get(model.container or "", "safetensors")]
+    a, b = names if turned else names[::-1]
+    return Held((first, Relation(kind="container", text=f"is stored as {b}, and A as {a}")), apart=apart)
+
+
+def _reason(remark: Remark) -> str:
+    return printable(f"The GGUF file: {reason(remark)}.", None)
+
+
+def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
+    settings, view = container.adapter, container.view
+    if settings is None or view is None:
+        return Held((), ("The adapter's file could not be read.",))
+    shapes = {name: entry.shape for name, entry in view.entries.items()}
+    try:
+        result = compare_adapter(settings, shapes, blueprint)
+    except DocumentError as error:
+        return Held((), (printable(str(error), None),))
+    if result.unread:
+        return Held((), (printable(f"The adapter: {result.unread}.", None),))
+    wrong = [one.code for one in result.findings if one.severity == "error"]
+    what = f"{printable(settings.method, 40)}, {plural(result.adapted, 'module')}, {plural(len(shapes), 'tensor')}"
+    if wrong:
+        text = (
+            f"is an adapter that does not fit A ({', '.join(wrong)})"
+            if not turned
+            else f"does not fit the adapter A ({', '.join(wrong)})"
+        )
+    else:
+        text = f"is an adapter for A ({what})" if not turned else f"is a model that the adapter A fits ({what})"
+    return Held((Relation(kind="adapter", text=text),))

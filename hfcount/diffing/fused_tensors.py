@@ -1,0 +1,136 @@
+"""Tensors that are stored joined, stacked or split, as the model has them: which bytes of which are theirs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from hfcount.formats.dtypes import BITS
+from hfcount.formats.safetensors import Entry
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.leaves import Leaf
+from hfcount.spec.tree.spellings import Swap
+
+Parts = Mapping[str, tuple[str, Entry]]
+"""By the name that the other layout has for it: the name that a tensor is stored under, and its entry."""
+
+
+class Bytes(NamedTuple):
+    """A range of the data of a stored tensor.
+
+    Args:
+        head: rows of a head, and elements of a row, where the rows of its two halves take turns; else (0, 0).
+    """
+
+    stored: str
+    begin: int
+    end: int
+    head: tuple[int, int] = (0, 0)
+
+
+Found = tuple[Leaf, str, tuple[int, ...], str, tuple[Bytes, ...]]
+"""A leaf, the name of one of its tensors, its shape and dtype, and its bytes in order."""
+
+
+def relaid(swap: Swap, parts: Parts) -> Iterator[Found]:
+    """The described tensors of a swap whose parts are all stored."""
+    if len(swap.described) > 1 or _numbers(swap.described[0]) > _numbers(swap.stored[0]):
+        yield from _of_one(swap, parts)
+    else:
+        yield from _of_several(swap, parts)
+
+
+def _numbers(leaf: Leaf) -> int:
+    return len(leaf.indices)
+
+
+def _of_one(swap: Swap, parts: Parts) -> Iterator[Found]:
+    """Several described tensors, of which one that is stored holds all: joined, then stacked by expert."""
+    whole = swap.stored[0]
+    stacked = _numbers(swap.described[0]) > _numbers(whole)
+    for numbers in product(*whole.indices):
+        stored = parts.get(_name(whole, numbers))
+        if stored is None or len(stored[1].shape) != len(whole.shape):
+            continue
+        name, entry = stored
+        own = Indices.below(entry.shape[0]) if stacked else [None]
+        matrix = entry.shape[1:] if stacked else entry.shape
+        axis = _axis(swap.described, matrix)
+        sizes = _shares(swap.described, axis, matrix[axis])
+        for place, number in enumerate(own):
+            start = 0
+            for leaf, size in zip(swap.described, sizes, strict=True):
+                full = (*numbers, number) if number is not None else numbers
+                shape = (*matrix[:axis], size, *matrix[axis + 1 :])
+                ranges = _slices(matrix, axis, start, size, place * prod(matrix))
+                start += size
+                yield leaf, _name(leaf, full), shape, entry.dtype, _bytes(name, entry.dtype, ranges)
+
+
+def _of_several(swap: Swap, parts: Parts) -> Iterator[Found]:
+    """One described tensor, that is stored as several of one shape: by expert, if it is a stack of them."""
+    leaf = swap.described[0]
+    for numbers in product(*leaf.indices):
+        stacked = _numbers(swap.stored[0]) > _numbers(leaf)
+        experts: Sequence[int | None] = [*swap.stored[0].indices[-1]] if stacked else [None]
+        found = [
+            [parts.get(_name(one, numbers if number is None else (*numbers, number))) for one in swap.stored]
+            for number in experts
+        ]
+        rows = [[one for one in row if one is not None] for row in found]
+        if any(len(row) < len(swap.stored) for row in rows) or not rows:
+            continue
+        entry = rows[0][0][1]
+        axis = _axis(swap.stored, entry.shape)
+        joined = sum(one.shape[axis] for _, one in rows[0])
+        matrix = (*entry.shape[:axis], joined, *entry.shape[axis + 1 :])
+        shape = (len(rows), *matrix) if stacked else matrix
+        pieces = tuple(piece for row in rows for piece in _woven(row, axis))
+        yield leaf, _name(leaf, numbers), shape, entry.dtype, pieces
+
+
+def _woven(row: Sequence[tuple[str, Entry]], axis: int) -> Iterator[Bytes]:
+    """The bytes of tensors that are joined along an axis, in the order that the joined one has."""
+    for place in range(prod(row[0][1].shape[:axis])):
+        for name, entry in row:
+            size = prod(entry.shape[axis:]) * BITS[entry.dtype] // 8 if entry.end else 0
+            yield Bytes(name, place * size, (place + 1) * size)
+
+
+def _axis(leaves: Sequence[Leaf], shape: Sequence[int]) -> int:
+    """The dimension along which networks are joined: the first, or that after the number of an expert."""
+    return int(leaves[0].component in ("experts", "mlp") and len(shape) == 3)
+
+
+def _shares(leaves: Sequence[Leaf], axis: int, whole: int) -> list[int]:
+    """How much of a dimension each of some leaves has, as their config says, if that comes out."""
+    sizes = [int(leaf.shape[axis]) for leaf in leaves]
+    if sum(sizes) == whole:
+        return sizes
+    return [whole // len(leaves)] * (len(leaves) - 1) + [whole - whole // len(leaves) * (len(leaves) - 1)]
+
+
+def _slices(shape: Sequence[int], axis: int, start: int, size: int, first: int) -> Iterator[tuple[int, int]]:
+    """Ranges of elements of a slice of a matrix, or of each of several, that begins at the element `first`."""
+    inner, rows = prod(shape[axis + 1 :]), prod(shape[:axis])
+    for row in range(rows):
+        begin = first + (row * shape[axis] + start) * inner
+        yield begin, begin + size * inner
+
+
+def _bytes(name: str, dtype: str, ranges: Iterator[tuple[int, int]]) -> tuple[Bytes, ...]:
+    bits = BITS.get(dtype, 0)
+    return tuple(Bytes(name, begin * bits // 8, end * bits // 8) for begin, end in ranges)
+
+
+def _name(leaf: Leaf, numbers: Sequence[int | None]) -> str:
+    """The name of the tensor of a leaf with these numbers; those that it always has may be left out."""
+    fixed = len(leaf.indices) > len(numbers)
+    given = iter(numbers)
+    segments = []
+    for part in leaf.segments:
+        if isinstance(part, Indices):
+            segments.append(str(next(iter(part)) if fixed and part.count == 1 else next(given, "")))
+        else:
+            segments.append(part)
+    return ".".join(segments)

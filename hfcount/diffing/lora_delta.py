@@ -1,0 +1,167 @@
+"""Whether what a merge has changed is what an adapter of LoRA adds: its two matrices, multiplied and scaled.
+
+Source: peft 0.21, tuners/lora/layer.py (`get_delta_weight`, `update_layer`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.adapter.settings import Settings
+from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.inspection import Options
+from hfcount.diffing.byte_ranges import Run, runs
+from hfcount.diffing.comparison import Compared
+from hfcount.diffing.loaded_side import looked
+from hfcount.diffing.tensors import Logical, keyed
+from hfcount.diffing.values import local
+from hfcount.errors import FetchError, HfcountError
+from hfcount.fetcher.model_names import understood
+
+if TYPE_CHECKING:
+    from hfcount.checkpoints.data.decode import Numbers
+
+_MOST = 64  # targets that are looked at, spread over all
+_SURE = 0.1  # of the adapter's part: what its estimate may be off by
+_MOSTLY = 0.3  # of the difference: what else may be in it where it is the adapter's at another scale
+_ALPHA = 8.0  # where the settings do not say it
+_FIRST, _SECOND = ".lora_A.weight", ".lora_B.weight"
+_PREFIX = "base_model.model."
+
+_Held = tuple[Path, Mapping[str, Place]]
+"""A folder, and where the tensors of its files are."""
+
+
+class _Fit(NamedTuple):
+    """How the difference of a target compares with what the adapter adds.
+
+    Args:
+        times: how often that is in it, by least squares.
+        sure: how far off that may be.
+        else_: which share of the difference is something else, by root mean square.
+    """
+
+    times: float
+    sure: float
+    else_: float
+
+
+def times(c: Compared, named: str, options: Options) -> float | None:
+    """How often what the adapter adds is in the differences of its targets: once where it was merged, never where not.
+
+    Args:
+        named: the adapter, as MODEL.
+
+    Returns:
+        None where that cannot be told: of other methods, without its weights, or where it is lost in rounding.
+    """
+    if c.a.request is None or c.a.blueprint is None or c.matched is None or find_spec("numpy") is None:
+        return None
+    asked = replace(c.a.request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
+    try:
+        with looked(understood(asked), options.of_headers) as adapter:
+            if adapter.adapter is None or not _is_plain(adapter.adapter):
+                return None
+            held = local(adapter)
+            found = [*_fits(c, c.a.blueprint, held, adapter.adapter)]
+    except (HfcountError, ValueError):
+        return None
+    return _often(found)
+
+
+def _often(found: Sequence[_Fit | None]) -> float | None:
+    """How often it is in all of them; None where they differ in that, or one does not tell."""
+    fits = [one for one in found if one is not None]
+    if not fits or len(fits) < len(found) or any(one.sure > _SURE for one in fits):
+        return None
+    often = sorted(one.times for one in fits)
+    alike = often[-1] - often[0] <= 2 * _SURE * max(1.0, abs(often[-1]))
+    scaled = alike and all(one.else_ < _MOSTLY for one in fits)
+    near = next((whole for whole in (0.0, 1.0) if all(abs(one - whole) < _SURE for one in often)), None)
+    return near if near is not None else often[len(often) // 2] if scaled else None
+
+
+def _is_plain(settings: Settings) -> bool:
+    """Whether it adds the product of two matrices, times one number."""
+    values = settings.values
+    others = ("use_dora", "alpha_pattern", "use_qalora", "lora_ga_config", "arrow_config", "alora_invocation_tokens")
+    begun = values.get("init_lora_weights")  # others take what they begin with out of the base
+    as_is = not isinstance(begun, str) or begun in ("gaussian", "eva", "orthogonal")
+    return values.get("peft_type") == "LORA" and as_is and not any(values.get(name) for name in others)
+
+
+def _fits(c: Compared, blueprint: Blueprint, adapter: _Held, settings: Settings) -> Iterator[_Fit | None]:
+    """Of each pair of matrices; None where one is stored as cannot be read."""
+    sides = local(c.a), local(c.b)
+    both = c.matched.both if c.matched else {}
+    key = keyed(blueprint)
+    paths = [name.removesuffix(_FIRST) for name in adapter[1] if name.endswith(_FIRST)]
+    for path in paths[:: len(paths) // _MOST + 1]:
+        pair = both.get(key(f"{path.removeprefix(_PREFIX)}.weight"))
+        one, other = (_numbers(logical, side) for logical, side in zip(pair or (None, None), sides, strict=True))
+        second, first = (_matrix(path + end, adapter) for end in (_SECOND, _FIRST))
+        if one is None or other is None or second is None or first is None:
+            yield None
+        else:
+            yield _fit(other - one, second @ first * _scale(settings, len(first)))
+
+
+def _scale(settings: Settings, rank: int) -> float:
+    alpha = settings.values.get("lora_alpha")
+    alpha = float(alpha) if isinstance(alpha, int | float) else _ALPHA
+    return alpha / (sqrt(rank) if settings.values.get("use_rslora") else rank)
+
+
+def _fit(difference: "Numbers", added: "Numbers") -> _Fit | None:
+    """The better of both ways round, where a matrix is stored as inputs by outputs."""
+    ways = [one for one in (added, added.T) if one.shape == difference.shape]
+    found = [one for one in (_way(difference, way) for way in ways) if one]
+    return min(found, key=lambda one: one.else_, default=None)
+
+
+def _way(difference: "Numbers", added: "Numbers") -> _Fit | None:
+    size, whole = float((added * added).sum()), float((difference * difference).sum())
+    if not (0 < size < float("inf") and 0 < whole < float("inf")):
+        return None
+    times = float((difference * added).sum()) / size
+    rest = max(whole - times * times * size, 0.0)
+    return _Fit(times, 3 * sqrt(rest / size / difference.size), sqrt(rest / whole))
+
+
+def _matrix(name: str, held: _Held) -> "Numbers | None":
+    folder, places = held
+    place = places.get(name)
+    if place is None:
+        return None
+    run = Run(place.file, place.begin, place.begin + place.size, place.entry.dtype)
+    return _read(folder, [run], place.entry.shape)
+
+
+def _numbers(one: Logical | None, held: _Held) -> "Numbers | None":
+    found = runs(one.bytes, held[1]) if one and one.bytes else None
+    return _read(held[0], found, one.shape) if one and found and not any(any(run.head) for run in found) else None
+
+
+def _read(folder: Path, pieces: list[Run], shape: tuple[int, ...]) -> "Numbers | None":
+    """The values of a matrix, as 32-bit or 64-bit floats."""
+    import numpy as np  # of the extra `data`
+
+    from hfcount.checkpoints.data.decode import WIDE, decoded
+    from hfcount.checkpoints.data.open_files import filled, opened
+
+    if len(shape) != 2:
+        return None
+    parts = []
+    for run in pieces:
+        with opened(folder / run.file) as file:
+            file.seek(run.begin)
+            raw = filled(file, np.empty(run.end - run.begin, np.uint8), folder / run.file)
+        parts.append(decoded(run.dtype, raw, run.dtype in WIDE))
+    whole = np.concatenate(parts)
+    if not np.isfinite(whole).all():
+        raise FetchError("UnreadableFile", "a matrix holds values that are no numbers")
+    return whole.reshape(shape)

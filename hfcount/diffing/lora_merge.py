@@ -1,0 +1,95 @@
+"""What an adapter of PEFT changes in its base when it is merged."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.adapter.modules import Era, Module, containers, modules
+from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings, read_settings
+from hfcount.checkpoints.adapter.targets import Patterns, Refused, Unread, choose
+from hfcount.diffing.tensors import keyed
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import Request, opened
+from hfcount.fetcher.location import Place
+from hfcount.fetcher.model_names import understood
+from hfcount.text import printable
+
+
+class Unmerged(Exception):
+    """It cannot be told what an adapter adapts; the argument says why."""
+
+
+def targets(named: str, like: Request, blueprint: Blueprint | None) -> tuple[list[str], list[str]]:
+    """The keys of the tensors that have to differ after a merge, and of those that may.
+
+    Args:
+        named: the adapter, as MODEL.
+        like: whose way of looking is taken.
+        blueprint: of the base.
+
+    Raises:
+        Unmerged: the adapter cannot be read, or its settings are beyond what is.
+    """
+    if blueprint is None:
+        raise Unmerged("no family describes A")
+    settings = _settings(named, like)
+    every: tuple[Era, ...] = ("memory", "checkpoint")
+    key = keyed(blueprint)
+    for era in every:
+        known = modules(blueprint.spellings, era, blueprint.leaves)
+        try:
+            chosen = choose(settings, [*known, *containers(known)], Patterns())
+        except (Unread, Refused) as error:
+            raise Unmerged(str(error)) from None
+        found = [f"{one.path}.weight" for one in chosen.targets] + [
+            f"{one.path}.{one.name}" for one in chosen.parameters
+        ]
+        if found and not chosen.unmatched:
+            described = _described(blueprint, key)
+            wanted = [one for name in found for one in described.get(key(name), [key(name)])]
+            return wanted, [key(name) for name in _allowed(settings, known)]
+    raise Unmerged(f"{printable(named)} names modules that A does not have, or none")
+
+
+def _described(blueprint: Blueprint, key: Callable[[str], str]) -> dict[str, list[str]]:
+    """The keys of the tensors that one in another layout holds, such as all experts' of a stack, by its key."""
+    found: dict[str, list[str]] = {}
+    for swap in blueprint.spellings.swaps(blueprint.leaves):
+        if len(swap.stored) == 1:
+            whole = swap.stored[0].names()
+            for names in (leaf.names() for leaf in swap.described):
+                each = len(names) // len(whole)
+                for place, name in enumerate(whole):
+                    found.setdefault(key(name), []).extend(map(key, names[place * each : (place + 1) * each]))
+    return found
+
+
+def _settings(named: str, like: Request) -> Settings:
+    asked = replace(like, model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
+    try:
+        found = opened(understood(asked))
+        place = found if isinstance(found, Place) else found.place
+        document = place.reader.document(ADAPTER_CONFIG) if place else None
+        if place:
+            place.reader.close()
+        if document is None:
+            raise Unmerged(f"{printable(named)} has no {ADAPTER_CONFIG}")
+        return read_settings(document)
+    except (FetchError, DocumentError, ValueError) as error:
+        raise Unmerged(str(error)) from None
+
+
+def _allowed(settings: Settings, known: Sequence[Module]) -> list[str]:
+    """What is saved whole, biases that are trained, and rows of single tokens."""
+    saved = settings.saved
+    biases = settings.values.get("bias") in ("all", "lora_only")
+    rows = bool(settings.values.get("trainable_token_indices"))
+    return [
+        f"{path}.{name}"
+        for module in known
+        for path in module.paths()
+        for name in module.tensors
+        if any(f".{one}." in f".{path}." for one in saved)
+        or (biases and name == "bias")
+        or (rows and (module.kind == "embedding" or module.head))
+    ]

@@ -1,0 +1,85 @@
+"""How B stores what A stores otherwise: in another dtype, packed, under other names, in another kind of file."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from hfcount.diffing.comparison import Compared
+from hfcount.diffing.contents import is_rounded
+from hfcount.diffing.matching import Matched
+from hfcount.diffing.pieces import Relation
+from hfcount.formats.dtypes import FLOATING, INTEGERS
+from hfcount.text import plural
+
+_CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF", "adapter": "an adapter"}
+
+
+def containers(c: Compared) -> Iterator[Relation]:
+    """Files of another form."""
+    kinds = [one.inspection.evidence.container if one.inspection else None for one in (c.a, c.b)]
+    if kinds[0] != kinds[1]:
+        names = [_CONTAINERS.get(kind or "", kind or "safetensors") for kind in kinds]
+        yield Relation(kind="container", text=f"is stored as {names[1]}, and A as {names[0]}")
+
+
+Pairs = Counter[tuple[str, str]]
+"""How many tensors have which dtypes in A and in B."""
+
+
+def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
+    """Casts, and what is packed."""
+    pairs: Pairs = Counter((one.dtype or "", other.dtype or "") for one, other in matched.dtypes.values())
+    packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
+    casts = pairs - packed
+    schemes = c.packing
+    is_ = "is A" if c.values is not None and is_rounded(c.values) and not c.values.uncompared else "is"
+    if any(schemes) and schemes[0] != schemes[1]:
+        yield _packed(schemes, packed, is_)
+    elif packed:
+        yield _typed(packed, is_)
+    if casts:
+        yield _cast(casts, len(matched.both), "is otherwise cast" if any(schemes) else f"{is_} cast")
+
+
+def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
+    """Weights of another scheme, or of one on one side alone."""
+    a, b = schemes
+    if a and b:
+        return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
+    if a:
+        text = f"is A with its {a} weights unpacked" if is_ == "is A" else f"is not packed, and A is with {a}"
+        return Relation(kind="dequantised", text=text)
+    many = sum(packed.values())
+    return Relation(kind="quantised", text=f"{is_} quantised: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
+
+
+def _typed(packed: Pairs, is_: str) -> Relation:
+    """Tensors of packed types, such as GGUF's."""
+    count = sum(packed.values())
+    if all(one in FLOATING for one, _ in packed):
+        types = ", ".join(dict.fromkeys(other for _, other in packed))
+        return Relation(kind="quantised", text=f"{is_} quantised: {types}, {plural(count, 'tensor')}")
+    if all(other in FLOATING for _, other in packed):
+        text = f"{'is A with' if is_ == 'is A' else 'has'} {plural(count, 'tensor')} unpacked"
+        return Relation(kind="dequantised", text=text)
+    said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
+    return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
+
+
+def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
+    """Tensors of another dtype, with the verb for a cast of all that are not packed."""
+    targets = {other for _, other in casts}
+    if len(targets) == 1 and ("otherwise" in verb or sum(casts.values()) * 2 > tensors):
+        return Relation(kind="cast", text=f"{verb} to {targets.pop()}")
+    said = ", ".join(f"{plural(number, 'tensor')} from {one} to {other}" for (one, other), number in casts.items())
+    return Relation(kind="cast", text=f"casts {said}")
+
+
+def spelling(c: Compared, matched: Matched) -> Iterator[Relation]:
+    """Other names and layouts of the same tensors, and what is stored twice."""
+    if renamed := len(matched.renamed):
+        yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")
+    a, b = (len(one.copies) if one else 0 for one in c.inventories)
+    if a != b:
+        which = f"{plural(abs(a - b), 'tensor')} that a loader does without"
+        text = f"also stores {which}" if b > a else f"leaves out {which}"
+        yield Relation(kind="spelling", text=f"{text}: copies of tied ones, or obsolete ones")

@@ -1,0 +1,75 @@
+"""What lies beside a model and is not looked at: its other forms, parts of a pipeline, what others add to it."""
+
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from functools import cache
+
+from hfcount.errors import DocumentError
+from hfcount.fetcher.layout import MODULES
+from hfcount.formats.json import Document
+from hfcount.formats.modules_json import read_modules
+
+TRAINING = "the state of a training"
+PICKLES, OWN = "pickled weights", "the author's own layout"
+_STEPS, _FOLDERS = "sentence-transformers modules", "safetensors of other folders"
+
+# Paths, of which the first that fits says the kind.
+_KINDS = (
+    (r"(.*/)?(optimizer|scheduler|scaler|random_states|rng_state|training_args|zero_pp_rank)[\w.-]*", TRAINING),
+    (r"(.*/)?(adapter_(config\.json|model[\w.-]*)|(pytorch_lora_weights|ip-adapter)[\w.-]*)", "adapters"),
+    (r"(.*/)?consolidated[\w.-]*\.(safetensors|pth|pt|bin|index\.json)", OWN),
+    (r".*\.gguf", "GGUF"),
+    (r".*\.(ggml|ggjt)|(.*/)?ggml-model[\w.-]*\.bin", "GGML"),
+    (r".*\.onnx([._]data)?(_\d+)?", "ONNX"),
+    (r"(.*/)?openvino[\w.-]*\.(bin|xml)", "OpenVINO"),
+    (r".*\.mlpackage/.*|.*\.mlmodelc?(/.*)?", "Core ML"),
+    (r".*(\.(h5|keras|pb|tflite)|(\.ckpt(-\d+)?|/variables)\.(index|meta|data[\w.-]*))", "TensorFlow"),
+    (r".*\.msgpack", "Flax"),
+    (r".*\.(ot|npz|engine|plan|pte|nemo|mar|task|litertlm|distcp|bmodel|rknn|param)", "files of other libraries"),
+    (r".*\.(bin|pt|pth|ckpt|pkl|pickle|th|t7)", PICKLES),
+    (r".*/.*\.safetensors", _FOLDERS),
+    (r"diffusion_pytorch_model\.(?!safetensors)[\w.-]*\.safetensors", "variants"),
+    (r"(open_clip|diffusion)_[\w.-]*\.safetensors", "another library's layout"),
+    (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?\.safetensors", "variants"),
+)
+
+
+@cache
+def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _KINDS)
+
+
+def kind(name: str) -> str | None:
+    """What a file is that no run looks at, by its path; None if it is of no kind that is known."""
+    if name.startswith(".") or "/." in name:
+        return None
+    return next((kind for pattern, kind in _kinds() if pattern.fullmatch(name)), None)
+
+
+def beside(names: Collection[str], seen: Collection[str], companions: Mapping[str, Document]) -> dict[str, list[str]]:
+    """The files that were not looked at, by their kind.
+
+    Args:
+        names: paths of all files that are known; seen: those that were looked at.
+        companions: documents beside the config, by name.
+    """
+    steps, found = module_folders(companions), dict[str, list[str]]()
+    for name in sorted(set(names).difference(seen)):
+        own = kind(name)
+        if own in (_FOLDERS, PICKLES) and "/" in name and name.partition("/")[0] in steps:
+            own = _STEPS
+        if own:
+            found.setdefault(own, []).append(name)
+    for place in {name.rpartition("/")[0] for name in found.get(OWN, ())}:
+        if (params := f"{place}/params.json".lstrip("/")) in names:
+            found[OWN].append(params)
+    return found
+
+
+def module_folders(companions: Mapping[str, Document]) -> set[str]:
+    """The folders at the top that modules.json names modules in."""
+    if MODULES in companions:
+        with suppress(DocumentError):
+            return {one.folder.partition("/")[0] for one in read_modules(companions[MODULES])} - {""}
+    return set()

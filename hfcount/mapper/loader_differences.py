@@ -1,0 +1,203 @@
+"""Keys that readers take differently: transformers 4.57, vLLM 0.33 and 5.23. tests/tools/readers.py records them."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.mapper.keys_without_shape import may_bear
+from hfcount.mapper.reference import declared
+
+NEWER, OLDER, VLLM = "transformers 5.23", "transformers 4.57", "vLLM 0.33"
+
+Values = Mapping[str, Any]
+
+TIE = "tie_word_embeddings"
+"""The key that ties the head to the embedding."""
+
+_TEXT = "text_config"
+
+# vLLM 0.33 takes the flag that transformers 5.23 has on the whole model (vllm/config/vllm.py, with_hf_config), where a
+# class asks for another (Llama 4's, in a model of its own within), too; Idefics 3's asks for the language model's
+# (vllm/model_executor/models/idefics3.py, Idefics3ForConditionalGeneration.__init__).
+_VLLM = {"llama4": "", "idefics3": _TEXT, "smolvlm": _TEXT}
+
+# Names in version 4, by the kind of layer; the first that a type has counts.
+_BASES = {
+    "full_attention": ("rotary_emb_base", "global_rope_theta", "rope_theta"),
+    "sliding_attention": ("rope_local_base_freq", "local_rope_theta", "rope_theta"),
+}
+_SHARES = ("rotary_pct", "partial_rotary_factor")
+_ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "original_max_position_embeddings"}
+
+
+class Tied(NamedTuple):
+    """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks.
+
+    `absent` is what text_config stands for where it is absent, so that it can be written there with the flag.
+    """
+
+    reader: str
+    tied: bool
+    place: str
+    absent: Mapping[str, Any] | None = None
+
+
+def usual_rotary(kind: Any) -> Mapping[str, Any]:
+    """The rotary positions of a type whose config says nothing of them, as 5.23 takes them; empty if it has none."""
+    found = _recorded()["newer"].get(kind) if isinstance(kind, str) else None
+    return found or {}
+
+
+def own_head(readers: Iterable[Tied]) -> bool:
+    """Whether 4.57 takes a stored head for one of the model's own, where 5.23 finds that by its values alone."""
+    return any(one.reader == OLDER and not one.tied for one in readers)
+
+
+class Moved(NamedTuple):
+    """Sizes that 4.57 takes from the top level where text_config is absent, and 5.23 does not; in elements, by key.
+
+    Args:
+        newer: the defaults of text_config, which 5.23 takes; `taken` is what 4.57 takes.
+        beside: what else 4.57 takes for the language model.
+    """
+
+    newer: Mapping[str, int]
+    taken: Mapping[str, int]
+    beside: Mapping[str, Any]
+
+
+class Rotary(NamedTuple):
+    """A setting of rotary positions that 4.57 does not find where 5.23 does.
+
+    Args:
+        key: its full path in version 5's spelling; `older` is where version 4 looks.
+        newer: what 5.23 and vLLM 0.33 take; `taken` is what 4.57 takes.
+        writes: what the config would have to say besides, by key, so that all take the same; empty if 4.57 cannot.
+    """
+
+    key: str
+    older: str
+    newer: Any
+    taken: Any
+    writes: Mapping[str, Any]
+
+
+@cache
+def _recorded() -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = json.loads((Path(__file__).parent / "readers.json").read_text())
+    return found
+
+
+def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
+    """The readers that tie the head where 5.23 does not, or the other way round.
+
+    Args:
+        values: config.json.
+        kind: its model_type.
+        tied: whether 5.23 ties it.
+    """
+    text = values.get(_TEXT)
+    if not isinstance(kind, str) or not isinstance(text, dict | None):
+        return ()
+    older, found = _recorded()["older"], list[Tied]()
+    part, own = declared(kind).part(_TEXT, text), older.get(kind, {})
+    inner = older.get(part.kind)
+    if inner is not None and own.get("text") == _TEXT:
+        at_top = text is None and TIE in own.get("top", ())
+        usual = inner.get("tied", True)
+        usual = own.get("alone", usual) if text is None else usual
+        said = (values if at_top else text or {}).get(TIE, usual)
+        absent = {"model_type": part.kind, **part.absent} if text is None else None
+        found.append(Tied(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}", absent))
+    if kind in _VLLM and text is not None:
+        place = _VLLM[kind]
+        default = declared(kind).keys.get(TIE, False) if not place else False
+        found.append(Tied(VLLM, bool((text if place else values).get(TIE, default)), f"{place and place + '.'}{TIE}"))
+    return tuple(one for one in found if one.tied != tied)
+
+
+def moved(values: Values, kind: Any) -> Moved | None:
+    """The sizes at the top level that 4.57 takes for the language model, and 5.23 does not; None if none is another."""
+    names = _recorded()["moved"].get(kind, ()) if isinstance(kind, str) else ()
+    if not names or values.get(_TEXT) is not None:
+        return None
+    part = declared(kind).part(_TEXT, None)
+    usual = {**declared(part.kind).keys, **part.absent}
+    sizes = [name for name in names if type(values.get(name)) is int and type(usual.get(name)) is int]
+    taken = {name: values[name] for name in sizes if values[name] != usual[name] and may_bear(name, values[name])}
+    beside = {name: values[name] for name in names if name in values and name not in taken}
+    return Moved({name: usual[name] for name in taken}, taken, beside) if taken else None
+
+
+def rotary(values: Values, kind: Any, path: str = "") -> Iterator[Rotary]:
+    """The settings of rotary positions that 4.57 takes otherwise, in a config and in those nested in it."""
+    if not isinstance(kind, str):
+        return
+    known = declared(kind)
+    for name, value in values.items():
+        if isinstance(value, dict) and name in known.parts:
+            yield from rotary(value, known.part(name, value).kind, f"{path}{name}.")
+    settings = values.get("rope_scaling") or values.get("rope_parameters")
+    said = settings is not None or any(name in values for names in _BASES.values() for name in names)
+    if said and not isinstance(settings, dict):
+        return  # both read the spelling of version 4
+    older, newer = (_recorded()[part].get(kind) for part in ("older", "newer"))
+    if older and newer:
+        yield from _differing(values, settings or {}, older, newer, path)
+
+
+def _differing(values: Values, settings: Values, older: Values, newer: Values, path: str) -> Iterator[Rotary]:
+    nested, asked = any(isinstance(one, dict) for one in (settings or newer).values()), set[str]()
+    for layers, names in _BASES.items():
+        base = next((name for name in names if name in older), None)
+        own, usual = (settings.get(layers), newer.get(layers)) if nested else (settings, newer)
+        if base is None or base in asked or not isinstance(own or {}, dict) or (asked and not nested):
+            continue
+        asked.add(base)
+        place = f"{path}rope_parameters.{f'{layers}.' if nested else ''}"
+        yield from _one(values, own or {}, usual or {}, older, base, (path, place))
+        if layers == "full_attention" and own and not values.get("rope_scaling"):
+            yield from _scaled(own, (usual or {}).get("rope_type"), older, (path, place))
+
+
+def _one(
+    values: Values, own: Values, usual: Values, older: Values, base: str, places: tuple[str, str]
+) -> Iterator[Rotary]:
+    path, place = places
+    share = next((name for name in _SHARES if name in older), None)
+    for key, name in (("rope_theta", base), ("partial_rotary_factor", share)):
+        if name is None:
+            continue
+        taken = values.get(name, older[name])
+        found = own.get(key, values.get(name, usual.get(key)))
+        if _number(taken) and _number(found) and taken != found:
+            yield Rotary(f"{place}{key}", f"{path}{name}", found, taken, {f"{path}{name}": found})
+
+
+def _scaled(own: Values, usual: Any, older: Values, places: tuple[str, str]) -> Iterator[Rotary]:
+    path, place = places
+    taken, found = _scaling(older.get("rope_scaling") or {}), _scaling(own)
+    if not taken and found.get("rope_type") == usual:
+        found = _scaling({**own, "rope_type": "default"})  # version 4 has no name for what the type always does
+    if taken != found:
+        kind = own.get("rope_type", own.get("type", "default"))
+        # Early classes of version 4 take no more keys than they need, and name the kind otherwise.
+        writes = {older.get("scaling", "rope_type"): kind} | {
+            name: one for name, one in own.items() if name not in ("rope_type", "type", "rope_theta")
+        }
+        written = {f"{path}rope_scaling": writes} if "rope_scaling" in older else {}
+        ours, theirs = (one.get("rope_type", "default") for one in (found, taken))
+        yield Rotary(place.rstrip("."), f"{path}rope_scaling", ours, theirs, written)
+
+
+def _scaling(settings: Values) -> Values:
+    """How positions are scaled, without what is said elsewhere; empty if they are not."""
+    kind = settings.get("rope_type", settings.get("type", "default"))
+    rest = {name: one for name, one in settings.items() if name not in _ELSEWHERE and one is not None}
+    return rest if kind == "default" else {**rest, "rope_type": kind}
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float)

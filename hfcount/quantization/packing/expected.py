@@ -1,0 +1,194 @@
+"""What a checkpoint of a quantised model must hold: the blueprint's leaves, those of packed modules replaced."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.packing.split import Segments, split
+from hfcount.quantization.packing.stacks import apart, is_stack, matrix, together, transposed
+from hfcount.quantization.scheme import Choice, Module, Scheme
+from hfcount.spec.tree.leaves import Leaf
+from hfcount.spec.tree.nodes import Presence
+
+_WEIGHT = "weight"
+
+
+class Group(NamedTuple):
+    """Modules of one leaf that a scheme stores alike; `leaf` is their dense weight."""
+
+    leaf: Leaf
+    choice: Choice
+
+
+def module_of(leaf: Leaf) -> Segments | None:
+    """The name of the module whose matrix a leaf is; None if it is no module's matrix."""
+    if is_stack(leaf):
+        return leaf.segments
+    if leaf.segments[-1] == _WEIGHT and len(leaf.shape) >= 2 and leaf.kind == "parameter":
+        return leaf.segments[:-1]
+    return None
+
+
+class Around(NamedTuple):
+    """Blocks of a model by what stands in them beside a matrix.
+
+    Args:
+        attention: torch's MultiheadAttention, which alone calls a matrix `in_proj_weight`.
+        others: modules with more than a weight and a bias, so that they are no linear maps.
+        turned: stacks of experts' matrices (inputs, outputs).
+        biased: modules with a bias.
+    """
+
+    attention: frozenset[Segments]
+    others: frozenset[Segments]
+    turned: frozenset[Segments]
+    biased: frozenset[Segments]
+
+    @classmethod
+    def of(cls, leaves: Sequence[Leaf]) -> "Around":
+        """The blocks that these leaves stand in."""
+        ends = [(leaf.segments[:-1], leaf.segments[-1]) for leaf in leaves]
+        return cls(
+            frozenset(block for block, end in ends if end == "in_proj_weight"),
+            frozenset(block for block, end in ends if end not in ("weight", "bias")),
+            transposed(leaves),
+            frozenset(block for block, end in ends if end == "bias"),
+        )
+
+
+def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
+    """The modules of a leaf, by how the scheme's settings say that they are stored; none if it is no matrix."""
+    name = module_of(leaf)
+    if name is None:
+        return []
+    flat = len(leaf.shape) == 2 or leaf.linear
+    linear, prediction = leaf.linear or bool(leaf.tied_to), leaf.part == "prediction"
+    outputs, inputs = map(int, leaf.shape[-2:])
+    inner, plain = leaf.segments[:-2] in around.attention, leaf.segments[:-1] not in around.others
+
+    def decide(name: str) -> Choice:
+        return scheme.chosen(Module(name, leaf.component, linear, prediction, inputs, outputs, inner, plain))
+
+    if not flat and not is_stack(leaf):
+        return []
+    end = leaf.segments[len(name) :]
+    return [
+        Group(part_of(leaf, (*segments, *end)), choice)
+        for segments, choice in split(name, decide, lambda word: _numbers(scheme, word))
+    ]
+
+
+def _numbers(scheme: Scheme, word: str) -> set[int] | range:
+    found: set[int] = set()
+    for matcher in scheme.matchers:
+        some = matcher.numbers(word)
+        if isinstance(some, range):
+            return some
+        found.update(some)
+    return found
+
+
+def part_of(leaf: Leaf, segments: Segments) -> Leaf:
+    """The leaf for fewer numbers: those in `segments`."""
+    if segments == leaf.segments:
+        return leaf
+    count, whole = 1, 1
+    for one, own in zip(segments, leaf.segments, strict=True):
+        if not isinstance(one, str) and not isinstance(own, str):
+            count, whole = count * int(one.count), whole * int(own.count)
+    return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
+
+
+def packed(leaf: Leaf, layout: Layout, block: Segments, around: Around) -> list[tuple[Part, Leaf]]:
+    """The stored tensors of packed modules with what they are parts of, the packed weight first.
+
+    Args:
+        leaf: the dense weight of the modules, some of those of a block.
+    """
+    name = module_of(leaf) or ()
+    outputs, inputs = matrix(leaf, block in around.turned)
+    lead = tuple(leaf.shape[:-2])
+    # A scalar of a stack is mostly one for all of it.
+    parts = [
+        part._replace(shape=(*lead, *part.shape) if part.shape or part.each else ())
+        for part in layout.parts(outputs, inputs)
+    ]
+    if layout.bias and block not in around.biased:
+        parts.append(layout.bias._replace(shape=(*lead, outputs)))
+    return [(part, _tensor(leaf, name, part)) for part in parts]
+
+
+def _tensor(leaf: Leaf, module: Segments, part: Part) -> Leaf:
+    first, *rest = part.suffix.split(".")
+    segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
+    presence: Presence = leaf.presence if part.needed else "spare"
+    whole = tuple(map(int, part.shape))
+    return replace(
+        leaf, segments=segments, shape=whole, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
+    )
+
+
+class Planned(NamedTuple):
+    """A leaf, or modules of it, as the settings say that they are stored.
+
+    `choice` is None for what is no module's matrix; `parts` are the tensors of packed modules, the weight first.
+    """
+
+    leaf: Leaf
+    choice: Choice | None
+    parts: list[tuple[Part, Leaf]]
+
+
+def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
+    """How the scheme's settings say that these leaves are stored."""
+    own = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
+    around = Around.of(own)
+    for leaf in own:
+        found = groups(leaf, scheme, around)
+        if not found:
+            yield Planned(leaf, None, [])
+        for part, choice in found:
+            layout = choice.layout or choice.likely
+            yield Planned(part, choice, packed(part, layout, leaf.segments[:-1], around) if layout else [])
+
+
+def biases_apart(listed: Sequence[tuple[Leaf, int]], weights: Iterable[Leaf]) -> list[tuple[Leaf, int]]:
+    """The leaves, with biases told apart by layers and experts as the weights beside them are."""
+    beside: dict[Segments, list[Segments]] = {}
+    for weight in weights:
+        beside.setdefault(unnumbered(weight.segments[:-1]), []).append(weight.segments[:-1])
+    found: list[tuple[Leaf, int]] = []
+    for leaf, count in listed:
+        some = beside.get(unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
+        parts = [part_of(leaf, (*one, "bias")) for one in some]
+        whole = len(parts) > 1 and count == leaf.count == sum(int(part.count) for part in parts)
+        found += [(part, int(part.count)) for part in parts] if whole else [(leaf, count)]
+    return found
+
+
+def unnumbered(name: Segments) -> Segments:
+    """A name without its numbers."""
+    return tuple(one if isinstance(one, str) else "" for one in name)
+
+
+class Expected(NamedTuple):
+    """What the settings alone say is stored.
+
+    `tensors` are leaves, `modules` the number of packed modules, `logical` the elements of their dense weights.
+    """
+
+    tensors: list[Leaf]
+    modules: int
+    logical: int
+
+
+def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
+    """What is stored of these leaves, by the scheme's settings alone."""
+    tensors: list[Leaf] = []
+    modules = logical = 0
+    for leaf, _, parts in planned(together(leaves, scheme.stack) if scheme.stack else leaves, scheme):
+        tensors += [one for part, one in parts if part.usual] or [leaf]
+        if parts:
+            modules, logical = modules + int(leaf.count), logical + leaf.elements
+    return Expected(tensors, modules, logical)

@@ -1,0 +1,92 @@
+"""Stacks of experts in another form: one tensor for all experts of a layer, or one for each."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hfcount.quantization.packing.split import Segments
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.leaves import Leaf
+
+_MATRICES = 3
+_FUSED = {"gate_up_proj": ("gate_proj", "up_proj"), "gate_up_proj_bias": ("gate_proj", "up_proj")}
+
+
+def is_stack(leaf: Leaf) -> bool:
+    """Whether a leaf is a stack of experts' matrices: (experts, rows, columns)."""
+    return leaf.component == "experts" and len(leaf.shape) == _MATRICES and not leaf.linear and leaf.dtypes is None
+
+
+def transposed(leaves: Iterable[Leaf]) -> frozenset[Segments]:
+    """The blocks whose stacks are (experts, inputs, outputs), by the names of the blocks.
+
+    A fused pair of (experts, a, b) has twice the rows or twice the columns that the way back has of the other.
+    """
+    shapes: dict[Segments, dict[str, tuple[int, ...]]] = {}
+    for leaf in leaves:
+        if is_stack(leaf):
+            shapes.setdefault(leaf.segments[:-1], {})[str(leaf.segments[-1])] = leaf.shape
+    return frozenset(
+        block
+        for block, found in shapes.items()
+        if "gate_up_proj" in found
+        and "down_proj" in found
+        and found["gate_up_proj"][1] == found["down_proj"][2]
+        and found["gate_up_proj"][2] == 2 * found["down_proj"][1]
+    )
+
+
+def matrix(leaf: Leaf, turned: bool) -> tuple[int, int]:
+    """Outputs and inputs of a leaf's matrices; `turned` says that a stack is transposed."""
+    rows, columns = leaf.shape[-2:]
+    return (columns, rows) if turned and is_stack(leaf) else (rows, columns)
+
+
+def apart(leaves: Iterable[Leaf]) -> list[Leaf]:
+    """The leaves with each stack of experts as one linear map an expert: `experts.0.gate_proj.weight`."""
+    leaves = list(leaves)
+    turned = transposed(leaves)
+    found = []
+    for leaf in leaves:
+        biases = leaf.component == "experts" and str(leaf.segments[-1]).endswith("_proj_bias")
+        if is_stack(leaf):
+            outputs, inputs = matrix(leaf, leaf.segments[:-1] in turned)
+            found += _experts(leaf, str(leaf.segments[-1]), "weight", (outputs, inputs))
+        elif biases and len(leaf.shape) == _MATRICES - 1:
+            found += _experts(leaf, str(leaf.segments[-1]).removesuffix("_bias"), "bias", (leaf.shape[1],))
+        else:
+            found.append(leaf)
+    return found
+
+
+def _experts(leaf: Leaf, name: str, last: str, shape: tuple[int, ...]) -> list[Leaf]:
+    experts = leaf.shape[0]
+    names = _FUSED.get(name, (name,))
+    size = shape[0] // len(names), *shape[1:]
+    return [
+        replace(
+            leaf,
+            segments=(*leaf.segments[:-1], Indices.below(experts), one, last),
+            shape=size,
+            count=leaf.count * experts,
+            linear=last == "weight",
+        )
+        for one in names
+    ]
+
+
+_ONE_TO_THREE = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
+
+
+def together(leaves: Iterable[Leaf], stack: Segments = ("switch_mlp",)) -> list[Leaf]:
+    """The leaves with the experts of a layer as one stack, as mlx-lm names it: `switch_mlp.gate_proj.weight`."""
+    found = []
+    for leaf in apart(leaves):
+        numbers = leaf.segments[-3] if len(leaf.segments) > _MATRICES else None
+        if not (isinstance(numbers, Indices) and leaf.segments[-4] == "experts"):
+            found.append(leaf)
+            continue
+        name = str(leaf.segments[-2])
+        segments = (*leaf.segments[:-4], *stack, _ONE_TO_THREE.get(name, name), leaf.segments[-1])
+        count = int(leaf.count) // int(numbers.count)
+        found.append(replace(leaf, segments=segments, shape=(int(numbers.count), *leaf.shape), count=count))
+    return found

@@ -1,0 +1,91 @@
+"""Models side by side: what all reporters show in the columns and rows of a comparison."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, get_args
+
+from hfcount.mapper.whatif import written
+from hfcount.report.model import Report
+from hfcount.report.renderers.amounts import rounded
+from hfcount.report.renderers.selection import judged, sparse
+from hfcount.report.renderers.text import number, outcome, share
+from hfcount.report.serving import Memory, RankMemory
+from hfcount.spec.tree.nodes import Component
+from hfcount.text import capacity, plural
+
+
+class Compared(NamedTuple):
+    """The heads of columns, and a row for each model: `sizes` columns of the model, then shares of its components."""
+
+    head: list[str]
+    rows: list[list[str]]
+    sizes: int
+
+
+def compared(reports: Sequence[Report]) -> Compared:
+    """Models side by side; those that could not be counted are left out."""
+    counted = [report for report in reports if report.components]
+    found = {part.name for report in counted for part in report.components}
+    names = [component for component in get_args(Component) if component in found]
+    left_out = {name for name, kept in (("verdict", judged(reports)), ("active", sparse(counted))) if not kept}
+    sizes = [{name: text for name, text in _sizes(report) if name not in left_out} for report in counted]
+    heads = list(dict.fromkeys(head for one in sizes for head in one))
+    rows = [
+        [*(one.get(head, "") for head in heads), *(_share_of(report, name) for name in names)]
+        for one, report in zip(sizes, counted, strict=True)
+    ]
+    return Compared([*heads, *names], rows, len(heads))
+
+
+def _sizes(report: Report) -> Iterator[tuple[str, str]]:
+    yield "model", f"with {written(report.overrides)}" if report.overrides else report.model
+    yield "verdict", outcome(report)
+    counts, memory = report.parameters, report.memory
+    yield "total", number(counts.total if counts else None)
+    yield "active", number(counts.active if counts else None)
+    memory = memory or Memory()
+    yield "weights", amount(memory.weights_bytes)
+    yield "cache, per token", amount(memory.kv_bytes_per_token)
+    if memory.context is not None:
+        yield f"cache, {_load(memory)}", amount(memory.kv_bytes)
+        yield "weights, + cache", amount(memory.total_bytes)
+    if report.serving and report.serving.context_limit is not None:
+        yield "tokens, by the config", number(report.serving.context_limit)
+    if not memory.ranks:
+        yield from _room(memory, memory, "")
+    for one in memory.ranks:
+        among = f"1 of {plural(one.ranks, 'rank')}"
+        yield f"weights, {among}", amount(one.weights_bytes) if one.works is not False else "impossible"
+        if memory.context is not None:
+            yield f"+ cache, {among}", amount(one.total_bytes)
+        yield from _room(one, memory, f", {among}")
+
+
+def _room(one: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
+    """The most tokens that there is room for."""
+    if memory.available_bytes is None:
+        return
+    each = f"{memory.batch:,} × " if memory.batch > 1 else ""
+    if one.fits is None:
+        said = "unknown"
+    elif one.largest_context is None:
+        said = "any"
+    else:
+        said = number(one.largest_context) if one.largest_context else "none"
+    size, _, _ = capacity(memory.available_bytes).partition(" (")
+    yield f"{each}tokens, in {size}{among}", said
+
+
+def _load(memory: Memory) -> str:
+    """`2 × 32,768`: sequences and tokens."""
+    tokens = f"{memory.context:,}"
+    return f"{memory.batch:,} × {tokens}" if memory.batch > 1 else f"{tokens} tokens"
+
+
+def amount(size: int | None) -> str:
+    """Bytes in a unit that suits them, or `unknown`."""
+    return "unknown" if size is None else rounded(size)
+
+
+def _share_of(report: Report, name: str) -> str:
+    whole = sum(part.total for part in report.components)
+    return next((share(part.total, whole) for part in report.components if part.name == name), "")

@@ -1,0 +1,74 @@
+"""How far a run looked: what was compared, of how many files, and what was not opened."""
+
+from collections.abc import Sequence
+
+from hfcount.fetcher.reasons import named
+from hfcount.formats.gguf.types import BLOCKS
+from hfcount.report.model import Files, Report
+from hfcount.text import plural
+
+HELD = {"gguf": "GGUF", "adapter": "adapter"}
+"""Containers that are held against something else than the config beside them, and what they are called."""
+
+
+def looked(report: Report) -> str:
+    """How far the run looked, and what it did not open; empty where it could not look at all."""
+    files = report.evidence.files if report.evidence else None
+    if files is None:
+        return f"config.json alone{_closed(report)}" if report.family else ""
+    checked = {check.name for check in report.checks}
+    seen = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
+    opened = report.depth in ("headers", "data")
+    if opened:
+        seen += ["shapes", "types"] if report.container in HELD else ["shapes", "dtypes"] if seen else ["layout"]
+    seen += ["bytes of total_size"] if "total_size" in checked else []
+    if report.source == "memory":
+        return f"{listed(seen)} of the tensors in memory{'' if report.statistics is None else '; every value was read'}"
+    said = _opened(report, files, seen) if opened else _unopened(files, seen)
+    return said + _closed(report)
+
+
+def _opened(report: Report, files: Files, seen: Sequence[str]) -> str:
+    some = files.found and files.opened < files.named  # else all, or others that are there in their place
+    opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
+    by = "pickles, of which nothing was run" if report.container == "pickle" else "headers"
+    data = "data was not read" if report.statistics is None else _values(report)
+    return f"{listed([*seen, 'sizes'])} of {opened} by their {by}; {data}"
+
+
+def _values(report: Report) -> str:
+    """`every value of 12 tensors was read, and the scales of 30 that are quantised`."""
+    packed = sum(row.dtype in BLOCKS for row in report.statistics or ())
+    whole = len(report.statistics or ()) - packed
+    scales = f"the scales of {plural(packed, 'quantised tensor')}"
+    if packed and not whole:
+        return f"{scales} were read"
+    return f"every value of {plural(whole, 'tensor')} was read{f', and {scales}' if packed else ''}"
+
+
+def _unopened(files: Files, seen: Sequence[str]) -> str:
+    sized = [*seen, *([f"sizes of {_of(files.sized, files.named)}"] if files.sized else [])]
+    many = f"the {plural(files.named, 'file')} themselves were"
+    unknown = f"{many if files.named != 1 else 'the file itself was'} not seen"
+    closed = "their headers were not opened (--depth headers reads them)"
+    closed = closed if files.found else "none of its files is there"
+    return f"{listed(sized) or 'the index'}; {unknown if files.found is None else closed}"
+
+
+def _closed(report: Report) -> str:
+    """`; not opened: a.gguf, b.gguf and 3 more (GGUF)`: what lies beside the model."""
+    known = {name for one in report.not_looked_at for name in one.files}
+    files = report.evidence.files if report.evidence else None
+    said = [f"{named(one.files, one.count)} ({one.kind})" for one in report.not_looked_at]
+    said += [f"{name} ({why})" for name, why in (files.apart if files else {}).items() if name not in known]
+    return f"; not opened: {', '.join(said)}" if said else ""
+
+
+def listed(words: Sequence[str]) -> str:
+    """`names, sizes and dtypes`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _of(some: int, files: int) -> str:
+    """`14 files`, `2 of 14 files`."""
+    return plural(files, "file") if some == files else f"{some:,} of {plural(files, 'file')}"

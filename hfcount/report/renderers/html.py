@@ -1,0 +1,155 @@
+"""The report as one self-contained HTML page: it opens from disk and requests nothing from the network.
+
+The positions of tiles are computed here, so that the page is complete without its script.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from hfcount.report.figures import ComponentCount
+from hfcount.report.model import Report
+from hfcount.report.renderers import headline, pages, values
+from hfcount.report.renderers.amounts import binary
+from hfcount.report.renderers.colours import COLOURS, role
+from hfcount.report.renderers.comparison import compared
+from hfcount.report.renderers.depth import looked
+from hfcount.report.renderers.text import (
+    number,
+    origin,
+    outcome,
+    part_rows,
+    remarks,
+    serving,
+    share,
+    verdict,
+)
+from hfcount.report.renderers.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
+from hfcount.text import plural
+
+ROWS = 500
+"""Rows of a list that are shown; of the rest the page gives the number."""
+
+_SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, letter, underscore, index: `2·h_kv`
+
+
+class Model(NamedTuple):
+    """A report, and the values that the page computes from it; `total` and `active` are sums over components."""
+
+    id: str
+    report: Report
+    total: int
+    active: int
+    components: Sequence[tuple[ComponentCount, Sequence[Part]]]
+    maps: Sequence[Map]
+
+
+def render(reports: Sequence[Report]) -> str:
+    """The page of one or several models; the same reports give the same text."""
+    models = [modelled(f"m{place}", report) for place, report in enumerate(reports, 1)]
+    style = Markup(
+        resource("page.css") + "".join(fills()) + "".join(rule for model in models for rule in _places(model))
+    )
+    script = Markup(resource("page.js"))
+    alone = reports[0] if len(reports) == 1 else None
+    heading, tally = _headed(reports)
+    page = environment().get_template("page.html.jinja")
+    return page.render(
+        models=models,
+        sizes=compared(reports),
+        title=f"{alone.label}: {outcome(alone)}" if alone else heading,
+        heading=heading,
+        tally=tally,
+        style=style,
+        script=script,
+        policy=pages.policy(style, script),
+    )
+
+
+def _headed(reports: Sequence[Report]) -> tuple[str, str]:
+    """What several models are headed as, and what is said of them all."""
+    names = {report.model for report in reports}
+    if any(report.overrides for report in reports) and len(names) == 1:
+        many = plural(len(reports) - 1, "what-if")
+        return f"What if? {names.pop()}", f"As published, and {many}: counted, not compared with anything."
+    found = Counter(map(outcome, reports))
+    return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in found.items())
+
+
+def _outcome(report: Report) -> tuple[str, str]:
+    """The word for a report's outcome, and its style: of what was only counted, that is no verdict."""
+    style = outcome(report)
+    return "what-if" if style == "counted" and report.overrides else style, style
+
+
+def _because(report: Report) -> str:
+    """What follows that word."""
+    return verdict(report).removeprefix(outcome(report))
+
+
+@cache
+def environment() -> Environment:
+    """What makes the page of its templates."""
+    environment = pages.environment("hfcount.report.renderers")
+    environment.filters |= {
+        "number": number,
+        "binary": lambda size: "unknown" if size is None else binary(size),
+        "plural": plural,
+        "real": pages.real,
+        "role": role,
+        "symbols": _SYMBOL.findall,
+    }
+    environment.globals |= {
+        "verdict": verdict, "looked": looked, "compared": headline.compared, "sized": headline.sized,
+        "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
+        "part_rows": part_rows,
+        "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
+        "drawing": values.drawing, "WIDTH": values.WIDTH, "HEIGHT": values.HEIGHT,
+    }  # fmt: skip
+    return environment
+
+
+def resource(name: str) -> str:
+    """A file beside the templates."""
+    return pages.resource("hfcount.report.renderers", name)
+
+
+def modelled(name: str, report: Report) -> Model:
+    """A report with what the page computes from it."""
+    total = sum(component.total for component in report.components)
+    active = sum(map(active_of, report.components))
+    components = [(component, list(parts(component, report.layers or ()))) for component in report.components]
+    own = [several for _, several in components]
+    inner = deeper(report, [part for several in own for part in several])
+    maps = [drawn("all", total, own, inner)] if total else []
+    if 0 < active < total:
+        maps.append(drawn("active", active, own, inner))
+    return Model(name, report, total, active, components, maps)
+
+
+def fills() -> Iterator[str]:
+    """The colours of components."""
+    for name, (fill, ink, _) in COLOURS.items():
+        yield f".c-{name}{{--fill:{fill};--on:{ink}}}\n"
+
+
+def _places(model: Model) -> Iterator[str]:
+    """The position of each tile, as CSS in the style element: the page's policy allows no other styles."""
+    for one in model.maps:
+        for place, (_, box) in enumerate(one.tiles, 1):
+            across = f"left:{box.left / FRAME.width:.3%};width:{box.width / FRAME.width:.3%}"
+            down = f"top:{box.top / FRAME.height:.3%};height:{box.height / FRAME.height:.3%}"
+            yield f"#{model.id}-{one.name}-{place}{{{across};{down}}}\n"
+
+
+def _bar(model: Model) -> Iterator[tuple[str, str, str]]:
+    """The bar of components: the name, left edge and width of each, in percent."""
+    before = 0
+    for component, _ in model.components:
+        yield component.name, f"{100 * before / model.total:.3f}", f"{100 * component.total / model.total:.3f}"
+        before += component.total

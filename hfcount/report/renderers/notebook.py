@@ -1,0 +1,16 @@
+"""The report in a cell of a notebook: the parts of the page, in the colours of whatever they stand on."""
+
+from hashlib import sha256
+
+from markupsafe import Markup
+
+from hfcount.report.model import Report
+from hfcount.report.renderers.html import environment, fills, modelled, resource
+
+
+def render(report: Report) -> str:
+    """The cell's HTML: the page without its map of tiles, whose styles bear on nothing outside of it."""
+    name = f"hfcount-{sha256(report.to_json().encode()).hexdigest()[:12]}"
+    style = Markup(resource("page.css") + resource("notebook.css") + "".join(fills()))
+    cell = environment().get_template("notebook.html.jinja")
+    return cell.render(model=modelled(name, report), style=style)

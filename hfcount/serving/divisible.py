@@ -1,0 +1,51 @@
+"""Numbers of ranks that cannot share a model."""
+
+from collections.abc import Iterable, Iterator
+
+from hfcount.fetcher.layout import CONFIG
+from hfcount.serving.sharding.obstacles import MOST, Obstacle, Sharing
+from hfcount.serving.sharding.sizes import ENGINES
+from hfcount.spec import MoE
+from hfcount.verifier.rules.hf601_not_divisible import NotDivisible
+
+_SAID = 4  # reasons that a message gives
+
+
+def undivided(sharing: Sharing, numbers: Iterable[int]) -> Iterator[NotDivisible]:
+    """HF601 of each number of ranks: an error if no engine can share the model among so many, a note if one can."""
+    for ranks in dict.fromkeys(numbers):
+        if found := sharing.obstacles(ranks):
+            yield _finding(sharing, ranks, found)
+
+
+def _finding(sharing: Sharing, ranks: int, found: list[Obstacle]) -> NotDivisible:
+    refused = found[0].engines
+    tensors = [one.tensor for one in found if one.tensor]
+    reasons = "; ".join(one.said for one in found[:_SAID])
+    return NotDivisible(
+        severity="error" if refused == ENGINES else "note",
+        expected=sharing.working,
+        observed=ranks,
+        key=next((one.key for one in found if one.key), None),
+        file=CONFIG,
+        tensors=tuple(leaf.name for leaf in tensors),
+        count=sum(int(leaf.count) for leaf in tensors),
+        parameters=sum(leaf.elements for leaf in tensors),
+        fix=_cure(sharing, ranks, found),
+        reasons=reasons + (f"; and {len(found) - _SAID} more" if len(found) > _SAID else ""),
+        engine=refused[0] if len(refused) == 1 else "",
+    )
+
+
+def _cure(sharing: Sharing, ranks: int, found: list[Obstacle]) -> str:
+    numbers = ", ".join(f"{number:,}" for number in sharing.working)
+    said = f"Up to {MOST}, these numbers of ranks can share it: {numbers}."
+    experts = {
+        int(layer.layer.ffn.experts) for layer in sharing.blueprint.spec.layers if isinstance(layer.layer.ffn, MoE)
+    }
+    if all(one.experts for one in found) and experts and all(number % ranks == 0 for number in experts):
+        said += (
+            f" {ranks:,} can if each holds {max(experts) // ranks:,} whole experts"
+            " (--enable-expert-parallel of vLLM, --ep-size of SGLang)."
+        )
+    return said

@@ -1,0 +1,135 @@
+"""What keeps a number of ranks from sharing a model, and which numbers of ranks can."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.mapper.quantization_config import Announcement
+from hfcount.quantization.layout import Unmodelled
+from hfcount.quantization.scheme import Scheme
+from hfcount.quantization.schemes import described
+from hfcount.serving.sharding.groups import Cut, cuts
+from hfcount.serving.sharding.shares import shares, values
+from hfcount.serving.sharding.sizes import ENGINES, EXPERTS, Engine, Shared, padded, sizes, unshared
+from hfcount.spec.tree.leaves import Leaf
+from hfcount.text import printable
+
+MOST = 128
+"""Ranks: whether more can share a model is only said where it is asked."""
+
+
+class Obstacle(NamedTuple):
+    """Why ranks cannot share a model: the size, its key, the tensors it is of, and the engines that refuse it.
+
+    `experts` is whether it is one of experts alone, which may be shared whole instead.
+    """
+
+    said: str
+    key: str | None
+    tensor: Leaf | None = None
+    engines: Sequence[Engine] = ENGINES
+    experts: bool = False
+
+
+class Sharing:
+    """How ranks share one model."""
+
+    def __init__(self, blueprint: Blueprint, announced: Sequence[Announcement]) -> None:
+        self.blueprint = blueprint
+        self.why = unshared(blueprint.spec) if not blueprint.derived_with else "no family describes it"
+        self._announced = announced
+
+    @cached_property
+    def sizes(self) -> list[Shared]:
+        """The sizes that ranks share."""
+        return sizes(self.blueprint)
+
+    @cached_property
+    def leaves(self) -> list[Leaf]:
+        """What ranks share: all that a checkpoint must store."""
+        return self.blueprint.stored_leaves()
+
+    @cached_property
+    def scheme(self) -> Scheme | None:
+        """The quantisation of the weights; None if there is none, or it is not described."""
+        if not self._announced:
+            return None
+        try:
+            return described(self._announced, self.blueprint.spec.dtype)[0]
+        except Unmodelled:
+            return None
+
+    def works(self, ranks: int) -> bool:
+        """Whether an engine can share the model among so many ranks."""
+        return not any(one.engines == ENGINES for one in self.obstacles(ranks))
+
+    @cached_property
+    def working(self) -> tuple[int, ...]:
+        """The numbers of ranks up to `MOST` that can share the model."""
+        return tuple(ranks for ranks in range(1, MOST + 1) if self.works(ranks))
+
+    def obstacles(self, ranks: int) -> list[Obstacle]:
+        """What keeps ranks from sharing the model: sizes, else groups of weights, else what one engine refuses."""
+        if ranks == 1 or self.why:
+            return []
+        return (
+            list({(found := _of_size(one, ranks)).said: found for one in self.sizes if one.of(ranks) is None}.values())
+            or [_of_cut(one, ranks) for one in self._cuts(ranks)]
+            or list(self._of_one_engine(ranks))
+        )
+
+    def _of_one_engine(self, ranks: int) -> Iterator[Obstacle]:
+        for one in self.sizes:
+            value = int(one.value)
+            if one.how == "padded" and (rows := padded(value)) % ranks:
+                said = (
+                    f"the vocabulary of {value:,} is filled up to {rows:,} rows, and {rows:,} / {ranks:,} is no whole"
+                    " number (VocabParallelEmbedding of vLLM; that of SGLang fills up further)"
+                )
+                yield Obstacle(said, one.key, engines=("vLLM",))
+            elif one.how == "or single" and value == 1 and self._announced:
+                said = (
+                    f"the state space has a single group, and is quantised, so that {ranks:,} ranks cannot have a copy"
+                    " each (MambaMixer2 of SGLang; that of vLLM makes them)"
+                )
+                yield Obstacle(said, one.key, engines=("SGLang",))
+
+    def _cuts(self, ranks: int) -> list[Cut]:
+        if self.scheme is None:
+            return []
+        return cuts(self.leaves, self.rank(ranks), self.scheme, values(self.sizes, ranks))
+
+    def rank(self, ranks: int) -> list[Leaf]:
+        """The leaves with the extents that one of so many ranks has."""
+        return self.leaves if ranks == 1 else shares(self.blueprint, ranks, self.leaves)
+
+
+def _of_size(one: Shared, ranks: int) -> Obstacle:
+    value = int(one.value)
+    if one.how == "or copied":
+        rest = f"neither {value:,} / {ranks:,} nor {ranks:,} / {value:,} is a whole number"
+    elif one.how == "or single":
+        rest = f"{value:,} / {ranks:,} is no whole number, and there is more than one to copy"
+    else:
+        rest = f"{value:,} / {ranks:,} is no whole number"
+    named = f"{value:,} {one.what}{_in_brackets(one.key)}"
+    return Obstacle(f"{named}: {rest} ({one.where} of vLLM and SGLang)", one.key, experts=one.where == EXPERTS)
+
+
+def _of_cut(one: Cut, ranks: int) -> Obstacle:
+    whole, side = int(one.whole), "inputs" if one.inputs else "outputs"
+    kind = "block" if "blocks" in one.layout.label else "group"
+    if whole == one.part * ranks:
+        parts = f"{whole:,} / {one.size:,} = {whole / one.size:,.6g} {kind}s, and {whole:,} / {ranks:,} = {one.part:,}"
+    else:
+        parts = f"a copy of {one.part:,} for each rank, which"
+    said = (
+        f"{whole:,} {side} of {printable(one.leaf.name, 120)}{_in_brackets(one.key)}, stored as {one.layout.label}:"
+        f" {parts} is no multiple of {one.size:,} (vLLM and SGLang cut no {kind})"
+    )
+    return Obstacle(said, one.key, one.leaf, experts=one.leaf.component == "experts")
+
+
+def _in_brackets(key: str | None) -> str:
+    return f" ({printable(key, 120)})" if key else ""

@@ -1,0 +1,78 @@
+"""Which checkpoints that have a row are looked at again: those of some reasons, those of other versions of hfcount."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args
+
+from hfcount.errors import FetchKind, HfcountError
+from hfcount.sweeping.parts import read
+from hfcount.sweeping.prefilter import REASONS as SCREENED
+from hfcount.text import shown
+from hfcount.version import __version__
+
+PASSING = (
+    *("NoNetwork", "HubError", "NoSuchRepo", "NoSuchRevision", "GatedRepo"),
+    *("TimedOut", "WorkerDied", "OutOfMemory", "Crash"),
+)
+"""Reasons of rows that another time may give others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What is looked at again.
+
+    Args:
+        reasons: rows that have one of them.
+        versions: rows of another version of hfcount.
+    """
+
+    reasons: frozenset[str] = frozenset()
+    versions: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.reasons) or self.versions
+
+    def takes(self, row: Mapping[str, Any]) -> bool:
+        """Whether the checkpoint of a row is looked at again."""
+        return (self.versions and row["version"] != __version__) or row["reason"] in self.reasons
+
+
+def reasons(retry: bool | str | Collection[str], out: Path) -> frozenset[str]:
+    """The reasons that are meant: all that may pass if True; else those that are named, in whatever case.
+
+    Raises:
+        ValueError: one is no reason that a row has or could have; with the nearest, and those in the folder.
+        SweepError: a part of the folder cannot be read.
+    """
+    if isinstance(retry, bool):
+        return frozenset(PASSING if retry else ())
+    asked = [retry] if isinstance(retry, str) else [*retry]
+    known = {one.lower(): one for one in possible()}
+    if any(one.lower() not in known for one in asked):
+        there = {row["reason"] for row in read(out, ("reason",)) if row["reason"]}
+        known |= {one.lower(): one for one in there}
+        for one in asked:
+            if one.lower() not in known:
+                raise ValueError(_unknown(one, known, there))
+    return frozenset(known[one.lower()] for one in asked)
+
+
+def possible() -> frozenset[str]:
+    """The reasons that a row may have: of repos that are screened, of errors, of workers that end."""
+    kinds, left = set[str](), [HfcountError]
+    while left:
+        left += (one := left.pop()).__subclasses__()
+        kinds.add(one.kind)
+    return frozenset({*PASSING, *SCREENED, *get_args(FetchKind), *kinds} - {HfcountError.kind})
+
+
+def _unknown(name: str, known: Mapping[str, str], there: Collection[str]) -> str:
+    near = get_close_matches(name.lower(), known, n=3)
+    meant = f" Did you mean {' or '.join(known[one] for one in near)}?" if near else ""
+    found = f"The rows have {', '.join(sorted(there))}." if there else "No row has a reason."
+    return (
+        f"{shown(name)} is not a reason that rows have.{meant} {found} Without a reason it goes last, or is written"
+        " --retry=all."
+    )

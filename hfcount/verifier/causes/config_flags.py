@@ -1,0 +1,184 @@
+"""Keys of the config that switch tensors on and off, and the model_type that lays them out otherwise."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hfcount import architectures
+from hfcount.text import shown
+from hfcount.verifier.causes.case import Case, Cause, listed, sentence
+from hfcount.verifier.causes.modules import is_like, may_have
+from hfcount.verifier.causes.regrouped import groups
+from hfcount.verifier.causes.sizes import of_sizes
+from hfcount.verifier.causes.whole_model import is_large
+
+_SIZES = 4  # sizes of tensors that nobody described, tried as the value of each absent key
+_SMALL = 8  # numbers of layers and the like that say which layers have what, tried up to here
+_LONG = 200  # characters of a list
+_DEEPEST = 500  # layers, of which each is looked at
+_TYPES = 4  # model types that are named
+
+_TIE = "tie_word_embeddings"
+
+
+def switched(case: Case) -> Iterator[Cause]:
+    """Keys with which the config describes what is stored: true for false, a value for none."""
+    better = [one for one in _options(case) if case.improves(one)]
+    joint: dict[str, Any] = {}
+    for one in better:
+        joint |= {key: value for key, value in one.items() if key not in joint}
+    found = [(one, case.solved(one)) for one in [*better, *([joint] if len(joint) > 1 else [])]]
+    found.sort(key=lambda pair: -len(pair[1]))
+    fits = [(one, codes) for one, codes in found if codes == found[0][1] and codes and case.proven(one)]
+    if fits:
+        alone = [one for one, _ in fits if one is not joint or len(fits) == 1]
+        yield _cause(case, fits[0][1], alone)
+
+
+def _options(case: Case) -> Iterator[dict[str, Any]]:
+    values = {key: case.value(key) for key in case.keys if key.rpartition(".")[2] != _TIE}
+    yield from ({key: not value} for key, value in values.items() if isinstance(value, bool))
+    rows = len(case.difference.missing) + len(case.difference.unexpected)
+    if rows > len(case.blueprint.leaves):
+        return  # too much differs for one key to mend
+    absent = [key for key, value in values.items() if value is None]
+    numbers = [key for key, value in values.items() if type(value) is int]
+    yield from ({key: switch} for switch in (True, False) for key in absent)
+    yield from ({key: None} for key in numbers)
+    if rows:
+        yield from _by_layer(case, values)
+        yield from _numbers(case, values, absent, numbers)
+
+
+def _numbers(
+    case: Case, values: Mapping[str, Any], absent: Sequence[str], numbers: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Small numbers in place of others, and sizes of what nobody described in place of nothing."""
+    small = [key for key in numbers if abs(values[key]) <= _SMALL]
+    yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
+    sizes = Counter(size for row, _ in case.difference.unexpected for size in row.shape or ())
+    for size, _ in sizes.most_common(_SIZES):
+        yield from ({key: size} for key in absent)
+
+
+def _by_layer(case: Case, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Lists that say which layers are of which kind, as the layers that are stored fit."""
+    depth = case.blueprint.spec.depth
+    for key, value in values.items():
+        if not isinstance(value, list) or depth > _DEEPEST:
+            continue
+        if all(type(one) is int and 0 <= one < depth for one in value):  # the numbers of layers of one kind
+            without, within = _odd(case, {key: []}), _odd(case, {key: list(range(depth))})
+            if without is not None and within is not None and not without & within:
+                yield {key: sorted(without)}
+        elif len(value) == depth and all(isinstance(one, str) for one in value):
+            yield from _by_word(case, key, value)
+
+
+def _by_word(case: Case, key: str, value: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The same for a list that names the kind of each layer."""
+    depth = len(value)
+    odd = {one: _odd(case, {key: [one] * depth}) for one in dict.fromkeys(value)}
+    kinds = [[one for one, own in odd.items() if own is not None and n not in own] for n in range(depth)]
+    if all(value[n] in own or len(own) == 1 for n, own in enumerate(kinds)):
+        yield {key: [value[n] if value[n] in own else own[0] for n, own in enumerate(kinds)]}
+
+
+def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
+    """The layers that differ from a changed config; None if it is no valid one."""
+    made = case.with_changes(changes)
+    return made and {numbers[0] for _, _, numbers in made[1].places() if numbers}
+
+
+def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]]) -> Cause:
+    said = "; or, ".join(
+        "; ".join(f"{key} {_read(case.value(key))}, and {_text(value)} would fit" for key, value in one.items())
+        for one in fits
+    )
+    do = ", or ".join(listed([f"{key} to {json.dumps(value)}" for key, value in one.items()]) for one in fits)
+    do = f"set {do}"
+    missing, *others = case.difference.counts
+    if missing and not any(others):
+        do = f"add what is missing, or {do}"
+    return Cause(codes, sentence(said), sentence(do), fits[0], sole=len(fits) == 1)
+
+
+def _read(value: Any) -> str:
+    return "is absent" if value is None else f"was read as {_text(value)}"
+
+
+def _text(value: Any) -> str:
+    """The value, and a list whole if it is short."""
+    return text if isinstance(value, list) and len(text := json.dumps(value)) <= _LONG else shown(value)
+
+
+def typed(case: Case) -> Iterator[Cause]:
+    """Another model_type under which the same config describes what is stored, if need be with other sizes."""
+    if not case.difference.unexpected and _is_lost(case):
+        return
+    absent = {f"{leaf.component}_config.model_type" for leaf, _ in case.difference.missing}
+    for key in case.keys:
+        if key not in absent | {"model_type", "text_config.model_type"}:
+            continue
+        others = [one for one in architectures.all_types() if one != case.value(key) and _may_fit(case, key, one)]
+        # Both are asked of one type after the other: a config that was tried is kept for a while.
+        tried = [(one, case.agrees({key: one}), case.named({key: one})) for one in others]
+        agreeing = _originals(case, key, [one for one, agrees, _ in tried if agrees])
+        if fits := [one for one in agreeing if case.proven({key: one})]:
+            yield _typed(case, _names_of(case, key, fits), key, fits[0])
+            return
+        for one in _originals(case, key, [one for one, _, named in tried if named])[:_TYPES]:
+            for sizes in of_sizes(case.under({key: one})):
+                said = f"these are the names of {key} {one}, and in it {sizes.says[0].lower()}{sizes.says[1:-1]}"
+                yield _typed(case, said, key, one, sizes)
+                return
+
+
+def _is_lost(case: Case) -> bool:
+    """Whether what is missing is lost, and no sign of another architecture."""
+    gone, rows = case.gone, [leaf for leaf, count in case.difference.missing if leaf.indices and count == leaf.count]
+    return not gone or bool(gone.layers) or any(map(is_large, gone.parts.values())) or not rows
+
+
+def _names_of(case: Case, key: str, fits: Sequence[str]) -> str:
+    """That these are the names of a type, and of which others."""
+    said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
+    if more := [*fits[1:_TYPES], *([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else [])]:
+        said += f", as it does under {listed(more)}"
+    return "; ".join([said, *map(str, groups(case)), *_not_quite(case)])
+
+
+def _may_fit(case: Case, key: str, model_type: str) -> bool:
+    """Whether a type may describe what the config does not, and all that is stored alone if it is the whole model's."""
+    whole = key != "model_type" or is_like(model_type, case.modules)
+    return whole and may_have(model_type, case.undescribed)
+
+
+def _typed(case: Case, said: str, key: str, fits: str, sizes: Cause | None = None) -> Cause:
+    do = f"set {key} to {fits}, and architectures to its class"
+    if sizes and sizes.fix:
+        do += f"; {sizes.fix[0].lower()}{sizes.fix[1:-1]}"
+    if not case.difference.unexpected:
+        do = f"add what is missing, or {do}"
+    return Cause(case.open, sentence(said), sentence(do), {key: fits} | dict(sizes.changes if sizes else {}))
+
+
+def _not_quite(case: Case) -> Iterator[str]:
+    """Switches that would describe what nobody described, and more that is not stored."""
+    for key in case.keys if case.difference.unexpected else ():
+        value = case.value(key)
+        made = case.with_changes({key: not value}) if isinstance(value, bool) else None
+        if made and made[1].counts[0] and not any(made[1].counts[1:]):
+            lacking = ", ".join(leaf.name for leaf, _ in made[1].missing[:_TYPES])
+            yield f"{key} {shown(not value)} would ask for {lacking} besides"
+
+
+def _originals(case: Case, key: str, types: Sequence[str]) -> list[str]:
+    """One type for each layout, that which defines it if it is among them; the most copied first, then the nearest."""
+    layouts: dict[str, list[str]] = {}
+    for one in types:
+        family = architectures.find(one)
+        layouts.setdefault(family.blueprint.__module__.rpartition(".")[2] if family else "", []).append(one)
+    found = {name if name in own else own[0]: len(own) for name, own in layouts.items()}
+    return sorted(found, key=lambda one: (-found[one], case.lacked({key: one})))

@@ -1,0 +1,102 @@
+"""Weights that are there under other names: those of another library, or of nobody that is known."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from hfcount.spec.tree.indices import Indices
+from hfcount.text import printable
+from hfcount.verifier.causes.case import Case, Cause, listed, sentence
+from hfcount.verifier.causes.stored_rows import Row
+from hfcount.verifier.folded_names import written
+
+_STYLES = (
+    (
+        re.compile(r"^blk\.\d+\.(?:attn|ffn|ssm|nextn|time_mix|channel_mix)_|^(?:token_embd|output_norm)\."),
+        "llama.cpp (GGUF)",
+        "Convert the GGUF file with transformers: from_pretrained(..., gguf_file=...) and save_pretrained.",
+    ),
+    (
+        re.compile(r"^layers\.\d+\.(?:attention|feed_forward|attention_norm|ffn_norm)\.|^tok_embeddings\."),
+        "the original files of Meta and Mistral (consolidated.*)",
+        "Convert them with the script of transformers for it, convert_llama_weights_to_hf or its like.",
+    ),
+    (
+        re.compile(
+            r"\.self_attention\.linear_(?:qkv|proj)\.|\.mlp\.linear_fc[12]\."
+            r"|^(?:module\.)?language_model\.(?:encoder|transformer)\.layers\.\d+\."
+        ),
+        "Megatron",
+        "Convert them with Megatron Bridge, or the script that the model was trained with.",
+    ),
+    (
+        re.compile(r"[./]kernel$"),
+        "Flax",
+        "Convert them: the matrices are transposed, too.",
+    ),
+    (re.compile(r":0$"), "TensorFlow", "Convert them: the matrices may be transposed, too."),
+    (
+        re.compile(r"(?:^|\.)resblocks\.\d+\.|\.attn\.in_proj_(?:weight|bias)$"),
+        "OpenAI's CLIP and OpenCLIP",
+        "Convert them with the script of transformers for it, convert_clip_original_pytorch_to_hf.",
+    ),
+)
+"""What names look like, whose they are, and what to do."""
+
+_CODES = {"HF201", "HF202", "HF209"}
+_PAIRS = 3  # that are named
+
+
+def foreign(case: Case) -> Iterator[Cause]:
+    """Many of the names that nobody described are those of another library, which names whole models or parts."""
+    missing, beyond, _ = case.difference.counts
+    required = sum(int(leaf.count) for leaf in case.blueprint.leaves if leaf.presence == "required")
+    if 2 * missing < required and (case.gone is None or case.gone.rest):
+        return  # a few tensors with such names are no conversion of it
+    if not missing or not beyond:
+        return
+    rows = [(_first(row), row.count) for row, _ in case.difference.unexpected]
+    for pattern, whose, do in _STYLES:
+        if 4 * sum(own for name, own in rows if pattern.search(name)) >= beyond:
+            yield Cause(_CODES, f"These are names of {whose}.", do)
+            return
+
+
+def misnamed(case: Case) -> Iterator[Cause]:
+    """For every tensor that is missing there is one of its shape that nobody described."""
+    missing, beyond, misshapen = case.difference.counts
+    lacking, more = Counter[tuple[int, ...]](), Counter[tuple[int, ...] | None]()
+    for leaf, count in case.difference.missing:
+        lacking[tuple(map(int, leaf.shape))] += count
+    for row, known in case.difference.unexpected:
+        more[row.shape] += row.count - sum(one.count for one in known)
+    if not missing or misshapen or missing != beyond or lacking != more:
+        return
+    pairs = _pairs(case)
+    said = "for each tensor that is missing one of its shape is stored under another name"
+    if pairs:
+        said += f", such as {printable(pairs[0][0])} for {printable(pairs[0][1])}"
+    do = "Rename them"
+    if len(pairs) == len(case.difference.missing):
+        do = f"Rename {listed([f'{printable(one)} to {printable(other)}' for one, other in pairs[:_PAIRS]])}"
+        do += ", and the others alike" if len(pairs) > _PAIRS else ""
+    yield Cause(_CODES, sentence(f"{said}: most likely the same"), f"{do}, if they are the same.")
+
+
+def _pairs(case: Case) -> list[tuple[str, str]]:
+    """Rows of which there is one of a shape and of these numbers on either side: as stored, and as described."""
+    wanted: dict[object, list[str]] = {}
+    for leaf, count in case.difference.missing:
+        if count == leaf.count:
+            key = tuple(map(int, leaf.shape)), tuple(map(str, leaf.indices))
+            wanted.setdefault(key, []).append(leaf.name)
+    found: dict[object, list[str]] = {}
+    for row, known in case.difference.unexpected:
+        if not known:
+            found.setdefault((row.shape, tuple(map(str, row.numbers))), []).append(row.name)
+    return [(found[key][0], own[0]) for key, own in wanted.items() if len(own) == 1 == len(found.get(key, ()))]
+
+
+def _first(row: Row) -> str:
+    """The name of a tensor of a row."""
+    return written(row.text, [Indices.of([next(iter(one))]) for one in row.numbers])

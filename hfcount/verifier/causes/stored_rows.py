@@ -1,0 +1,250 @@
+"""Stored tensors folded into rows, and how they differ from a blueprint's leaves."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.leaves import Leaf, split
+from hfcount.verifier.folded_names import placed, products, written
+
+Text: TypeAlias = tuple[str, ...]
+"""A name without its indices: the texts around them, with a dot put before the first."""
+
+Place: TypeAlias = tuple[Literal["missing", "unexpected", "misshapen"], Text, tuple[int, ...]]
+"""One tensor that differs, and how."""
+
+T = TypeVar("T")
+
+MOST = 50_000
+"""Tensors that differ: more are not looked at one by one."""
+
+MOST_ROWS = 20_000
+"""Rows that differ: for more no other config is tried."""
+
+_KEPT = 4_096  # names of leaves, with what is stored of them
+
+_DOT = re.compile(r"\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Tensors whose names differ only in indices: every combination of `numbers`, all of one shape, if it is known."""
+
+    text: Text
+    numbers: tuple[Indices, ...]
+    shape: tuple[int, ...] | None
+
+    @property
+    def count(self) -> int:
+        """The number of tensors."""
+        return prod(int(one.count) for one in self.numbers)
+
+    @property
+    def name(self) -> str:
+        """The folded name."""
+        return written(self.text, self.numbers)
+
+    def meet(self, numbers: Iterable[Indices]) -> "Row":
+        """What is also among other combinations of indices."""
+        return Row(self.text, tuple(map(intersection, numbers, self.numbers)), self.shape)
+
+    def __contains__(self, numbers: tuple[int, ...]) -> bool:
+        return all(map(Indices.__contains__, self.numbers, numbers))
+
+
+class Shared(NamedTuple):
+    """A stored row, what of it a leaf asks for, and the number of these tensors."""
+
+    row: Row
+    common: Row
+    tensors: int
+
+
+class Stored:
+    """What a checkpoint holds: the names, and the shapes where they are known."""
+
+    def __init__(self, rows: Mapping[Text, list[Row]]) -> None:
+        self.rows = rows
+        self._shared: dict[tuple[str | Indices, ...], list[Shared]] = {}
+
+    @classmethod
+    def of(cls, shapes: Mapping[str, tuple[int, ...] | None]) -> "Stored":
+        """Folds names with their shapes."""
+        groups: dict[Text, dict[tuple[int, ...] | None, list[tuple[int, ...]]]] = {}
+        for name, shape in shapes.items():
+            text, numbers = placed(name)
+            groups.setdefault(text, {}).setdefault(shape, []).append(numbers)
+        return cls(
+            {
+                text: [Row(text, tuple(one), shape) for shape, places in by_shape.items() for one in products(places)]
+                for text, by_shape in groups.items()
+            }
+        )
+
+    def shared(self, leaf: Leaf) -> list[Shared]:
+        """The rows that have tensors of a leaf; kept by its name, since configs that are tried share most leaves."""
+        if leaf.segments not in self._shared:
+            if len(self._shared) >= _KEPT:
+                self._shared.clear()
+            common = ((row, row.meet(leaf.indices)) for row in self.rows.get(text_of(leaf), ()))
+            self._shared[leaf.segments] = [Shared(row, both, count) for row, both in common if (count := both.count)]
+        return self._shared[leaf.segments]
+
+    @cached_property
+    def counted(self) -> list[tuple[Row, int]]:
+        """All rows, each with the number of its tensors."""
+        return [(row, row.count) for rows in self.rows.values() for row in rows]
+
+    @cached_property
+    def _numbers(self) -> dict[Text, dict[tuple[int, ...], set[int]]]:
+        found: dict[Text, dict[tuple[int, ...], set[int]]] = {}
+        for text, rows in self.rows.items():
+            for row in rows:
+                for place, own in enumerate(row.numbers):
+                    stack = found.setdefault(text[: place + 1], {})
+                    for outer in product(*row.numbers[:place]):
+                        stack.setdefault(outer, set()).update(own)
+        return found
+
+    def numbers(self, stack: Text) -> Mapping[tuple[int, ...], set[int]]:
+        """The numbers stored in a stack of layers or experts, by the numbers of the stacks around it.
+
+        Args:
+            stack: the texts before the number, such as `(".model.layers", ".mlp.experts")`.
+        """
+        return self._numbers.get(stack, {})
+
+    @cached_property
+    def modules(self) -> set[str]:
+        """The names of all modules above the first index, such as `model` and `model.layers`."""
+        firsts = {text[0][1:] if len(text) > 1 else text[0][1:].rpartition(".")[0] for text in self.rows}
+        return {first[:end] for first in firsts for end in (*(found.start() for found in _DOT.finditer(first)), None)}
+
+    def renumbered(self, stack: Text, order: Sequence[int]) -> "Stored":
+        """A copy in which the layers `order` of a stack are numbered from 0."""
+        new, place = {old: number for number, old in enumerate(order)}, len(stack) - 1
+        return Stored(
+            {
+                text: [_moved(row, place, new) for row in rows] if text[: place + 1] == stack else rows
+                for text, rows in self.rows.items()
+            }
+        )
+
+
+def _moved(row: Row, place: int, new: Mapping[int, int]) -> Row:
+    numbers = list(row.numbers)
+    numbers[place] = Indices.of(new[number] for number in numbers[place])
+    return replace(row, numbers=tuple(numbers))
+
+
+@dataclass(slots=True)
+class Difference:
+    """How stored tensors differ from a blueprint's leaves.
+
+    Args:
+        found: each leaf with what is stored of it.
+        unexpected: rows of which some tensors are in no leaf, with what of them is.
+        missing: leaves of which some tensors are not stored, with their number.
+        misshapen: leaves of another shape than the stored row.
+        counts: the numbers of tensors: missing, unexpected, misshapen.
+    """
+
+    found: list[tuple[Leaf, list[Row]]] = field(default_factory=list)
+    unexpected: list[tuple[Row, list[Row]]] = field(default_factory=list)
+    missing: list[tuple[Leaf, int]] = field(default_factory=list)
+    misshapen: list[tuple[Leaf, Row]] = field(default_factory=list)
+    counts: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def rows(self) -> int:
+        """How many leaves and rows differ."""
+        return len(self.missing) + len(self.unexpected) + len(self.misshapen)
+
+    def within(self, other: "Difference") -> bool:
+        """Whether all that differs here also differs there, in the same way, with the same tensors stored."""
+        if any(own > theirs for own, theirs in zip(self.counts, other.counts, strict=True)):
+            return False
+        own, theirs, odd = _by_text(self.found), _by_text(other.found), _by_text(other.misshapen)
+        if any(_open(leaf, rows, theirs) != count for leaf, rows, count in self._lacking()):
+            return False  # something is missing that was not asked for there
+        for _, rows in other.found:
+            if any(sum(row.meet(leaf.indices).count for leaf, _ in own.get(row.text, ())) != row.count for row in rows):
+                return False  # something is unexpected that was described there
+        for _, row in self.misshapen:
+            alike = (one for _, one in odd.get(row.text, ()) if one.shape == row.shape)
+            if sum(row.meet(one.numbers).count for one in alike) != row.count:
+                return False
+        return True
+
+    def _lacking(self) -> Iterator[tuple[Leaf, list[Row], int]]:
+        stored = {id(leaf): rows for leaf, rows in self.found}
+        return ((leaf, stored[id(leaf)], count) for leaf, count in self.missing)
+
+    def places(self) -> Iterator[Place]:
+        """Every tensor that differs."""
+        for leaf, rows, _ in self._lacking():
+            text = text_of(leaf)
+            for numbers in product(*leaf.indices):
+                if not any(numbers in row for row in rows):
+                    yield "missing", text, numbers
+        for row, parts in self.unexpected:
+            for numbers in product(*row.numbers):
+                if not any(numbers in part for part in parts):
+                    yield "unexpected", row.text, numbers
+        for _, row in self.misshapen:
+            for numbers in product(*row.numbers):
+                yield "misshapen", row.text, numbers
+
+
+def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
+    """Compares what is stored with what a blueprint's leaves ask for."""
+    result = Difference()
+    known: dict[int, list[Shared]] = {}
+    misshapen = 0
+    for leaf in leaves:
+        lacking, shared = int(leaf.count), stored.shared(leaf)
+        for one in shared:
+            lacking -= one.tensors
+            known.setdefault(id(one.row), []).append(one)
+            if one.row.shape is not None and one.row.shape != leaf.shape and leaf.presence != "obsolete":
+                result.misshapen.append((leaf, one.common))
+                misshapen += one.tensors
+        result.found.append((leaf, [one.common for one in shared]))
+        if lacking and leaf.presence == "required":
+            result.missing.append((leaf, lacking))
+    beyond = 0
+    for row, count in stored.counted:
+        parts = known.get(id(row), ())
+        if more := count - sum(part.tensors for part in parts):
+            result.unexpected.append((row, [part.common for part in parts]))
+            beyond += more
+    result.counts = sum(count for _, count in result.missing), beyond, misshapen
+    return result
+
+
+def _by_text(pairs: Iterable[tuple[Leaf, T]]) -> dict[Text, list[tuple[Leaf, T]]]:
+    found: dict[Text, list[tuple[Leaf, T]]] = {}
+    for leaf, other in pairs:
+        found.setdefault(text_of(leaf), []).append((leaf, other))
+    return found
+
+
+def _open(leaf: Leaf, rows: Sequence[Row], described: Mapping[Text, Sequence[tuple[Leaf, list[Row]]]]) -> int:
+    """How many tensors of a leaf are not among the stored rows and are required elsewhere, too."""
+    text = text_of(leaf)
+    shared = [
+        Row(text, tuple(leaf.indices), None).meet(other.indices)
+        for other, _ in described.get(text, ())
+        if other.presence == "required"
+    ]
+    return sum(one.count - sum(row.meet(one.numbers).count for row in rows) for one in shared)
+
+
+def text_of(leaf: Leaf) -> Text:
+    """The name of a leaf without its indices."""
+    return split(".".join(part if isinstance(part, str) else "0" for part in leaf.segments))[0]

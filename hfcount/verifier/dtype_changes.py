@@ -1,0 +1,73 @@
+"""Tensors that are stored in another dtype than the config declares, by what that means for whoever loads them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hfcount.fetcher.layout import CONFIG
+from hfcount.formats import dtypes
+from hfcount.spec.tree.leaves import Leaf
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.folded_names import fold
+
+Retyped = tuple[Leaf, str, str]
+"""A leaf, the name of one of its tensors, and the dtype that it is stored in."""
+
+_TIMES = {0.25: "a quarter of", 0.5: "half", 2: "twice", 4: "four times", 8: "eight times"}
+
+
+def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -> None:
+    """HF302, HF303, HF304.
+
+    Args:
+        retyped: tensors of other dtypes than the declared one; all of them where none is declared.
+    """
+    groups: dict[str, list[Retyped]] = {}
+    for one in retyped:
+        groups.setdefault(_kind(*one), []).append(one)
+    for kind, wanted in (("no numbers", "floating-point numbers"), ("no whole numbers", "integers")):
+        if group := groups.get(kind):
+            from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
+
+            outcome.report(DtypeClass(subject=c.subject, **_facts(c, group), wanted=wanted))
+    if group := groups.get("float8"):
+        from hfcount.verifier.rules.hf304_scales_unseen import ScalesUnseen
+
+        outcome.report(ScalesUnseen(**_facts(c, group)))
+    if c.declared and (group := groups.get("other")):
+        from hfcount.verifier.rules.hf302_dtype_differs import ByHeaders
+
+        facts, own = _facts(c, group), dtypes.width(c.declared)
+        outcome.report(
+            ByHeaders(
+                expected=c.declared,
+                key="dtype",
+                file=CONFIG,
+                **facts,
+                declared=c.blueprint.spec.dtype or "",
+                times=_TIMES.get(facts["bytes"] / (facts["parameters"] * own), "") if facts["parameters"] else "",
+            )
+        )
+
+
+def _kind(leaf: Leaf, _name: str, dtype: str) -> str:
+    if leaf.whole:
+        return "fine" if dtype in dtypes.INTEGERS else "no whole numbers"
+    if dtype not in dtypes.FLOATING:
+        return "no numbers"
+    if leaf.kind == "buffer":  # which may have a dtype of its own in any model
+        return "fine"
+    return "float8" if dtype in dtypes.FLOAT8 else "other"
+
+
+def _facts(c: Comparison, group: Sequence[Retyped]) -> dict[str, Any]:
+    names, found = [name for _, name, _ in group], sorted({dtype for _, _, dtype in group})
+    elements, size = c.headers.sizes(c.spelling.get(name, name) for name in names)
+    return {
+        "observed": found[0] if len(found) == 1 else tuple(found),
+        "tensors": tuple(fold(names)),
+        "count": len(names),
+        "parameters": elements,
+        "bytes": size,
+        "dtypes": ", ".join(found),
+    }

@@ -1,0 +1,149 @@
+"""Keys of the config that readers take differently, where that gives them different models."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hfcount import architectures
+from hfcount.fetcher.layout import CONFIG
+from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, Tied
+from hfcount.spec.tree.leaves import Leaf, leaves
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.ties import State, alike
+
+_TEXT = "text_config"
+_RANDOM = "it has a head of its own, which is not stored and is filled with random values"
+_LOSES = "it has one matrix for both, and one of the two that are stored is lost"
+_WHOLE = "it has one matrix for both, and needs no head"
+_OWN = "it has a head of its own, which is the one that is stored"
+_OTHER = "it is another model"
+
+
+def check_readers(c: Comparison, outcome: Outcome) -> None:
+    """HF112, ties; HF113, settings of rotary positions."""
+    if c.blueprint.ties_otherwise:
+        _ties(c, outcome)
+    refused = [one.key for one in c.blueprint.problems if one.code == "HF110" and one.key]
+    for one in c.blueprint.rotary_otherwise:
+        if any(f"{key}.".startswith(f"{one.key}.") or one.key.startswith(f"{key}.") for key in refused):
+            continue  # what the newer refuses, it does not take
+        from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
+
+        outcome.report(
+            RotarySettingsMoved(
+                expected=one.newer,
+                observed=one.taken,
+                key=one.key,
+                file=CONFIG,
+                fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF113 does it." if one.writes else None,
+                statement=f"{NEWER} and {VLLM} take {_value(one.newer)} for {one.key}, and {OLDER}, which looks only at"
+                f" {one.older}, takes {_value(one.taken)}: it computes something else.",
+                writes=one.writes,
+            )
+        )
+
+
+def check_moved(c: Comparison, outcome: Outcome) -> None:
+    """HF112, sizes at the top level where text_config is absent; after all that compares names, shapes and bytes."""
+    moved, known = c.blueprint.moved, c.names is not None
+    if moved is None:
+        return
+    # What fits the defaults is meant so; else version 4 has saved it, and the sizes are those that it took.
+    fits = known and not any(one.severity == "error" for one in outcome.findings)
+    tie = {name: one for name, one in moved.beside.items() if name == TIE}
+    writes = {_TEXT: {**moved.newer, **tie} if fits else {**moved.taken, **moved.beside}} if known else {}
+    key = next(iter(moved.taken))
+    from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
+
+    outcome.report(
+        ReadersDisagree(
+            expected=moved.newer[key],
+            observed=moved.taken[key],
+            key=key,
+            file=CONFIG,
+            fix="Write text_config: hfcount fix --only HF112 does it." if writes else None,
+            statement=f"There is no text_config: {NEWER} takes {_listed(moved.newer)} there, which are its defaults,"
+            f" and {OLDER} takes {_listed(moved.taken)} from the top level, which is another model.",
+            writes=writes,
+        )
+    )
+
+
+def _ties(c: Comparison, outcome: Outcome) -> None:
+    head, table = _pair(c)
+    if head is None:
+        return
+    state, stored = _stored(c, outcome, head, table)
+    # By vLLM, a stored head is the head, whatever the top level says.
+    readers = [one for one in c.blueprint.ties_otherwise if not stored or one.reader != VLLM or one.place != TIE]
+    # Where both are alike, or may be, whoever ties it and whoever does not computes the same.
+    if readers and not (stored and (state == "alike" or (c.blueprint.spec.tied and state == "unknown"))):
+        _report_ties(c, readers, head, stored, outcome)
+
+
+def _report_ties(c: Comparison, readers: Sequence[Tied], head: Leaf, stored: bool, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
+
+    tied, shared, writes = c.blueprint.spec.tied, not stored, dict[str, Any]()
+    if c.names is not None:
+        absent = next((one.absent for one in readers if one.absent is not None), None)
+        inner = {f"{_TEXT}.{TIE}": shared} if absent is None else {_TEXT: {**absent, TIE: shared}}
+        writes = {**inner, TIE: shared}
+    parts = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
+    if stored and tied:
+        parts[0] += " by this config, and takes the stored head all the same, since it differs"
+    what = ((_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)) if writes else _OTHER
+    for place in dict.fromkeys(one.place for one in readers):
+        asking = [one.reader for one in readers if one.place == place]
+        verb = "asks" if len(asking) == 1 else "ask"
+        parts.append(f"by {place}, which {' and '.join(asking)} {verb}, {what}")
+    outcome.report(
+        ReadersDisagree(
+            expected=tied,
+            observed=not tied,
+            key=readers[0].place,
+            file=CONFIG,
+            tensors=(head.name,),
+            count=int(stored),
+            parameters=head.size if stored else 0,
+            bytes=c.bytes(head, 1) if stored else 0,
+            fix=f"Set {TIE} to {_value(shared)} at both levels: hfcount fix --only HF112 does it." if writes else None,
+            statement=f"{'; '.join(parts)}.",
+            writes=writes,
+        )
+    )
+
+
+def _pair(c: Comparison) -> tuple[Leaf | None, str]:
+    """The head over the vocabulary, None if there is none, and the name of the embedding that it may be tied to."""
+    spec = c.blueprint.spec
+    known = c.blueprint.leaves if spec.tied else leaves(architectures.tree(spec.replace(tied=True)))
+    shared = next(
+        (leaf for leaf in known if leaf.tied_to and leaf.component == "lm_head" and leaf.presence != "obsolete"), None
+    )
+    if shared is None:
+        return None, ""
+    own = next((leaf for leaf in c.blueprint.leaves if leaf.name == shared.name), None)
+    return own, shared.tied_to or ""
+
+
+def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[State, bool]:
+    """Whether it is known to be a copy of the embedding, and whether it is stored."""
+    if c.names is None:
+        return "unknown", False
+    stored = any(leaf is head and count for leaf, count in c.match.listed)
+    return (alike(c, outcome, head, table) if stored else "unknown"), stored
+
+
+def _value(value: Any) -> str:
+    return (
+        str(value).lower() if isinstance(value, bool) else f"{value:,}" if type(value) in (int, float) else str(value)
+    )
+
+
+def _written(writes: Mapping[str, Any]) -> str:
+    return " and ".join(name if isinstance(one, dict) else f"{name} {_value(one)}" for name, one in writes.items())
+
+
+def _listed(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {_value(one)}" for name, one in sizes.items())

@@ -1,0 +1,242 @@
+"""Checks of the modules that sentence-transformers puts around a model: configs, tensors, and widths from one on."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.errors import DocumentError
+from hfcount.fetcher.layout import MODULES
+from hfcount.formats.json import Document, parse_object
+from hfcount.formats.modules_json import (
+    KIND,
+    PYLATE,
+    ROUTERS,
+    TRANSFORMERS,
+    Module,
+    read_modules,
+    read_router,
+)
+from hfcount.formats.safetensors import Shard
+from hfcount.text import shown
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import ModuleResult, Outcome, finding_of
+from hfcount.verifier.headers import check_shards
+from hfcount.verifier.sentence_transformers.chain import State, begun, joined, wrong_widths
+from hfcount.verifier.sentence_transformers.classes import SENTENCE, TOKENS, Layout, known, layout
+from hfcount.verifier.sentence_transformers.tensors import Stored, check_tensors
+from hfcount.verifier.sentence_transformers.transformers import running
+
+_ROUTERS = 4  # within each other
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What was read of the modules of a model.
+
+    Args:
+        documents: modules.json and the modules' configs, by path.
+        files: paths of all files there are.
+        shards: the weight files of modules that were read, by path.
+        models: the models of transformers that they run, by folder, as far as they are described.
+        rows: what is known of those in folders of their own, by folder.
+    """
+
+    documents: Mapping[str, Document]
+    files: Collection[str]
+    shards: Mapping[str, Shard]
+    models: Mapping[str, Blueprint] = field(default_factory=dict)
+    rows: Mapping[str, ModuleResult] = field(default_factory=dict)
+
+
+def check_modules(c: Comparison, outcome: Outcome) -> None:
+    """As `check_around` has it, of modules around a model that is compared."""
+    check_around(Around(c.weights.companions, c.weights.files, c.modules, {"": c.blueprint}), outcome)
+
+
+def check_around(around: Around, outcome: Outcome) -> None:
+    """HF801 to HF807: each module by its config, and the widths of what one gives and the next reads."""
+    try:
+        listed = read_modules(around.documents[MODULES])
+    except DocumentError:  # HF009 says it
+        return
+    check_shards(None, [shard for _, shard in sorted(around.shards.items())], outcome)
+    walk = _Walk(around, outcome, {})
+    walk.check_end(walk.through(listed, State()))
+    outcome.modules = tuple(walk.results.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """The way of a text through the modules; `results` are those that were met."""
+
+    around: Around
+    outcome: Outcome
+    results: dict[Module, ModuleResult]
+
+    def through(self, modules: Sequence[Module], state: State, within: int = 0) -> State:
+        """The features after these modules."""
+        for module in modules:
+            if not module.described:
+                self._foreign(module)
+                state = state.unknown()
+            elif module.kind in ROUTERS:
+                state = self._routed(module, state, within)
+            elif module.kind in TRANSFORMERS:
+                state = self._transformed(module)
+            else:
+                state = self._passed(module, state)
+        return state
+
+    def _foreign(self, module: Module) -> None:
+        """HF807 of a class that is code of the repo's own, or of another library, and holds weights."""
+        self.results.setdefault(module, ModuleResult(module.folder, module.kind))
+        if module.stored(self.around.files):
+            self._report_unknown(module, foreign=True)
+
+    def check_end(self, state: State) -> None:
+        """HF805: the modules of a model that gives embeddings give one."""
+        values = self._parsed(KIND)
+        kind = None if values is None else values.get("model_type", "SentenceTransformer")
+        if kind in ("SentenceTransformer", "SparseEncoder") and state.lacks(SENTENCE):
+            self._report_missing(MODULES, str(kind), SENTENCE, state)
+
+    def _routed(self, module: Module, state: State, within: int) -> State:
+        file = self._config(module)
+        document = self._document(file)
+        if document is None or within > _ROUTERS:
+            return state.unknown()
+        try:
+            routes = read_router(document, module.folder)
+        except DocumentError as error:
+            self.outcome.report(finding_of(error, file))
+            return state.unknown()
+        return joined([self.through(modules, state, within + 1) for modules in routes.values()])
+
+    def _transformed(self, module: Module) -> State:
+        """The features that a model of transformers gives."""
+        width = self._width(module.folder)
+        if row := self.around.rows.get(module.folder):
+            self.results.setdefault(module, replace(row, width=width))
+        file = self._config(module)
+        values = self._parsed(file)
+        if values is None:
+            return State().unknown()
+        try:
+            run = running(module.kind, file, values)
+        except DocumentError as error:
+            self.outcome.report(finding_of(error, file))
+            return State().unknown()
+        usual = run.plain and run.feature == TOKENS
+        return begun(width if usual else None, run.feature, module.label)
+
+    def _width(self, folder: str) -> int | None:
+        """The width of the model's last layer; None where an embedding of another width, or a part, may change it."""
+        model = self.around.models.get(folder)
+        if model is None:
+            return None
+        spec = model.spec
+        words = {tuple(map(int, leaf.shape)) for leaf in model.leaves if leaf.component == "embedding"}
+        return int(spec.hidden) if not spec.parts and (int(spec.vocab), int(spec.hidden)) in words else None
+
+    def _passed(self, module: Module, state: State) -> State:
+        """The features after a module that is no transformer and no router."""
+        first = self.results.setdefault(module, ModuleResult(module.folder, module.kind))
+        built = self._layout(module)
+        if built is None:
+            return state.unknown()
+        file = module.weights(self.around.files)
+        shard = self.around.shards.get(file)
+        header = shard.header if shard else None
+        stored = Stored(module, self._config(module), file, built, header.tensors if header else None)
+        agrees = check_tensors(stored, self.outcome) if first.tensors is None else first.agrees
+        after = state.after(module.label, built, stored.width)
+        if agrees is not False:
+            self._check_input(module, built, state)
+        width, shapes = after.width(SENTENCE) or after.width(TOKENS) or (), stored.shapes
+        self.results[module] = ModuleResult(
+            module.folder,
+            module.kind,
+            None if shapes is None else sum(map(prod, shapes)),
+            None if shapes is None else len(shapes),
+            min(width) if len(width) == 1 else None,
+            agrees,
+        )
+        return after
+
+    def _layout(self, module: Module) -> Layout | None:
+        """What a module is; None where its config was not read or is refused, or its class is not described."""
+        file = self._config(module)
+        if not known(module.kind):
+            self._report_unknown(module)
+            return None
+        values = self._parsed(file)
+        if values is None:
+            return None
+        if module.package == PYLATE:
+            values = {"module_input_name": TOKENS, **values}
+        try:
+            return layout(module.kind, file, values)
+        except DocumentError as error:
+            if not module.lacks(self.around.files):  # else HF009 says it
+                self.outcome.report(finding_of(error, file))
+            return None
+
+    def _report_unknown(self, module: Module, foreign: bool = False) -> None:
+        """HF807."""
+        from hfcount.verifier.rules.hf807_unknown_module_class import UnknownModuleClass
+
+        kind = f"{module.package}'s {module.kind}" if foreign else module.kind
+        finding = UnknownModuleClass(file=MODULES, label=module.label, observed=kind, foreign=foreign)
+        self.outcome.report(finding)
+
+    def _check_input(self, module: Module, built: Layout, state: State) -> None:
+        """HF804 to HF806: what a module reads is there, and as wide as it has to be."""
+        file, given = self._config(module), state.width(built.reads)
+        begins = state.whole and not state.features and not built.gives  # with a module that reads no text
+        lacking = next((name for name in (built.reads, built.needs) if name and state.lacks(name)), "")
+        if begins or lacking:
+            self._report_missing(file, module.label, lacking or built.reads or SENTENCE, state)
+        for width in wrong_widths(state, built)[:1]:
+            from hfcount.verifier.rules.hf804_module_width_differs import ModuleWidthDiffers
+
+            self.outcome.report(
+                ModuleWidthDiffers(
+                    file=file,
+                    key=built.key,
+                    expected=built.width or 0,
+                    observed=width,
+                    label=module.label,
+                    source=state.sources.get(built.reads, ""),
+                )
+            )
+        if built.declared is not None and given and any(one != built.declared for one in given):
+            from hfcount.verifier.rules.hf806_pooling_width_differs import PoolingWidthDiffers
+
+            key, width = "embedding_dimension", min(one for one in given if one != built.declared)
+            self.outcome.report(PoolingWidthDiffers(file=file, key=key, expected=width, observed=shown(built.declared)))
+
+    def _report_missing(self, file: str, label: str, feature: str, state: State) -> None:
+        from hfcount.verifier.rules.hf805_module_input_missing import ModuleInputMissing
+
+        there = tuple(sorted(state.features))
+        self.outcome.report(ModuleInputMissing(file=file, label=label, expected=feature, observed=there))
+
+    def _config(self, module: Module) -> str:
+        """The file of a module's config."""
+        return module.config(self.around.files)
+
+    def _document(self, file: str) -> Document | None:
+        return self.around.documents.get(file)
+
+    def _parsed(self, file: str) -> Mapping[str, Any] | None:
+        """A document, empty if there is none; None if it was not read, or cannot be."""
+        if file not in self.around.files:
+            return {}
+        document = self._document(file)
+        try:
+            return None if document is None else parse_object(document)
+        except DocumentError as error:
+            self.outcome.report(finding_of(error, file))
+            return None
