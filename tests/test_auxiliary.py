@@ -65,7 +65,7 @@ def test_an_aside_is_named_and_nothing_below_it_is_counted() -> None:
         model=block(a=Tensor((2,)), b=block(c=Undescribed("nor this"))),
     )
     blueprint = Blueprint(PLAN.spec, tree)
-    assert blueprint.asides == ("visual.", "model.b.c.")
+    assert blueprint.unmodeled == ("visual.", "model.b.c.")
     assert dict(blueprint.reasons) == {"visual": "its tower is not described", "model.b.c": "nor this"}
     assert [tensor.name for tensor in blueprint.tensors()] == ["model.a"]
 

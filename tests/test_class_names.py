@@ -116,9 +116,9 @@ def test_code_that_the_repo_brings_is_not_counted_where_it_is_sized_by_keys_of_i
 ) -> None:
     brought = {"auto_map": {"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}}
     values = sharded().config | keys
-    assert (build(Config(values | brought)).coded is not None) == doubted
-    assert build(Config(values)).coded is None
-    assert build(Config(values | {"auto_map": {"AutoTokenizer": ["own.Tokenizer", None]}})).coded is None
+    assert (build(Config(values | brought)).custom_code is not None) == doubted
+    assert build(Config(values)).custom_code is None
+    assert build(Config(values | {"auto_map": {"AutoTokenizer": ["own.Tokenizer", None]}})).custom_code is None
 
 
 @pytest.mark.parametrize("absent", [None, "", ...], ids=repr)

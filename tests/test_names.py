@@ -24,7 +24,7 @@ LAYER = "model.layers.1."
 
 def _match(names: Iterable[str], values: Json | None = None) -> Match:
     blueprint = hfcount.blueprint(values or config("llama"))
-    return match(blueprint.leaves, set(names), blueprint.asides, lambda: blueprint.spellings)
+    return match(blueprint.leaves, set(names), blueprint.unmodeled, lambda: blueprint.spellings)
 
 
 def recorded(architecture: str) -> Json:

@@ -57,7 +57,7 @@ def test_names_that_transformers_holds_are_names_that_it_takes(name: str) -> Non
     """Without the renaming and repacking of its save path, in every architecture."""
     values = _config(name)
     blueprint, held = hfcount.blueprint(values), _in_memory(values)
-    found = match(blueprint.leaves, held, blueprint.asides, lambda: blueprint.spellings)
+    found = match(blueprint.leaves, held, blueprint.unmodeled, lambda: blueprint.spellings)
     assert (found.missing, found.unexpected, found.wrapped, found.unfinished) == ([], [], None, None)
     stored = {
         found.spelling.get(own, own): tuple(map(int, leaf.shape))

@@ -191,7 +191,7 @@ def judged(values: Json) -> tuple[Verdict, str]:
     except hfcount.ConfigError as error:
         return "differs", str(error)
     mine = {tensor.name: tensor.shape for tensor in blueprint.tensors()}
-    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(blueprint.asides or "\0")}
+    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(blueprint.unmodeled or "\0")}
     if mine == theirs:
         return ("cannot run" if blueprint.problems else "agrees"), ""
     odd = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))

@@ -68,18 +68,21 @@ class Blueprint:
 
     `total` counts distinct parameters: a tied matrix once, buffers not at all. `active` counts only the experts that
     one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
-    stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
-    `assumed_defaults` keys that the config lacks, each with the default of transformers that was counted with.
-    `problems` are what in the config leaves names and shapes alone and is wrong all the same: contradictions of which a
-    model can be built that cannot run, and values that transformers refuses.
-    `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
-    they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
-    `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
-    build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the reference make
-    of the config. A `literal` blueprint takes no other names than its own. `apart` are the names of tied tensors that
-    the checkpoint has with values of their own, by the
-    blueprint's names: the reference then does not tie them, so each is a parameter. `repeated` says that it is held
-    against several checkpoints, so that its names are kept.
+    stays, since it is also the head.
+
+    Args:
+        unread: keys that may affect shapes and that the family did not read.
+        assumed_defaults: absent keys, each with the default of transformers that was used.
+        problems: contradictions that a model can be built with and not run, and values that transformers refuses.
+        token_ids: the token ids in the config.
+        derived_with: the library that built names and shapes in place of a family; nothing else is known then.
+        naming: the class that the config names.
+        other: where that class is of other model_types, what each makes of the config, or why it refuses it.
+        custom_code: why code in the repo may build another model.
+        ties_otherwise, rotary_otherwise, moved: how readers other than the reference read the config.
+        untied: names of tied tensors whose stored values differ; the reference does not tie these, so each counts.
+        keep_names: whether its names are kept, because several checkpoints are compared with it.
+        verbatim_names: whether it accepts no other names than its own.
     """
 
     spec: Spec
@@ -91,26 +94,26 @@ class Blueprint:
     derived_with: str = ""
     naming: Naming = field(default_factory=Naming)
     other: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
-    coded: UnknownClass | None = None
+    custom_code: UnknownClass | None = None
     ties_otherwise: tuple[Tied, ...] = ()
     rotary_otherwise: tuple[Rotary, ...] = ()
     moved: Moved | None = None
-    apart: frozenset[str] = frozenset()
-    repeated: bool = False
-    literal: bool = False
+    untied: frozenset[str] = frozenset()
+    keep_names: bool = False
+    verbatim_names: bool = False
 
     @cached_property
     def leaves(self) -> list[Leaf]:
         """The tree unfolded; one entry per kind of tensor, however many layers there are."""
-        found = leaves(self.tree)
-        if not self.apart:
-            return found
-        return [replace(leaf, tied_to=None, presence="required") if leaf.name in self.apart else leaf for leaf in found]
+        tied = leaves(self.tree)
+        if not self.untied:
+            return tied
+        return [replace(leaf, tied_to=None, presence="required") if leaf.name in self.untied else leaf for leaf in tied]
 
     @cached_property
     def kept_names(self) -> Mapping[int, Sequence[str]]:
         """The names of each leaf by its `id`, where they are kept."""
-        return {id(leaf): leaf.names() for leaf in self.leaves} if self.repeated else {}
+        return {id(leaf): leaf.names() for leaf in self.leaves} if self.keep_names else {}
 
     @cached_property
     def reasons(self) -> Mapping[str, str]:
@@ -118,7 +121,7 @@ class Blueprint:
         return undescribed(self.tree)
 
     @property
-    def asides(self) -> tuple[str, ...]:
+    def unmodeled(self) -> tuple[str, ...]:
         """Prefixes of tensor names, with a final dot, that are not described."""
         return tuple(f"{prefix}." for prefix in self.reasons)
 
@@ -182,7 +185,7 @@ class Blueprint:
         """Other names and layouts that the reference takes when it loads this model."""
         from hfcount.spec.tree.spellings import Spellings, compiled  # only names that differ ask for it
 
-        if self.literal:
+        if self.verbatim_names:
             return Spellings(compiled({}))
         known = architectures.conversions(self.spec)
         within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and known.within[1] else {}
@@ -205,7 +208,7 @@ class Blueprint:
 
     def stored_leaves(self) -> list[Leaf]:
         """Leaves that a checkpoint must store: parameters and buffers."""
-        return [leaf for leaf in self.leaves if leaf.written]
+        return [leaf for leaf in self.leaves if leaf.stored]
 
     def tensors(self, stored: bool = True) -> Iterator[Stored]:
         """Names and shapes, one by one.

@@ -41,8 +41,8 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
         if not isinstance(key, str):
             raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")
     found = build(Config(config))
-    if found.coded:
-        raise found.coded
+    if found.custom_code:
+        raise found.custom_code
     return found
 
 
@@ -65,7 +65,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         config.token_ids,
         naming=named,
         other=_other(config, named),
-        coded=refused(config, keys) if keys else None,
+        custom_code=refused(config, keys) if keys else None,
         ties_otherwise=config.ties_otherwise(spec.tied),
         rotary_otherwise=config.rotary_otherwise,
         moved=config.moved,

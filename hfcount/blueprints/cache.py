@@ -28,10 +28,10 @@ class RecentBlueprints:
             found = self._built.pop(raw, None)
         if found is None:
             found = build()
-        elif not found.repeated:
-            found = replace(found, repeated=found.tensor_count <= _NAMES // 2)
+        elif not found.keep_names:
+            found = replace(found, keep_names=found.tensor_count <= _NAMES // 2)
         # What is wrong with a config is told with the place where it was read.
-        if not (found.problems or found.other or found.coded or found.derived_with):
+        if not (found.problems or found.other or found.custom_code or found.derived_with):
             with self._lock:
                 self._built[raw] = found
                 while len(self._built) > _MOST or self._names() > _NAMES:
@@ -39,4 +39,4 @@ class RecentBlueprints:
         return found
 
     def _names(self) -> int:
-        return sum(one.tensor_count for one in self._built.values() if one.repeated)
+        return sum(one.tensor_count for one in self._built.values() if one.keep_names)

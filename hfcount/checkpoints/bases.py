@@ -65,8 +65,8 @@ def _built(label: str, read: Callable[[], Document | None], binding: bool = Fals
         if document is None:
             return Base(label, problem=Failure(kind="NoConfig", message=f"{label} cannot be read"), binding=binding)
         blueprint = build(Config(parse_object(document, endless=True), where=document.where))
-        if blueprint.coded:
-            raise blueprint.coded
+        if blueprint.custom_code:
+            raise blueprint.custom_code
     except (HfcountError, ValueError) as error:
         kind = error.kind if isinstance(error, HfcountError) else "BadName"
         return Base(label, problem=Failure(kind=kind, message=str(error).rstrip(".")), binding=binding)

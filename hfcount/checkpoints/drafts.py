@@ -79,8 +79,8 @@ def _target(named: str, request: Request) -> Side:
     document = base_config(named, request)
     values = parse_object(document, endless=True)
     blueprint = build(Config(values, where=document.where))
-    if blueprint.coded:
-        raise blueprint.coded
+    if blueprint.custom_code:
+        raise blueprint.custom_code
     spec, family = blueprint.spec, printable(blueprint.spec.family, 60)
     if isinstance(spec.own, Draft):
         raise UnknownArchitecture(

@@ -46,7 +46,7 @@ def look(
         unseen = Failure(kind="NoIndex", message=config_alone(documents)) if alone else None
         return Evidence(unseen=unseen), verify(blueprint)
     if documents.layout.reader == "diffusers" and documents.index is not None:
-        blueprint = replace(blueprint, literal=True)  # diffusers renames nothing in files that an index names
+        blueprint = replace(blueprint, verbatim_names=True)  # diffusers renames nothing in files that an index names
     files = _Files(documents, blueprint, announced, options)
     if documents.index is None and (weights := _pickles(documents)) is not None:
         return files.pickled(*weights)

@@ -68,8 +68,8 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
         blueprint = make() if further else options.blueprints(document.raw, make)  # by what the document says alone
         check_known(config, document.where, published, changes)  # only now have all keys been read
         blueprint, evidence, outcome = _compared(library, documents, blueprint, announced, options)
-        if blueprint.coded and (evidence.depth == "config" or outcome.has(*DIFFERING)):
-            doubt, blueprint, outcome = blueprint.coded, None, Outcome()  # nothing that was read is as it says
+        if blueprint.custom_code and (evidence.depth == "config" or outcome.has(*DIFFERING)):
+            doubt, blueprint, outcome = blueprint.custom_code, None, Outcome()  # nothing that was read is as it says
             raise doubt
         evidence = _second_form(documents, blueprint, evidence, outcome)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
@@ -154,7 +154,7 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
     except UnknownArchitecture as error:
         if options.derive_with is None or isinstance(error, UnknownClass):
             raise
-    if known and not (known.asides and options.derive_with):
+    if known and not (known.unmodeled and options.derive_with):
         return known
     from hfcount.blueprints.derive import derived  # which imports torch
 

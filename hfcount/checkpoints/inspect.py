@@ -155,9 +155,9 @@ def failed(model: str, error: HfcountError) -> Report:
 
 def report_of(inspection: Inspection) -> Report:
     """The report of what was found, with all that follows from it."""
-    blueprint, apart = inspection.blueprint, inspection.outcome.apart
-    if blueprint and apart:  # it is counted as it is loaded
-        blueprint = replace(blueprint, apart=apart)
+    blueprint, untied = inspection.blueprint, inspection.outcome.untied
+    if blueprint and untied:  # it is counted as it is loaded
+        blueprint = replace(blueprint, untied=untied)
         inspection = inspection._replace(blueprint=blueprint)
     if blueprint is None:
         return compose(inspection, None)

@@ -81,7 +81,7 @@ def _compare(form: _Form, documents: Documents, blueprint: Blueprint, evidence: 
         _report(form, str(error), form.layout.config, outcome)
         return evidence
     _check_alike(form, blueprint, native, outcome)
-    if evidence.depth != "headers" or native.asides:
+    if evidence.depth != "headers" or native.unmodeled:
         return evidence
     with suppress(FetchError):  # then they are among what was not looked at
         shards = documents.shards.read(wanted, lambda: None)
@@ -106,7 +106,7 @@ def _shapes(blueprint: Blueprint) -> Shapes:
 def _check_alike(form: _Form, blueprint: Blueprint, native: Blueprint, outcome: Outcome) -> None:
     """HF809: both configs give the same tensors."""
     first = form.alike(blueprint)
-    if first is None or native.asides:
+    if first is None or native.unmodeled:
         return
     second = {name.removeprefix("text."): shape for name, shape in _shapes(native).items()}
     differing = [name for name in {**second, **first} if first.get(name) != second.get(name)]

@@ -65,7 +65,7 @@ def compose(run: Inspection, figures: Figures | None) -> Report:
 
 def _is_seen(run: Inspection) -> bool:
     """Whether all that is to be judged was compared with what is described, or with what it says of itself."""
-    described = run.blueprint is not None and not run.blueprint.asides
+    described = run.blueprint is not None and not run.blueprint.unmodeled
     compared = described or run.evidence.contained is not None
     return compared and run.evidence.unseen is None and run.evidence.depth != "config"
 
@@ -157,7 +157,7 @@ def _beside(run: Inspection) -> tuple[Beside, ...]:
 
 
 def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str, Any]:
-    spec, whole, extras = blueprint.spec, not blueprint.asides, run.options.extras
+    spec, whole, extras = blueprint.spec, not blueprint.unmodeled, run.options.extras
     stored, known = run.outcome.predicting, not blueprint.derived_with
     return {
         "family": spec.family,

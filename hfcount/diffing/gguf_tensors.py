@@ -47,7 +47,7 @@ def _tensors(known: _Known, blueprint: Blueprint) -> Iterator[Logical]:
     layers = known.header.number(f"{known.name}.block_count") or 0
     layers -= known.header.number(f"{known.name}.nextn_predict_layers") or 0
     for leaf in blueprint.leaves:
-        if leaf.count and (leaf.written or leaf.tied_to or leaf.part == "prediction"):
+        if leaf.count and (leaf.stored or leaf.tied_to or leaf.part == "prediction"):
             for conversion in conversions(leaf, known.name, layers, known.header.tensors):
                 yield from _of(known, leaf, conversion)
 

@@ -81,7 +81,7 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
         return by_entries(entries, keyed(blueprint)) if entries else _described(blueprint, keyed(blueprint))
     spelling = packed.spelling if packed else match.spelling
     known = entries or _as_described(match, spelling, outcome, blueprint)
-    found = _Taken(known, spelling, outcome.apart, keyed(blueprint))
+    found = _Taken(known, spelling, outcome.untied, keyed(blueprint))
     found.take(match)
     modules = [(one.leaf, one.layout.label) for one in packed.packed if one.layout] if packed else []
     if modules and not raw:
@@ -167,10 +167,10 @@ class _Taken:
         self,
         entries: Mapping[str, Entry],
         spelling: Mapping[str, str],
-        apart: frozenset[str],
+        untied: frozenset[str],
         key: Callable[[str], str],
     ) -> None:
-        self.entries, self.spelling, self.apart, self.key = entries, spelling, apart, key
+        self.entries, self.spelling, self.untied, self.key = entries, spelling, untied, key
         self.tensors: dict[str, Logical] = {}
         self.copies: list[str] = []
         self.used: set[str] = set()
@@ -205,7 +205,7 @@ class _Taken:
 
     def _one(self, leaf: Leaf, name: str, stored: str, entry: Entry) -> None:
         stands_in = name == leaf.tied_to
-        copied = leaf.label == "tied" and not stands_in and leaf.name not in self.apart
+        copied = leaf.label == "tied" and not stands_in and leaf.name not in self.untied
         if copied or leaf.label == "legacy":
             self.copies.append(stored)
             return

@@ -154,7 +154,7 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
         return None
     old, blueprint = _parsed(state), state.run.blueprint
     metadata: dict[str, Any] = dict(old["metadata"]) if old and isinstance(old.get("metadata"), dict) else {}
-    counted = blueprint is not None and not blueprint.asides and not state.run.announced
+    counted = blueprint is not None and not blueprint.unmodeled and not state.run.announced
     if counted and blueprint and not old:  # what one that is there says may be true of another config
         metadata["total_parameters"] = blueprint.total
     metadata["total_size"] = sum(header.data for header in headers.values())

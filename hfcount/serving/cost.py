@@ -144,7 +144,7 @@ def cache_width(name: str | None) -> int | None:
 def _unknown(blueprint: Blueprint) -> str:
     if blueprint.spec.uncounted:
         return blueprint.spec.uncounted
-    if blueprint.asides and not blueprint.spec.layers:
+    if blueprint.unmodeled and not blueprint.spec.layers:
         return "its layers are not described"
     return ""
 

@@ -131,7 +131,7 @@ def _by_config(blueprint: Blueprint, quant_method: str | None, storage: Storage 
         return None, None, f"they are quantised ({quant_method}), and only an index or headers tell their bytes"
     if declared is None:
         return None, None, "the config names no dtype"
-    if blueprint.asides:
+    if blueprint.unmodeled:
         return None, None, "not all parts are described"
     size = sum(leaf.elements for leaf in blueprint.stored_leaves()) * width(declared)
     return size, {declared: size}, None

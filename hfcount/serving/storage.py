@@ -36,7 +36,7 @@ def storage(blueprint: Blueprint, announced: Sequence[Announcement], outcome: Ou
     evidence = outcome.dtypes
     dtypes = whole.dtypes if evidence is None else evidence
     size = _bytes(dtypes)
-    if blueprint.asides and evidence is None:  # the rest is of unknown size
+    if blueprint.unmodeled and evidence is None:  # the rest is of unknown size
         return None
     dense = amount((leaf for leaf in found.tensors if leaf.dtypes is None), dtype)
     return Storage(
@@ -76,7 +76,7 @@ def _said(blueprint: Blueprint, announced: Sequence[Announcement]) -> _Stored | 
     leaves = [
         leaf
         for leaf in blueprint.leaves
-        if leaf.written or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
+        if leaf.stored or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
     ]
     found = expected(leaves, scheme)
     spec, caches = blueprint.spec, list[Leaf]()

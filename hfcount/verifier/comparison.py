@@ -196,7 +196,7 @@ def _matched(
 def _reading(bare: Comparison, match: Match) -> sizes.Reading | None:
     """The dtypes that make total_size come out exactly, if every listed tensor is known."""
     index, weights = bare.index, match.weights
-    if index is None or not index.total_size or match.unexpected or bare.blueprint.asides:
+    if index is None or not index.total_size or match.unexpected or bare.blueprint.unmodeled:
         return None
     copies = sum(count * leaf.size for leaf, count in match.extra("tied"))
     for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
@@ -265,7 +265,7 @@ def matched_with(
         return replace(known, rules=(*known.rules, *further)) if further else known
 
     kept = blueprint.kept_names if leaves is blueprint.leaves else {}
-    match = names.match(leaves, listed, blueprint.asides, spellings, files, kept)
+    match = names.match(leaves, listed, blueprint.unmodeled, spellings, files, kept)
     if match.unexpected:
         names.set_heads_apart(match, leaves, blueprint.other_heads)
     return match

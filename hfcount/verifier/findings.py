@@ -79,7 +79,7 @@ class Outcome:
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
         pieces: parts of the files that would tell whether copies are copies.
-        apart: names of tied tensors that are stored with values of their own, which the reference then does not tie.
+        untied: names of tied tensors that are stored with values of their own, which the reference then does not tie.
         packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
         modules: the modules of sentence-transformers around the model.
     """
@@ -95,7 +95,7 @@ class Outcome:
     match: Match | None = None
     predicting: bool = False
     pieces: list[Piece] = field(default_factory=list)
-    apart: frozenset[str] = frozenset()
+    untied: frozenset[str] = frozenset()
     packed: "Packed[Match] | None" = None
     modules: tuple[ModuleResult, ...] = ()
 

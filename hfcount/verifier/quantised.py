@@ -106,7 +106,7 @@ def check_size(c: Comparison, outcome: Outcome) -> None:
     claim = c.index.total_size if c.index else None
     if not claim:
         report_no_total_size(c.index, outcome)
-    elif not c.blueprint.asides:  # else the claim includes parts of unknown size
+    elif not c.blueprint.unmodeled:  # else the claim includes parts of unknown size
         stored = amount([_times(leaf, count) for leaf, count in c.match.listed if count], c.declared or "F16")
         reading = c.packing.reading
         if reading is None:

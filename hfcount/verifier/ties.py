@@ -31,7 +31,7 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
             outcome.pieces += [piece for pair in pairs for piece in pair if piece not in c.samples]
         groups.setdefault(_state(c, pairs), []).append((leaf, count))
     if not (c.packed and c.packed.scheme.foreign):
-        outcome.apart = frozenset(leaf.name for leaf, _ in groups.get("differing", ()))
+        outcome.untied = frozenset(leaf.name for leaf, _ in groups.get("differing", ()))
     for state, found in groups.items():
         if state == "differing" and own_head(c.blueprint.ties_otherwise):
             continue  # every reader uses it: check_readers says how
@@ -45,7 +45,7 @@ def _report(c: Comparison, state: State, found: list[tuple[Leaf, int]], outcome:
     first, key = found[0][0], "tie_word_embeddings"
     pair, stored = (first.tied_to or "", first.name), c.stored(found)
     if state == "differing":
-        counted = bool(outcome.apart)
+        counted = bool(outcome.untied)
         outcome.report(
             TiedWeightDiffers(expected=pair[0], observed=pair[1], key=key, file=CONFIG, **stored, counted=counted)
         )

@@ -18,8 +18,8 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     """HF403: the parameters that the index claims."""
     claim, total = c.index.total_parameters if c.index else None, c.blueprint.total
     total -= sum(leaf.elements for leaf in c.packed.left) if c.packed else 0
-    total += sum(leaf.elements for leaf in c.blueprint.leaves if leaf.name in outcome.apart) if claim != total else 0
-    if claim is None or c.blueprint.asides:
+    total += sum(leaf.elements for leaf in c.blueprint.leaves if leaf.name in outcome.untied) if claim != total else 0
+    if claim is None or c.blueprint.unmodeled:
         return
     outcome.checks.append(Check("total_parameters", total, claim))
     if claim == total or _stored_says(c, claim, outcome):
@@ -77,7 +77,7 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
     if not claim:
         report_no_total_size(c.index, outcome)
         return
-    if c.blueprint.asides:
+    if c.blueprint.unmodeled:
         return  # the claim includes parts of unknown size
     if c.reading is not None:
         _accept(c, c.reading, claim, outcome)

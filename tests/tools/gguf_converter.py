@@ -62,7 +62,7 @@ class Converter:
         given = {
             name: tuple(map(int, leaf.shape))
             for leaf in blueprint(config).leaves
-            if leaf.written or (prediction and leaf.part == "prediction")
+            if leaf.stored or (prediction and leaf.part == "prediction")
             for name in leaf.names()
         }
         text = config.get("text_config") or {}

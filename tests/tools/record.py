@@ -43,8 +43,8 @@ def record(values: Json, judge: str, alike: Mapping[str, str] | None = None) -> 
     closed_form(formula), layer_kinds(formula)  # one that cannot be written is an error here, not in a user's run
     return {
         "config": facts,
-        "total": blueprint.total if not blueprint.asides else None,
-        "active": blueprint.active if not blueprint.asides else None,
+        "total": blueprint.total if not blueprint.unmodeled else None,
+        "active": blueprint.active if not blueprint.unmodeled else None,
         "asides": dict(blueprint.reasons),
         "judge": judge,
         **({"alike": alike} if alike else {}),
@@ -138,7 +138,7 @@ def _refuses(values: Json) -> str | None:
         return f"transformers: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
     blueprint = build(Config(values))
     mine = {tensor.name: tuple(map(int, tensor.shape)) for tensor in blueprint.tensors()}
-    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(blueprint.asides or "\0")}
+    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(blueprint.unmodeled or "\0")}
     odd = sorted(set(mine.items()) ^ set(theirs.items()))
     if odd:
         raise Differs(f"differs in {len(odd)}, such as {odd[:3]}, of {json.dumps(values)}")

@@ -122,7 +122,7 @@ def _compare_modules(
 
 def _undescribed(named: Named, base: Blueprint) -> str:
     """Why a part of the base that the adapter names is not compared; empty if it is."""
-    for prefix in base.asides:
+    for prefix in base.unmodeled:
         if any(name.startswith(prefix) or f".{prefix}" in name for name in named.names):
             return f"the adapter is for {printable(prefix)} of the base, which is not described here"
     return ""

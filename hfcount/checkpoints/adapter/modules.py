@@ -82,7 +82,7 @@ class Module:
 
 def modules(spellings: Spellings, era: Era, leaves: Iterable[Leaf]) -> list[Module]:
     """The modules that hold tensors, with those tensors; in the order of the model."""
-    known = [leaf for leaf in leaves if leaf.written or leaf.tied_to]
+    known = [leaf for leaf in leaves if leaf.stored or leaf.tied_to]
     if era == "memory":
         known = in_memory(spellings, known)
     groups: dict[Segments, list[Leaf]] = {}

@@ -74,7 +74,7 @@ def _with_findings(
     values = source.read(where, known, done)
     found = subjects.subjects(where, values.tallies, inspection)
     outcome = inspection.outcome
-    tied, apart = tied_copies.differing(found, source, outcome)
+    tied, untied = tied_copies.differing(found, source, outcome)
     outcome.findings = [
         *(one for one in outcome.findings if not (tied and one.code == "HF203")),
         *faults.findings(found, source, outcome),
@@ -82,7 +82,7 @@ def _with_findings(
         *_damaged(values, known),
     ]
     outcome.errors_first()
-    outcome.apart |= apart
+    outcome.untied |= untied
     statistics = tuple(one.statistics for one in found)
     return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
 

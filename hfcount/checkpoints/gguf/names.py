@@ -50,7 +50,7 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
     sums: dict[tuple[str, ...], int] = {}
     unmapped = []
     for leaf in blueprint.leaves:
-        if not leaf.count or not (leaf.written or leaf.tied_to or leaf.part == "prediction"):
+        if not leaf.count or not (leaf.stored or leaf.tied_to or leaf.part == "prediction"):
             continue
         target = optional if leaf.presence == "optional" or leaf.tied_to or leaf.part == "prediction" else shapes
         found = list(conversions(leaf, architecture, layers, stored))

@@ -70,7 +70,7 @@ def _differences(
 
 def _respelled(entries: Mapping[str, Entry], blueprint: Blueprint) -> dict[str, Entry]:
     """The tensors by the blueprint's names for them, where it has any."""
-    names = match(blueprint.leaves, entries, blueprint.asides, lambda: blueprint.spellings).taken
+    names = match(blueprint.leaves, entries, blueprint.unmodeled, lambda: blueprint.spellings).taken
     return {names.get(name, name): entry for name, entry in entries.items()}
 
 

@@ -244,7 +244,7 @@ def _no_state_dict(pickle: Pickle, blueprint: Blueprint) -> Iterator[Finding]:
 
 
 def _fits(tensors: Mapping[str, Tensor], blueprint: Blueprint) -> bool:
-    return match(blueprint.leaves, tensors, blueprint.asides, lambda: blueprint.spellings).complete
+    return match(blueprint.leaves, tensors, blueprint.unmodeled, lambda: blueprint.spellings).complete
 
 
 def ties(pickle: Pickle) -> tuple[tuple[str, ...], ...]:

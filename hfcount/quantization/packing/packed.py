@@ -157,7 +157,7 @@ def look(
     spelling = match.spelling
     found = survey(match.listed, scheme, collected, spelling, entries)
     cache = _cache(collected, leaves, match, blueprint, scheme)
-    unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling)]
+    unexpected = [*_unexpected(match, collected, blueprint.unmodeled), *_strange(found, collected, spelling)]
     stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
     packed = Packed(
         first,
@@ -173,7 +173,7 @@ def look(
         cache.lacking,
         [leaf for leaf in beside if leaf.first in names],
     )
-    if not total_size or not packed.complete or blueprint.asides:
+    if not total_size or not packed.complete or blueprint.unmodeled:
         return packed
     return replace(packed, reading=exact(total_size, stored, code(blueprint.spec.dtype)))
 

@@ -71,10 +71,10 @@ class Leaf:
     @property
     def counted(self) -> bool:
         """Whether its tensors are parameters of the model proper."""
-        return self.kind == "parameter" and self.written
+        return self.kind == "parameter" and self.stored
 
     @property
-    def written(self) -> bool:
+    def stored(self) -> bool:
         """Whether the current implementation writes its tensors with the model proper."""
         return self.presence in ("required", "dispensable")
 

@@ -82,7 +82,7 @@ class Case:
         shapes: dict[str, tuple[int, ...] | None] = {}
         for name, place in self._listed().items():
             own, entry = spelling.get(name, name), entries.get(name)
-            if own in others or own.startswith(self.blueprint.asides):
+            if own in others or own.startswith(self.blueprint.unmodeled):
                 continue
             known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
             shapes[own] = entry.shape if entry and known else None
@@ -200,7 +200,7 @@ class Case:
     def named(self, changes: Changes) -> bool:
         """Whether a changed config describes all names, whatever the shapes."""
         made = self.with_changes(changes)
-        return made is not None and made[0].asides == self.blueprint.asides and not any(made[1].counts[:2])
+        return made is not None and made[0].unmodeled == self.blueprint.unmodeled and not any(made[1].counts[:2])
 
     def under(self, changes: Changes) -> "Case":
         """The same checkpoint with a changed config, which must be a valid one."""
@@ -215,7 +215,7 @@ class Case:
     def solved(self, changes: Changes) -> frozenset[str]:
         """The codes of findings that a changed config would not have, if it has nothing new instead."""
         made = self.with_changes(changes)
-        if made is None or made[0].asides != self.blueprint.asides:
+        if made is None or made[0].unmodeled != self.blueprint.unmodeled:
             return frozenset()
         before, after = self.difference.counts, made[1].counts
         gone = frozenset(code for code, old, new in zip(DIFFERING, before, after, strict=True) if old and not new)
@@ -230,7 +230,7 @@ class Case:
         return self._improving[text]
 
     def _is_less(self, blueprint: Blueprint, other: Difference) -> bool:
-        if sum(other.counts) >= sum(self.difference.counts) or blueprint.asides != self.blueprint.asides:
+        if sum(other.counts) >= sum(self.difference.counts) or blueprint.unmodeled != self.blueprint.unmodeled:
             return False
         return other.within(self.difference)
 
