@@ -1,11 +1,13 @@
 """The generated blocks of README.md and the pages, by name."""
 
+import ast
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -229,6 +231,21 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+# The map of the rooms
+
+
+def _rooms() -> str:
+    """A row a room, from the command line down to the formats, as the contract of imports orders them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    rows = ["| if you work on | it is in | which |", "|---|---|---|"]
+    for name in (name for row in contracts[0]["layers"] for name in row.split(" | ")):
+        if (file := ROOT / "hfcount" / name / "__init__.py").exists():
+            lines = (ast.get_docstring(ast.parse(file.read_text())) or "").split("\n")
+            (work,) = (line.removeprefix("Work here on ") for line in lines if line.startswith("Work here on "))
+            rows.append(f"| {work.rstrip('.')} | [{name}/](../hfcount/{name}) | {_cell(lines[0].rstrip('.'))} |")
+    return "\n".join(rows)
+
+
 # What the Hub counts
 
 
@@ -260,6 +277,7 @@ BLOCKS = {
     "help": _help,
     "json": _json,
     "pages": _pages,
+    "rooms": _rooms,
     "rough": _rough,
     "rules": _rules,
     "stored": _stored,
