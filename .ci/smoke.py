@@ -14,7 +14,7 @@ import hfcount
 
 root = Path(sys.argv[1])
 assert root not in Path(hfcount.__file__).parents, "this is the source, and not what is installed"
-sys.path.append(str(root / "tests"))
+sys.path.append(str(root / "tests" / "support"))
 from loopback import Hub, write_checkpoint  # noqa: E402 - of the source
 
 FIXTURES = ["--fixtures", str(root / "fixtures")]

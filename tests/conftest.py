@@ -50,14 +50,14 @@ SHORT = "not long"
 
 LONG = {
     "test_adapters_oracle.py",
-    "test_derived.py",
+    "test_derive.py",
     "test_diffusers_oracle.py",
     "test_fix_oracle.py",
     "test_linear_oracle.py",
+    "test_loader_differences_oracle.py",
     "test_names_oracle.py",
     "test_oracle.py",
     "test_pickles_oracle.py",
-    "test_readers_oracle.py",
     "test_recipes.py",
     "test_serving_oracle.py",
     "test_soundness.py",

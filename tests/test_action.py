@@ -12,9 +12,10 @@ from typing import NamedTuple
 import pytest
 import yaml
 from build import config, save_tiny
+from paths import ROOT
 from tables import over
 
-ACTION = Path(__file__).parent.parent / ".github" / "actions" / "hfcount"
+ACTION = ROOT / ".github" / "actions" / "hfcount"
 SPEC = spec_from_file_location("run", ACTION / "run.py")
 assert SPEC
 assert SPEC.loader

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 # Judges that a contributor with the extra `test` alone does not have.
@@ -82,8 +82,8 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
     (copy / "hfcount" / "architectures" / "models" / "tandem.py").write_text(family)
     (finding,) = (one for one in others if "NEEDS" in one)
     (copy / "hfcount" / "verifier" / "rules" / "standalone" / "hf011_empty_file.py").write_text(finding)
-    cases = (copy / "tests" / "defects.py").read_text(encoding="utf-8")
-    (copy / "tests" / "defects.py").write_text(
+    cases = (copy / "tests" / "support" / "defects.py").read_text(encoding="utf-8")
+    (copy / "tests" / "support" / "defects.py").write_text(
         cases.replace("    # Names\n", f"{CASE}    # Names\n", 1), encoding="utf-8"
     )
     (copy / "config.json").write_text(json.dumps(CONFIG))
@@ -97,6 +97,14 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
     }
     assert "passed" in run("-m", "pytest", "-n", "0", "-m", "", "-k", "tandem")
     cases = ("test_every_rule_has_a_case", "test_on_disk[a file with no tensor]")
-    assert "passed" in run("-m", "pytest", "-n", "0", *(f"tests/test_defects.py::{name}" for name in cases))
-    touched = ("findings", "families", "catalogue", "guard", "readme", "schema", "reference")
-    assert "passed" in run("-m", "pytest", "-n", "2", "-m", "not long", *(f"tests/test_{name}.py" for name in touched))
+    assert "passed" in run("-m", "pytest", "-n", "0", *(f"tests/verifier/test_defects.py::{name}" for name in cases))
+    touched = (
+        "verifier/test_findings",
+        "architectures/test_registry",
+        "cli/test_architectures_command",
+        "test_guard",
+        "test_readme",
+        "report/test_report_schema",
+        "mapper/test_reference",
+    )
+    assert "passed" in run("-m", "pytest", "-n", "2", "-m", "not long", *(f"tests/{name}.py" for name in touched))

@@ -1,10 +1,10 @@
 """The examples in the docstrings of what is public are run, and what is called first has one."""
 
 import doctest
-from pathlib import Path
 from types import FunctionType
 
 import pytest
+from paths import ROOT
 from tables import over
 
 import hfcount
@@ -20,7 +20,7 @@ def _tests(name: str) -> list[doctest.DocTest]:
 
 @pytest.mark.parametrize("name", ["hfcount", *(name for name in PUBLIC if _tests(name))])
 def test_examples_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).parent.parent)
+    monkeypatch.chdir(ROOT)
     if name == "hfcount":
         tests = [doctest.DocTestParser().get_doctest(hfcount.__doc__ or "", {}, name, None, None)]
     else:

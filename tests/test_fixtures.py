@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from paths import FIXTURES
 from pydantic import TypeAdapter
 
 import hfcount
 from hfcount.report.model import Verdict
 from hfcount.verifier.rules import RULES
 
-ROOT = Path(__file__).parent.parent / "fixtures"
-FOLDERS = sorted(path.parent for path in ROOT.rglob("config.json"))
+FOLDERS = sorted(path.parent for path in FIXTURES.rglob("config.json"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +32,10 @@ class Expected:
 EXPECTED = TypeAdapter(Expected)
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(FIXTURES).as_posix())
 def test_says_what_was_published(folder: Path) -> None:
     expected = EXPECTED.validate_json((folder / "expected.json").read_bytes())
-    report = hfcount.verify(folder.relative_to(ROOT).as_posix(), fixtures=ROOT)
+    report = hfcount.verify(folder.relative_to(FIXTURES).as_posix(), fixtures=FIXTURES)
     assert report.parameters is not None
     assert report.parameters.total == expected.total
     assert report.parameters.active == expected.active

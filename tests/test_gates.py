@@ -11,8 +11,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 GATES = {
     "format": ["-m", "ruff", "format", "--check"],
     "lint": ["-m", "ruff", "check"],

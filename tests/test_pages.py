@@ -28,14 +28,14 @@ BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 """Commands that need the network, another tool or another repository begin so."""
 
 BY_OTHERS = {
-    "adapters.md": "test_adapters_page.py",
-    "before-saving.md": "test_recipes.py",
-    "data.md": "test_data.py",
-    "diff.md": "test_diff.py",
-    "drafts.md": "test_drafts_page.py",
-    "fix.md": "test_fix_page.py",
-    "saving.md": "test_saving.py",
-    "sweep.md": "test_sweep_docs.py",
+    "adapters.md": "docs/test_adapters_page.py",
+    "before-saving.md": "docs/test_recipes.py",
+    "data.md": "checkpoints/test_data.py",
+    "diff.md": "diffing/test_diff.py",
+    "drafts.md": "docs/test_drafts_page.py",
+    "fix.md": "docs/test_fix_page.py",
+    "saving.md": "api/test_callback.py",
+    "sweep.md": "docs/test_sweep_page.py",
 }
 """Pages whose examples need more than this, and the tests that run them."""
 

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 from build import TINY, save_tiny
+from paths import ROOT
 
 import hfcount
 from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.errors import FetchError, HfcountError
 from hfcount.fetcher import Request
 
-ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paths import SUPPORT
 
 TABLES = """
 from tables import over
@@ -41,7 +42,7 @@ def test_every_row_that_fails_is_named(tmp_path: Path, chosen: list[str], said: 
     (tmp_path / "test_some.py").write_text(TABLES)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    over: rows\n    long: in a long run\n")
     line = [sys.executable, "-m", "pytest", "-p", "tables", "-p", "no:cacheprovider", *chosen]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "PYTEST_ADDOPTS": ""}
+    environment = os.environ | {"PYTHONPATH": str(SUPPORT), "PYTEST_ADDOPTS": ""}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # other plugins take a second to import
     for name in [name for name in environment if name.startswith("PYTEST_XDIST")]:
         del environment[name]

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from delay import forward
 
-CERTIFICATE = Path(__file__).resolve().parents[1] / "certificates" / "here.pem"
+CERTIFICATE = Path(__file__).resolve().parents[1] / "support" / "certificates" / "here.pem"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _REVISION = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/revision/[^/?]+(\?.*)?")
 _FACTS = re.compile(r"/api/models/(?P<repo>[^/?]+/[^/?]+)(?P<tree>/tree/[^?]+)?(\?.*)?")

@@ -20,12 +20,12 @@ from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests"))
-from defects import CASES, Case, write  # noqa: E402 - lies one folder up
-from drafted import DRAFTED, Drafted  # noqa: E402 - lies one folder up
-from literature import MISTAKES, model  # noqa: E402 - lies one folder up
-from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies one folder up
-from valued import VALUED, Valued  # noqa: E402 - lies one folder up
+sys.path.append(str(ROOT / "tests" / "support"))
+from defects import CASES, Case, write  # noqa: E402 - lies in tests/support
+from drafted import DRAFTED, Drafted  # noqa: E402 - lies in tests/support
+from literature import MISTAKES, model  # noqa: E402 - lies in tests/support
+from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies in tests/support
+from valued import VALUED, Valued  # noqa: E402 - lies in tests/support
 
 DOCS = ROOT / "hfcount" / "docs"
 

@@ -126,11 +126,11 @@ def _of_diffusers(kind: str) -> bool:
 
 def _refuses(values: Json) -> str | None:
     """Why transformers builds no model of a config, or None."""
-    sys.path.append(str(ROOT / "tests"))
+    sys.path.append(str(ROOT / "tests" / "support"))
     if _of_diffusers(values["model_type"]):
         from diffusers_oracle import described
     else:
-        from test_oracle import described
+        from transformers_oracle import described
 
     try:
         theirs = described(values)

@@ -1,6 +1,6 @@
-"""Writes tests/timm.jsonl: configs as timm saves them, and what it stores beside each. It needs timm, not hfcount.
+"""Writes tests/architectures/timm.jsonl: configs as timm saves them, and what it stores beside each. Needs timm alone.
 
-python tests/tools/timm_facts.py NAME[=ARGUMENTS]... > tests/timm.jsonl         (arguments as a JSON object)
+python tests/tools/timm_facts.py NAME[=ARGUMENTS]... > tests/architectures/timm.jsonl  (arguments as a JSON object)
 """
 
 import hashlib

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from blocks import DOCS, ROOT
 
-sys.path.append(str(ROOT / "tests"))
+sys.path.append(str(ROOT / "tests" / "support"))
 from build import config
 from defects import write
 from loopback import Hub, Repo, write_checkpoint

@@ -50,7 +50,6 @@ def _texts() -> dict[Path, bytes]:
         "hfcount/mapper/*.json",
         "hfcount/verifier/causes/*.json",
         "fixtures/*.json",
-        "tests/*.json",
     )
     suffixes = ("md", "json", "svg", "txt")
     pages = ("*.md", ".github/*.md", *(f"hfcount/docs/**/*.{suffix}" for suffix in suffixes))

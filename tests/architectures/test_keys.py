@@ -1,0 +1,561 @@
+"""The conventional key groups: nothing is guessed, contradictions are named, and the head is what the class says."""
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, get_type_hints
+
+import pytest
+from build import FAMILIES, TINY, Json, config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import ARCHITECTURES
+
+import hfcount
+from hfcount import architectures as families
+from hfcount.architectures.keys.model import Fields
+from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.mapper.keys_without_shape import is_shapeless
+from hfcount.mapper.reference import declared
+from hfcount.spec import Spec
+
+SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+MOE = {"mixtral": "num_local_experts", "qwen3_moe": "num_experts"}
+
+
+def _code(values: Mapping[str, Any]) -> str:
+    with pytest.raises(ConfigError) as raised:
+        hfcount.blueprint(values)
+    return raised.value.code
+
+
+def _names(values: Mapping[str, Any]) -> set[str]:
+    return {row.name for row in hfcount.blueprint(values).rows() if row.kind == "parameter"}
+
+
+@pytest.mark.parametrize("key", SIZES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_size_that_is_absent_is_the_default_and_said_and_null_is_refused(family: str, key: str) -> None:
+    default = declared(family).keys[key]
+    lacking, whole = config(family, key, head_dim=6), config(family, **{"head_dim": 6, key: default})
+    assert hfcount.blueprint(lacking).rows() == hfcount.blueprint(whole).rows()
+    assert (hfcount.blueprint(lacking).assumed_defaults, hfcount.blueprint(whole).assumed_defaults) == (
+        {key: default},
+        {},
+    )
+    assert _code(config(family, **{key: None})) == "HF101"
+
+
+@pytest.mark.parametrize(
+    ("family", "key"),
+    [
+        *[(family, "num_key_value_heads") for family in FAMILIES if family != "llama"],
+        ("mixtral", "num_local_experts"),
+        ("mixtral", "num_experts_per_tok"),
+        ("qwen3_moe", "num_experts"),
+        ("qwen3_moe", "num_experts_per_tok"),
+        ("qwen3_moe", "moe_intermediate_size"),
+    ],
+)
+def test_other_keys_that_a_family_needs(family: str, key: str) -> None:
+    taken = hfcount.blueprint(config(family, key, num_attention_heads=32, head_dim=6)).assumed_defaults
+    assert taken == {key: declared(family).keys[key]}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_error_names_the_key_and_the_family(family: str) -> None:
+    with pytest.raises(ConfigError, match=f"no vocab_size, and {family} needs it"):
+        hfcount.blueprint(config(family, vocab_size=None))
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [("5120", "HF001"), (1.5, "HF001"), (True, "HF001"), (-1, "HF103"), (10**30, "HF103")],
+    ids=repr,
+)
+@pytest.mark.parametrize("key", SIZES)
+@pytest.mark.parametrize("family", ["llama", "qwen3_moe"])
+def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, code: str) -> None:
+    if (key, value) == ("num_hidden_layers", -1):  # counted up to it, there are none
+        (problem,) = hfcount.blueprint(config(family, **{key: value})).problems
+        assert (problem.code, problem.built) == (code, True)
+    else:
+        assert _code(config(family, **{key: value})) == code
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"),
+    [
+        ("llama", {"hidden_size": 13}),
+        ("llama", {"num_attention_heads": 5, "num_key_value_heads": 5}),
+        ("qwen3_moe", {"decoder_sparse_step": 0}),
+        ("qwen3_moe", {"decoder_sparse_step": -1}),
+        ("llama", {"architectures": ["LlamaForSequenceClassification"], "num_labels": 3, "id2label": {"0": "a"}}),
+        ("llama", {"torch_dtype": "float16"}),
+        ("qwen3", {"layer_types": ["full_attention"] * 2}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ",".join(f"{key}={value[key]}" for key in value),
+)
+def test_contradictions(family: str, changes: Json) -> None:
+    assert _code(config(family, **changes)) == "HF103"
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "alike", "key"),
+    [
+        ("llama", {"num_key_value_heads": 3}, {}, "num_key_value_heads"),
+        ("llama", {"num_key_value_heads": 8}, {}, "num_key_value_heads"),
+        ("qwen3", {"num_key_value_heads": 3}, {}, "num_key_value_heads"),
+        ("mixtral", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
+        ("qwen3_moe", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
+        ("qwen3_moe", {"num_experts_per_tok": 0}, {}, "num_experts_per_tok"),
+        *(("llama", {key: 0}, {}, key) for key in ("hidden_size", "intermediate_size", "num_hidden_layers")),
+    ],
+    ids=str,
+)
+def test_what_is_built_and_cannot_run_is_counted(family: str, changes: Json, alike: Json, key: str) -> None:
+    """More experts than there are count as all of them; heads keep the width that they have; 0 counts as nothing."""
+    blueprint = hfcount.blueprint(config(family, **changes))
+    assert [(problem.code, problem.key) for problem in blueprint.problems] == [("HF103", key)]
+    assert blueprint.active == hfcount.blueprint(config(family, **{**changes, **alike})).active
+
+
+def _recorded(name: str) -> Json:
+    """The config of a recorded architecture."""
+    found: Json = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
+    return found
+
+
+def _untied(name: str) -> Json:
+    """Its language model's, whose head is not tied."""
+    return {**_recorded(name)["text_config"], "tie_word_embeddings": False}
+
+
+def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[str | None]]:
+    """The shapes of a recorded architecture with these changes, and the keys with which it cannot run."""
+    blueprint = hfcount.blueprint({**_recorded(name), **changes})
+    return {one.name: one.shape for one in blueprint.tensors()}, [problem.key for problem in blueprint.problems]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        (
+            "gigachat3_5",
+            {"layer_types": ["linear_attention"] * 7},
+            "layer_types and full_attention_layers name different",
+        ),
+        (
+            "NVLM_D",
+            {"vision_config": {"norm_type": "batch"}},
+            'norm_type is "batch", and must be layer_norm or rms_norm',
+        ),
+        (
+            "nemotron_parse",
+            {"encoder": {"args": {"model": "vit_huge_patch16_224", "cpe_max_size": None, "teachers": []}}},
+            "cpe_max_size is null: a tower for images of one size is not described",
+        ),
+        (
+            "deepseek_v41",
+            {"text_config": {**_recorded("deepseek_v41")["text_config"], "engram_layer_ids": [1, 1]}},
+            "engram_layer_ids names a layer twice",
+        ),
+        (
+            "deepseek_v41",
+            {"text_config": {**_recorded("deepseek_v41")["text_config"], "compress_ratios": [-1] * 7}},
+            "compress_ratios must be 0 and more",
+        ),
+        (
+            "baichuan_m1",
+            {"num_swa_attention_heads": []},
+            "num_swa_attention_heads is a list, and must be a whole number",
+        ),
+    ],
+)
+def test_what_no_implementation_reads_is_refused(name: str, changes: Json, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        hfcount.blueprint({**_recorded(name), **changes})
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("llama", {"num_key_value_heads": 3}, "num_attention_heads 4 is not a multiple of num_key_value_heads 3"),
+        ("lille-130m", {"n_kv_heads": 4}, "n_head 10 is not a multiple of n_kv_heads 4"),
+        (
+            "baichuan_m1",
+            {"num_swa_key_value_heads": 3},
+            "num_swa_attention_heads 40 is not a multiple of num_swa_key_value_heads 3",
+        ),
+    ],
+)
+def test_heads_that_cannot_share_are_called_by_the_keys_that_they_were_read_from(
+    name: str, changes: Json, said: str
+) -> None:
+    (problem,) = hfcount.blueprint({**_recorded(name), **changes}).problems
+    assert said in str(problem)
+    assert f"{problem.key} " in said
+
+
+def test_towers_of_radio_by_name_and_by_the_size_that_they_were_trained_with() -> None:
+    """RADIO's own models: 4,304 wide networks of SO400M, and the channels of input_size where in_chans is null."""
+    args = {"model": "vit_so400m_patch16_224", "in_chans": None, "input_size": [4, 224, 224], "teachers": []}
+    shapes, _ = _shapes("NemotronH_Nano_VL_V2", {"vision_config": {"patch_size": 16, "args": args}})
+    model = "vision_model.radio_model.model"
+    assert shapes[f"{model}.blocks.26.mlp.fc1.weight"] == (4304, 1152)
+    assert shapes[f"{model}.patch_generator.embedder.weight"] == (1152, 4 * 16 * 16)
+
+
+def test_a_predictor_of_no_codes_has_no_books() -> None:
+    with_one, _ = _shapes("qwen3_tts_talker_code_predictor", {"num_code_groups": 1})
+    assert _shapes("qwen3_tts_talker_code_predictor", {"num_code_groups": 0}) == (with_one, ["num_code_groups"])
+    none, one = (
+        hfcount.blueprint({**_recorded("qwen3_tts_talker_code_predictor"), "num_code_groups": n}).total for n in (0, 1)
+    )
+    assert none == one
+
+
+def test_without_a_number_of_experts_sarvam_has_none() -> None:
+    whole, _ = _shapes("sarvam_mla", {"num_experts": None})
+    config = {key: value for key, value in _recorded("sarvam_mla").items() if key != "num_experts"}
+    assert {one.name: one.shape for one in hfcount.blueprint(config).tensors()} == whole
+    assert not any("experts" in name for name in whole)
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "tensor", "rows"),
+    [
+        ("deit", "DeiTForImageClassificationWithTeacher", "distillation_classifier.weight", 3),
+        ("levit", "LevitForImageClassificationWithTeacher", "classifier_distill.linear.weight", 3),
+        ("mra", "MraForQuestionAnswering", "qa_outputs.weight", 2),
+        ("nystromformer", "NystromformerForQuestionAnswering", "qa_outputs.weight", 2),
+        ("yoso", "YosoForQuestionAnswering", "qa_outputs.weight", 2),
+    ],
+)
+def test_every_head_over_labels_has_a_row_for_each_and_those_over_ends_of_answers_two(
+    name: str, task: str, tensor: str, rows: int
+) -> None:
+    shapes, _ = _shapes(name, {"architectures": [task], "id2label": {"0": "a", "1": "b", "2": "c"}})
+    assert shapes[tensor][0] == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "tensor", "shape", "runs"),
+    [
+        ("aria", "max_value_projector_patch_to_query_dict", 93, "multi_modal_projector.query", (93, 116), True),
+        ("bros", "dim_bbox_projection", 27, "bbox_embeddings.bbox_projection.weight", (27, 13), False),
+        ("bros", "dim_bbox_sinusoid_emb_2d", 14, "bbox_embeddings.bbox_projection.weight", (26, 14), False),
+        (
+            "dots3_note_audio_encoder",
+            "conv_output_size",
+            85,
+            "dots_encoder.speech_encoder.conv_out.weight",
+            None,
+            False,
+        ),
+        ("phi4_multimodal_audio", "nemo_final_size", 8, "embed.out.weight", (116, 992), False),
+    ],
+)
+def test_a_size_that_a_class_makes_of_others_is_what_its_own_key_says(
+    name: str, key: str, value: int, tensor: str, shape: tuple[int, ...] | None, runs: bool
+) -> None:
+    shapes, keys = _shapes(name, {key: value})
+    assert shapes[tensor] == (shape or (shapes[tensor][0], value))
+    assert keys == ([] if runs else [key])
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "tensor", "rows"),
+    [
+        ("deit", {"head_dim": 24}, "encoder.layer.0.attention.attention.key.weight", 48),
+        ("deit", {"num_attention_heads": 5}, "encoder.layer.0.attention.attention.key.weight", 40),
+        ("hunyuan_vl_vision", {"num_attention_heads": 5}, "layers.0.self_attn.k_proj.weight", 40),
+        ("glmasr_encoder", {"head_dim": 24}, "layers.0.self_attn.k_proj.weight", 48),
+        ("phi4_multimodal_audio", {"head_dim": 24}, "encoders.0.self_attn.k_proj.weight", 48),
+        ("ouro", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 48),
+        ("internlm2", {"head_dim": 6}, "model.layers.0.attention.wqkv.weight", 6144),
+        ("arctic", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 7168),
+        ("Yi", {"head_dim": 6}, "model.layers.0.self_attn.q_proj.weight", 96),
+        ("sam_vision_model", {"image_size": 277}, "vision_encoder.pos_embed", 1),
+    ],
+)
+def test_the_width_of_a_head_is_read_where_the_class_reads_it_and_else_rounded_down(
+    name: str, changes: Json, tensor: str, rows: int
+) -> None:
+    shapes, keys = _shapes(name, changes)
+    assert shapes[tensor][0] == rows
+    assert keys == []
+
+
+def test_what_is_absent_is_what_readers_make_of_it() -> None:
+    shapes, _ = _shapes("eagle", {"num_key_value_heads": None})
+    assert shapes["layers.0.self_attn.k_proj.weight"] == shapes["layers.0.self_attn.q_proj.weight"]
+    shapes, _ = _shapes("mimo_v2", {"v_head_dim": 6, "swa_head_dim": 10, "swa_v_head_dim": None})
+    heads = _recorded("mimo_v2")["swa_num_attention_heads"]
+    assert shapes["model.layers.1.self_attn.o_proj.weight"][1] == 10 * heads
+    apart = "prompt_encoder.shared_embedding.positional_embedding"
+    assert [apart in _shapes("sam", {"tie_word_embeddings": tied})[0] for tied in (True, False)] == [False, True]
+    unmasked = {"mask_time_prob": 0.0, "mask_feature_prob": 0.0}
+    assert [
+        any(one.endswith("masked_spec_embed") for one in _shapes(name, unmasked)[0])
+        for name in ("hubert", "unispeech-sat")
+    ] == [False, True]
+    shapes, _ = _shapes("locateanything", {"tie_word_embeddings": True, "text_config": _untied("locateanything")})
+    assert "language_model.lm_head.weight" in shapes
+    assert hfcount.blueprint({**_recorded("plamo2"), "num_hidden_layers": 0}).total > 0
+
+
+def test_a_residual_network_that_readers_see_differently_is_not_guessed() -> None:
+    assert _shapes("arctic", {"use_residual": True})[0]
+    with pytest.raises(UnknownArchitecture, match="differ"):
+        _shapes("arctic", {"parallel_attn_mlp_res": None, "use_residual": True})
+
+
+def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
+    indivisible = {"hidden_size": 13, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None}
+    blueprint = hfcount.blueprint(config("mixtral", **indivisible))
+    assert blueprint.problems == ()
+    shapes = {tensor.name: tensor.shape for tensor in blueprint.tensors()}
+    assert shapes["model.layers.0.self_attn.q_proj.weight"] == (12, 13)
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"),
+    [
+        ("llama", {"attention_bias": 1}),
+        ("llama", {"mlp_bias": "false"}),
+        ("llama", {"tie_word_embeddings": 0}),
+        ("llama", {"architectures": "LlamaForCausalLM"}),
+        ("llama", {"architectures": [None]}),
+        ("llama", {"model_type": 3}),
+        ("llama", {"head_dim": "3"}),
+        ("llama", {"dtype": ["bfloat16"]}),
+        ("qwen3_moe", {"mlp_only_layers": 1}),
+        ("qwen3_moe", {"mlp_only_layers": ["1"]}),
+        ("qwen3_moe", {"mlp_only_layers": [True]}),
+        ("qwen3_moe", {"decoder_sparse_step": 1.0}),
+        ("mixtral", {"num_local_experts": "8"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ",".join(f"{key}={value[key]!r}" for key in value),
+)
+def test_wrong_types(family: str, changes: Json) -> None:
+    assert _code(config(family, **changes)) == "HF001"
+
+
+@pytest.mark.parametrize(
+    ("family", "values", "heads"),
+    [
+        ("llama", config("llama"), (4, 2, 3)),
+        ("llama", config("llama", "num_key_value_heads"), (4, 4, 3)),
+        ("llama", config("llama", num_key_value_heads=1), (4, 1, 3)),
+        ("llama", config("llama", head_dim=7), (4, 2, 7)),
+        ("llama", config("llama", head_dim=None), (4, 2, 3)),
+        ("llama", config("llama", hidden_size=13, head_dim=7), (4, 2, 7)),
+        ("mistral", config("mistral", num_key_value_heads=None), (4, 4, 3)),
+        ("qwen2", config("qwen2", head_dim=7), (4, 2, 7)),
+        ("qwen3", config("qwen3", "head_dim"), (4, 2, 128)),
+        ("qwen3", config("qwen3"), (4, 2, 6)),
+        ("qwen3_moe", config("qwen3_moe", "head_dim"), (4, 2, 3)),
+    ],
+    ids=(
+        "grouped llama-omits-kv-heads multi-query own-width null-width own-width-needs-no-division null-kv-heads"
+        " qwen2-own-width qwen3-default-128 qwen3-own-width qwen3_moe-derives"
+    ).split(),
+)
+def test_heads(family: str, values: Json, heads: tuple[int, int, int]) -> None:
+    mixer = hfcount.blueprint(values).spec.layers[0].layer.mixer
+    assert (mixer.heads, mixer.kv_heads, mixer.head_dim) == heads
+
+
+@pytest.mark.parametrize("name", ["num_experts", "num_local_experts"])
+@pytest.mark.parametrize("family", MOE)
+def test_the_number_of_experts_goes_by_either_name(family: str, name: str) -> None:
+    values = config(family, MOE[family], **{name: 8})
+    assert hfcount.blueprint(values).total == hfcount.blueprint(TINY[family]).total
+
+
+@pytest.mark.parametrize(
+    ("changes", "routed", "dense"),
+    [
+        ({}, [0, 1, 2, 3, 4, 5], []),
+        ({"decoder_sparse_step": 2}, [1, 3, 5], [0, 2, 4]),
+        ({"decoder_sparse_step": 6}, [5], [0, 1, 2, 3, 4]),
+        ({"decoder_sparse_step": 7}, [], [0, 1, 2, 3, 4, 5]),
+        ({"decoder_sparse_step": 10**18}, [], [0, 1, 2, 3, 4, 5]),
+        ({"decoder_sparse_step": None, "mlp_only_layers": None}, [0, 1, 2, 3, 4, 5], []),
+        ({"mlp_only_layers": [0]}, [1, 2, 3, 4, 5], [0]),
+        ({"mlp_only_layers": [5, 0, 0]}, [1, 2, 3, 4], [0, 5]),
+        ({"mlp_only_layers": [99, -1]}, [0, 1, 2, 3, 4, 5], []),
+        ({"mlp_only_layers": [0, 1, 2, 3, 4, 5]}, [], [0, 1, 2, 3, 4, 5]),
+        ({"mlp_only_layers": [0, 1], "decoder_sparse_step": 2}, [3, 5], [0, 1, 2, 4]),
+        ({"num_experts": 0}, [], [0, 1, 2, 3, 4, 5]),
+    ],
+    ids=lambda value: ",".join(f"{key}={value[key]}" for key in value) if isinstance(value, dict) else str(value),
+)
+def test_which_layers_have_experts(changes: Json, routed: list[int], dense: list[int]) -> None:
+    blueprint = hfcount.blueprint(config("qwen3_moe", **{"num_hidden_layers": 6, **changes}))
+    found = {tensor.name for tensor in blueprint.tensors()}
+    assert [layer for layer in range(9) if f"model.layers.{layer}.mlp.gate.weight" in found] == routed
+    assert [layer for layer in range(9) if f"model.layers.{layer}.mlp.up_proj.weight" in found] == dense
+    assert blueprint.spec.depth == 6
+
+
+@pytest.mark.parametrize(
+    ("task", "base", "head"),
+    [
+        ("ForCausalLM", "model.", {"lm_head.weight"}),
+        ("Model", "", set()),
+        ("ForSequenceClassification", "model.", {"score.weight"}),
+        ("ForTokenClassification", "model.", {"score.weight", "score.bias"}),
+        ("ForQuestionAnswering", "transformer.", {"qa_outputs.weight", "qa_outputs.bias"}),
+    ],
+)
+def test_architectures_decide_the_head(task: str, base: str, head: set[str]) -> None:
+    names = _names(config("llama", architectures=["Llama" + task, "LlamaForCausalLM"]))
+    assert {name for name in names if not name.startswith(f"{base}layers.")} == {
+        f"{base}embed_tokens.weight",
+        f"{base}norm.weight",
+        *head,
+    }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("absent", [None, []], ids=["null", "empty"])
+def test_without_architectures_it_is_the_causal_class(family: str, absent: object) -> None:
+    assert _names(config(family, architectures=absent)) == _names(TINY[family])
+
+
+@pytest.mark.parametrize("name", ["LlamaForMaskedLM", "Llama", "", "ModelLlama", "LlamaForCausalLM2", "\x1b[31m\ud800"])
+def test_an_unknown_head_is_an_unknown_architecture(name: str) -> None:
+    with pytest.raises(UnknownArchitecture) as raised:
+        hfcount.blueprint(config("llama", architectures=[name]))
+    assert str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("changes", "labels"),
+    [
+        ({}, 2),
+        ({"num_labels": 5}, 5),
+        ({"id2label": {"0": "a", "1": "b", "2": "c"}}, 3),
+        ({"id2label": {"0": "a"}, "num_labels": 1}, 1),
+        ({"id2label": {}}, 2),
+        ({"id2label": None, "num_labels": None}, 2),
+    ],
+    ids=["two-when-unsaid", "num_labels", "id2label", "both-agree", "empty", "null"],
+)
+def test_labels_give_the_width_of_a_classification_head(changes: Json, labels: int) -> None:
+    blueprint = hfcount.blueprint(config("llama", architectures=["LlamaForSequenceClassification"], **changes))
+    assert next(tensor.shape for tensor in blueprint.tensors() if tensor.name == "score.weight") == (labels, 12)
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "names"),
+    [
+        ("llama", {"attention_bias": True}, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+        ("llama", {"mlp_bias": True}, {"gate_proj", "up_proj", "down_proj"}),
+        ("mistral", {}, set()),
+        ("mixtral", {}, set()),
+        ("qwen2", {}, {"q_proj", "k_proj", "v_proj"}),
+        ("qwen3", {}, set()),
+        ("qwen3", {"attention_bias": True}, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+        ("qwen3_moe", {"attention_bias": True}, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+    ],
+)
+def test_biases(family: str, changes: Json, names: set[str]) -> None:
+    assert {name.split(".")[-2] for name in _names(config(family, **changes)) if name.endswith(".bias")} == names
+
+
+@pytest.mark.parametrize(("tied", "kind"), [(True, "tied"), (False, "parameter"), (None, "parameter")])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ties(family: str, tied: bool | None, kind: str) -> None:
+    rows = hfcount.blueprint(config(family, tie_word_embeddings=tied)).rows()
+    assert next(row.kind for row in rows if row.name == "lm_head.weight") == kind
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "unread"),
+    [
+        *[(family, {}, ()) for family in FAMILIES],
+        ("mistral", {"attention_bias": True}, ("attention_bias",)),
+        ("qwen2", {"head_count": 3, "hidden_act": "silu", "rope_scaling": {"factor": 2}}, ("head_count",)),
+        ("llama", {"num_experts": 8, "layer_widths": [1]}, ("num_experts", "layer_widths")),
+        ("llama", {"max_sequence_length": 2048}, ()),
+        ("qwen3", {"max_sequence_length": 2048}, ("max_sequence_length",)),
+    ],
+)
+def test_unread_keys(family: str, changes: Json, unread: tuple[str, ...]) -> None:
+    assert hfcount.blueprint(config(family, **changes)).unread == unread
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "part", "unread"),
+    [
+        ("moshi", "audio_encoder_config", {"model_type": "mimi", "num_hidden_layers": 3}, False),
+        ("moshi", "audio_encoder_config", {"model_type": "mimi", "num_towers": 3}, True),
+        ("moshi", "audio_encoder_config", {"model_type": "nothing known", "num_hidden_layers": 3}, True),
+        ("mpt", "attn_config", {"qk_ln": True, "clip_qkv": 8}, False),
+        ("mpt", "attn_config", {"qk_ln": True, "kv_n_heads": 2}, True),
+        ("mpt", "ffn_config", {"num_experts": 2}, True),
+    ],
+)
+def test_of_an_unread_part_only_what_its_class_does_not_declare_is_news(
+    family: str, name: str, part: Json, unread: bool
+) -> None:
+    recorded = json.loads((ARCHITECTURES / f"{family}.json").read_text())["config"]
+    assert hfcount.blueprint(recorded | {name: part}).unread == (name,) * unread
+
+
+def test_keys_that_a_family_ignores_are_ignored_in_the_parts_of_its_config_too() -> None:
+    one = Config({"scale": 1, "depth": 2, "part": {"scale": 3, "width": 4, "part": {"scale": 5}}})
+    one.ignored = ("scale",)
+    one.part("part").part("part")
+    assert one.unread() == ["depth", "part.width"]
+
+
+def test_a_key_is_ignored_either_everywhere_or_by_families() -> None:
+    own = {name for family in families.everyone() for name in family.ignored}
+    assert own
+    assert {name for name in own if is_shapeless(name)} == set()
+
+
+def test_what_a_family_may_add_to_a_spec_is_of_the_type_that_the_spec_has() -> None:
+    fields = get_type_hints(Fields)
+    known = get_type_hints(Spec)
+    assert {name: kind for name, kind in fields.items() if known[name] != kind} == {}
+
+
+_VALUES = st.sampled_from(
+    [
+        *[None, 0, -1, 1, 2, 3, 2**31, 2**32 + 1, 2**62, 10**30, 1.5, float("inf"), True, False],
+        *["", "5120", "\ud800", "\0", [], [1], ["x"], [None], [[]], {}, {"a": 1}],
+    ]
+)
+_MISSING = object()
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    family=st.sampled_from(FAMILIES),
+    task=st.sampled_from(["ForCausalLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]),
+    data=st.data(),
+)
+def test_any_damage_is_a_blueprint_or_an_error_on_purpose(family: str, task: str, data: st.DataObject) -> None:
+    values = {**deepcopy(dict(TINY[family])), "architectures": [family + task], "id2label": {"0": "a"}}
+    keys = st.lists(st.sampled_from([*values, "num_labels", "head_dim", "attention_bias"]), min_size=1, max_size=3)
+    for key in data.draw(keys):
+        values[key] = data.draw(st.one_of(st.just(_MISSING), _VALUES))
+    damaged = {key: value for key, value in values.items() if value is not _MISSING}
+    try:
+        blueprint = hfcount.blueprint(damaged)
+    except (ConfigError, UnknownArchitecture) as error:
+        assert str(error).isprintable()
+    else:
+        assert (
+            (0 if blueprint.problems else 1)
+            <= blueprint.active
+            <= blueprint.total
+            == sum(row.elements for row in blueprint.rows() if row.kind == "parameter")
+        )
+        assert str(blueprint.formula())

@@ -1,0 +1,204 @@
+"""Which model a config names: classes of the type, of other types, of nobody, and code that the repo brings."""
+
+import json
+
+import pytest
+from build import Json, config
+from defects import sharded
+from paths import ARCHITECTURES
+
+import hfcount
+from hfcount.blueprints.build import build
+from hfcount.errors import UnknownArchitecture, UnknownClass
+from hfcount.mapper import Config
+from hfcount.mapper.classes import classes, known, prefix, stem
+from hfcount.mapper.reference import version
+
+
+def found(values: Json) -> list[tuple[str, str]]:
+    """The findings about classes, with their severities, where exactly what the config describes is stored."""
+    told = {**values, "dtype": "bfloat16"}
+    tensors = {one.name: (one.shape, "BF16") for one in build(Config(told)).tensors()}
+    report = hfcount.verify_tensors(told, tensors)
+    return [(one.code, one.severity) for one in report.findings if one.code in ("HF107", "HF108", "HF109")]
+
+
+def recorded(name: str, **changes: object) -> Json:
+    """The config of a recorded architecture."""
+    values: Json = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
+    return values | changes
+
+
+# The config, and how severe it is that it names this class; None where that is nothing to tell.
+NAMED: dict[str, tuple[Json, str | None]] = {
+    "its own": (config("llama"), None),
+    "its own, in other letters": (config("llama", architectures=["LLaMAForCausalLM"]), None),
+    "its own, with other underscores": (config("llama", architectures=["Llama_ForCausalLM"]), None),
+    "its own, another head": (config("llama", architectures=["LlamaForSequenceClassification"]), None),
+    "none": (config("llama", architectures=[]), None),
+    "null": (config("llama", architectures=None), None),
+    "several": (config("llama", architectures=["LlamaForCausalLM", "FooForCausalLM"]), None),
+    "shared by types": (recorded("gpt2", model_type="gpt-sw3"), None),
+    "of the type that it is like": (recorded("deepseek_v3", model_type="kimi_k2"), None),
+    "a type without classes": (recorded("deepseek_vl_v2_text"), None),
+    "a type that transformers does not have": (recorded("baichuan", architectures=["BaiChuanForCausalLM"]), None),
+    "named after a type that another's classes build": (
+        recorded("llama", model_type="internlm3", architectures=["InternLM3ForCausalLM"]),
+        None,
+    ),
+    "an older name": (recorded("t5", architectures=["T5WithLMHeadModel"]), None),
+    "an older name of a vision type": (recorded("intern_vit_6b"), None),
+    "the same tensors": (config("mistral", architectures=["LlamaForCausalLM"]), "note"),
+    "the same tensors, another head": (config("llama", architectures=["MistralForTokenClassification"]), "note"),
+    "TensorFlow's": (recorded("bert", architectures=["TFBertForMaskedLM"]), "note"),
+    "others": (config("llama", architectures=["DeepseekV3ForCausalLM"]), "error"),
+    "others, in other letters": (config("llama", architectures=["DeepSeekV3ForCausalLM"]), "error"),
+    "others of another kind": (config("llama", architectures=["BertForMaskedLM"]), "error"),
+    "others by biases": (config("llama", architectures=["Qwen2ForCausalLM"]), "error"),
+    "others by norms": (recorded("gemma2", architectures=["GemmaForCausalLM"]), "error"),
+    "others by names": (recorded("roberta", architectures=["BertForMaskedLM"]), "error"),
+    "others around it": (config("llama", architectures=["LlavaForConditionalGeneration"]), "error"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_class_of_another_type(name: str) -> None:
+    values, severity = NAMED[name]
+    assert found(values) == ([("HF107", severity)] if severity else [])
+
+
+NOBODY = [
+    ("llama", "FooForCausalLM"),
+    ("llama", "NoSuchModel"),
+    ("llama", "LlamaForRewardModel"),
+    ("llama", "HydraDraftModel"),
+    ("llama", "Model"),
+    ("llama", ""),
+    ("llama", "x" * 5000),
+    ("llama", "\x1b[31mForCausalLM"),
+    ("llama", 'LlamaModel",\n"llama4": "Llama4ForCausalLM'),
+    ("qwen3", "HydraDraftModel"),
+    ("baichuan", "QwertyForCausalLM"),
+]
+
+
+@pytest.mark.parametrize(("model_type", "name"), NOBODY, ids=lambda one: repr(one)[:30])
+def test_a_class_that_nobody_has_is_not_counted(model_type: str, name: str) -> None:
+    values = recorded(model_type, architectures=[name])
+    with pytest.raises(UnknownArchitecture) as raised:
+        hfcount.blueprint(values)
+    assert (type(raised.value), str(raised.value).isprintable()) == (UnknownClass, True)
+    report = hfcount.verify_tensors(values, {})
+    assert (report.verdict, report.exit_code, report.parameters) == ("unverified", 3, None)
+    assert [one.code for one in report.findings] == ["HF109"]
+    assert len(report.findings[0].message) < 700
+
+
+@pytest.mark.parametrize(
+    ("keys", "doubted"),
+    [
+        ({}, False),
+        ({"moe_layer_freq": 1}, False),
+        ({"rotary_range": 64}, False),
+        ({"use_heads": True}, False),
+        ({"attention_head_dim": 6}, False),  # as head_dim says
+        ({"num_experts": 8}, True),
+        ({"moe_every_n_layers": 2}, True),
+        ({"ffn_config": {"num_experts": 4}}, True),
+        ({"lora_rank": 4}, True),
+    ],
+    ids=str,
+)
+def test_code_that_the_repo_brings_is_not_counted_where_it_is_sized_by_keys_of_its_own(
+    keys: Json, doubted: bool
+) -> None:
+    brought = {"auto_map": {"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}}
+    values = sharded().config | keys
+    assert (build(Config(values | brought)).custom_code is not None) == doubted
+    assert build(Config(values)).custom_code is None
+    assert build(Config(values | {"auto_map": {"AutoTokenizer": ["own.Tokenizer", None]}})).custom_code is None
+
+
+@pytest.mark.parametrize("absent", [None, "", ...], ids=repr)
+@pytest.mark.parametrize(("brought", "severity"), [({}, "error"), ({"AutoConfig": "own.Config"}, "note")])
+def test_a_config_without_a_type(absent: object, brought: Json, severity: str) -> None:
+    values = config("llama", auto_map=brought) | {"model_type": absent}
+    if absent is ...:
+        del values["model_type"]
+    assert found(values) == [("HF108", severity)]
+
+
+def test_a_config_of_timm_needs_no_type() -> None:
+    values = recorded("timm_wrapper", pretrained_cfg={"num_classes": 1000})
+    del values["model_type"]
+    assert "HF108" not in {one.code for one in hfcount.verify_tensors(values, {}).findings}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"model_type": "mycoolmodel"}, "lists the known."),
+        ({"model_type": "mycoolmodel", "auto_map": {"AutoModel": "a.B"}}, "auto_map names a.B."),
+        ({"model_type": "LlamaForCausalLM"}, "whose model_type is llama"),
+        ({"_class_name": "Kandinsky3UNet"}, "Kandinsky3UNet, a class of diffusers"),
+        ({"architectures": ["FooBar"]}, "no family is known for FooBar"),
+    ],
+)
+def test_an_unknown_config_is_called_what_it_is(values: Json, said: str) -> None:
+    with pytest.raises(UnknownArchitecture) as raised:
+        hfcount.blueprint(values)
+    assert said in str(raised.value)
+    assert "Nearest" not in str(raised.value)
+
+
+def test_chatglm_6b_comes_to_its_published_sizes() -> None:
+    values: Json = recorded("chatglm_6b", model_type="chatglm", architectures=["ChatGLMModel"])
+    rows = hfcount.blueprint(values).rows()
+    assert sum(row.elements * (4 if row.component == "norm" else 2) for row in rows) == 13_744_473_856
+    assert hfcount.blueprint(values | {"vocab_size": 130_528}).total == 6_173_286_400
+    for key in ("quantization_bit", "pre_seq_len"):
+        with pytest.raises(UnknownArchitecture, match=key):
+            hfcount.blueprint(values | {key: 8})
+
+
+def test_names_of_classes() -> None:
+    assert known("PhiMoEForCausalLM") == ("PhimoeForCausalLM", ("phimoe",))
+    assert known("NoSuchModel") is None is known("")
+    assert classes("no_such_type") == () == classes("classes")
+    assert [stem(one) for one in ("MiniCPM3ForCausalLM", "GPT2LMHeadModel", "LLaDAModelLM", "Ovis2_5")] == [
+        "minicpm3",
+        "gpt2",
+        "llada",
+        "ovis25",
+    ]
+
+
+def test_what_a_class_calls_its_base_model() -> None:
+    assert [prefix("", "llama"), prefix("LlamaForQuestionAnswering", "llama"), prefix("LlamaModel", "llama")] == [
+        "model",
+        "transformer",
+        "model",
+    ]
+    assert prefix("FooModel", "no_such_type") is None
+
+
+@pytest.mark.long
+def test_the_record_is_what_transformers_has() -> None:
+    transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")
+    if transformers.__version__ != version():
+        pytest.skip(f"the record is of transformers {version()}, and {transformers.__version__} is installed")
+    from classes import FILE, PREFIXES, recorded, text
+
+    written = json.loads(FILE.read_text())
+    assert text(written) == FILE.read_text(), "python tests/tools/classes.py writes it again"
+    prefixes = json.loads(PREFIXES.read_text())
+    assert text(prefixes, "prefixes") == PREFIXES.read_text(), "python tests/tools/classes.py writes it again"
+    found = recorded("qwen2*")
+    assert prefixes["prefixes"]["qwen2_vl"] == found["prefixes"]["qwen2_vl"] == "model"
+    own = found["classes"]
+    lacking = {kind: {*names.split()} - {*written["classes"].get(kind, "").split()} for kind, names in own.items()}
+    assert {kind: names for kind, names in lacking.items() if names} == {}, (
+        "python tests/tools/classes.py writes it again"
+    )
+    assert written["classes"].keys() >= own.keys()
+    assert all(own[kind] == written["classes"][kind] for kind in ("qwen2_vl", "qwen2_5_omni_thinker", "llama"))

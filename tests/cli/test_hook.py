@@ -1,0 +1,133 @@
+"""The hook of pre-commit: which checkpoints changed files belong to, what is printed, how it ends."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from build import config, save_tiny
+from conftest import Result
+from paths import ROOT
+from tables import over
+
+from hfcount.cli.hook import command as entry
+from hfcount.cli.output import ended
+
+HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with checkpoints, and with much that is called alike and is none."""
+    for name in (
+        "good",
+        "my models/bad",
+        ".cache/bad",
+        "node_modules/x/bad",
+        "st",
+        "st/1_Dense",
+        "st/notes",
+        "old/0_Any",
+    ):
+        save_tiny(tmp_path / name)
+    bad = json.dumps(config("llama", num_hidden_layers=4))
+    for name in ("my models/bad", ".cache/bad", "node_modules/x/bad"):
+        (tmp_path / name / "config.json").write_text(bad)
+    (tmp_path / "st" / "modules.json").write_text("[]")
+    module = {"name": "0", "path": "0_Any", "type": "sentence_transformers.models.Transformer"}
+    (tmp_path / "old" / "modules.json").write_text(json.dumps([module]))
+    (tmp_path / "st" / "1_Dense" / "config.json").write_text('{"in_features": 8}')
+    for name, text in {
+        "app": '{"port": 80}',
+        "firmware": "[1]",
+        "unet": '{"_class_name": "UNet"}',
+        "plan": bad,
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(text)
+    (tmp_path / "firmware" / "firmware.bin").touch()
+    (tmp_path / "unet" / "diffusion_pytorch_model.safetensors").touch()
+    save_tiny(tmp_path / "broken")
+    (tmp_path / "broken" / "config.json").write_text("{")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+Hook = Callable[..., Result]
+
+
+@pytest.fixture
+def hook(repository: Path, capsys: pytest.CaptureFixture[str]) -> Hook:
+    """Runs `hfcount hook *args` in the repository."""
+
+    def run(*args: str) -> Result:
+        code = ended(lambda: entry.main(list(args), standalone_mode=False))
+        return Result(code, *capsys.readouterr())
+
+    return run
+
+
+BELONGING = {
+    "good/config.json": "good",
+    "good/model.safetensors": "good",
+    "old/0_Any/model.safetensors": "old",
+    "./my models/bad/config.json": "my models/bad",
+    "broken/config.json": "broken",
+    "st/config.json": "st",
+    "st/1_Dense/config.json": "st",
+    "st/deleted/config.json": "st",
+    ".cache/bad/config.json": "",
+    "node_modules/x/bad/config.json": "",
+    "app/config.json": "",
+    "firmware/config.json": "",
+    "unet/config.json": "",
+    "plan/config.json": "",
+    "nowhere/config.json": "",
+}
+"""Files, and the folder of the checkpoint that each belongs to."""
+
+
+@over("file", BELONGING)
+def test_a_file_belongs_to_the_nearest_checkpoint(hook: Hook, file: str) -> None:
+    _, out, _ = hook(file)
+    assert [line.partition(": ")[0] for line in out.splitlines()[:1]] == list(filter(None, [BELONGING[file]]))
+
+
+def test_nothing_to_look_at_passes(hook: Hook) -> None:
+    assert hook() == (0, "", "")
+    assert hook("app/config.json", "plan/config.json") == (0, "", "")
+
+
+def test_a_line_for_each_model_and_each_finding(hook: Hook) -> None:
+    code, out, err = hook("good/config.json", "good/model.safetensors", "my models/bad/config.json")
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["good:", "my", "my", "2"]
+    assert re.match(r"my models/bad/config.json:\d+: error HF201 missing-tensor: ", lines[2])
+
+
+def test_options_are_those_of_verify(hook: Hook) -> None:
+    file = "my models/bad/config.json"
+    assert hook("--allow", "HF201", file)[0] == 0
+    assert hook("--depth", "headers", "--strict", "good/config.json")[0] == 0
+    assert hook("--allow", "HF999", file)[0] == 2
+
+
+def test_the_checkpoint_may_be_the_repository(hook: Hook, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository / "my models" / "bad")
+    code, out, _ = hook("config.json")
+    assert (code, out.splitlines()[1].partition(":")[0]) == (1, "config.json")
+
+
+@over(
+    "file", ["config.json", "a/model.safetensors.index.json", "a b/x-00001-of-00002.safetensors", "pytorch_model.bin"]
+)
+def test_the_hook_asks_for_what_may_be_of_a_checkpoint(file: str) -> None:
+    assert re.search(HOOK["files"], file)
+
+
+@over("file", ["a/my_config.json", "config.json.bak", "README.md", "bin/tool", "index.json", "a.bins"])
+def test_and_for_nothing_else(file: str) -> None:
+    assert not re.search(HOOK["files"], file)
