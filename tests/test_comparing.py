@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tables import over
 
-from hfcount.checkpoints.data.bits import FLOATS, WHOLE
+from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE
 from hfcount.checkpoints.data.compare import Span, compare_all
 from hfcount.checkpoints.data.count import CHUNK
 from hfcount.checkpoints.data.decode import decoded

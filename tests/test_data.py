@@ -23,10 +23,10 @@ from tables import over
 from valued import UP, VALUED, Valued, constant, filled, header, place, put
 
 import hfcount
-from hfcount.checkpoints.data.bits import FLOATS
+from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.count import CHUNK, Chunks
 from hfcount.checkpoints.data.locations import Place
-from hfcount.checkpoints.data.read import Files
+from hfcount.checkpoints.data.file_source import Files
 from hfcount.checkpoints.data.tally import Tally
 from hfcount.checkpoints.inspect import inspect
 from hfcount.checkpoints.inspection import Options

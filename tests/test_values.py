@@ -10,10 +10,10 @@ from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError
-from hfcount.mapper.fitting import fits, meaning
+from hfcount.mapper.value_types import fits, meaning
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import refusals
-from hfcount.mapper.values import shared, taken
+from hfcount.mapper.accepted_values import shared, taken
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 

@@ -6,7 +6,7 @@ from typing import Any
 from hfcount.diffing.pieces import Effect
 from hfcount.mapper.loader_differences import usual_rotary
 from hfcount.mapper.reference import declared
-from hfcount.mapper.values import taken
+from hfcount.mapper.accepted_values import taken
 
 Values = Mapping[str, Any]
 

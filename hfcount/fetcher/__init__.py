@@ -83,6 +83,6 @@ def finish(
     """Ends the connections of a run, and keeps what it has read of the Hub; `shards` is None if no headers were."""
     documents.shards.close()
     if documents.source == "hub" and request.cache:
-        from hfcount.fetcher import endpoint, evidence
+        from hfcount.fetcher import endpoint, evidence_cache
 
-        evidence.keep(request, endpoint.endpoint().url, documents, shards, samples or {}, pickles)
+        evidence_cache.keep(request, endpoint.endpoint().url, documents, shards, samples or {}, pickles)

@@ -58,13 +58,13 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
     Args:
         cached: the commit in the standard cache; ref: the file that names it; folder: what is there of it.
     """
-    from hfcount.fetcher import endpoint, evidence
+    from hfcount.fetcher import endpoint, evidence_cache
 
     if not request.cache or not endpoint.is_repo_id(request.model):
         return None
     url, revision = endpoint.endpoint().url, request.revision or ""
-    commit = revision if is_commit(revision) else evidence.commit_of(request, url)
-    kept = evidence.load(request, url, commit) if commit and is_commit(commit) else None
+    commit = revision if is_commit(revision) else evidence_cache.commit_of(request, url)
+    kept = evidence_cache.load(request, url, commit) if commit and is_commit(commit) else None
     if kept is None or commit is None or (cached not in ("", commit) and _is_newer(ref, request, url)):
         return None
     sizes, found = kept.sizes or {}, dict(kept.documents)
@@ -93,10 +93,10 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
 
 def _is_newer(ref: Path, request: Request, url: str) -> bool:
     """Whether the standard cache learnt later than any run which commit a branch is at."""
-    from hfcount.fetcher import evidence
+    from hfcount.fetcher import evidence_cache
 
     try:
-        return ref.stat().st_mtime_ns > evidence.ref_of(request, url).stat().st_mtime_ns
+        return ref.stat().st_mtime_ns > evidence_cache.ref_of(request, url).stat().st_mtime_ns
     except OSError:
         return False
 

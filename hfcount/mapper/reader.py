@@ -13,7 +13,7 @@ from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
-from hfcount.mapper.values import ABSENT, taken
+from hfcount.mapper.accepted_values import ABSENT, taken
 from hfcount.spec.tree.dims import Dim, scaled
 from hfcount.text import printable, shown
 

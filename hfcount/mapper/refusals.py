@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.mapper.fitting import fits, meaning
+from hfcount.mapper.value_types import fits, meaning
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
-from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
+from hfcount.mapper.accepted_values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
 from hfcount.text import shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}

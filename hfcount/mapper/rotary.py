@@ -6,7 +6,7 @@ transformers 5.23: modeling_rope_utils.py.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.mapper.values import ABSENT, Problem, Taken, renamed, shared
+from hfcount.mapper.accepted_values import ABSENT, Problem, Taken, renamed, shared
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "linear": ("factor",),

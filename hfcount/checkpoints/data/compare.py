@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import FLOATS
+from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.count import CHUNK
 from hfcount.checkpoints.data.decode import WIDE, Numbers, decoded
 from hfcount.checkpoints.data.dequantize import READ

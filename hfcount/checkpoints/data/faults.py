@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.checkpoints.data.bits import FLOATS
-from hfcount.checkpoints.data.constants import constants
+from hfcount.checkpoints.data.float_formats import FLOATS
+from hfcount.checkpoints.data.constant_tensors import constants
 from hfcount.checkpoints.data.findings import reported
 from hfcount.checkpoints.data.scales import unusable
 from hfcount.checkpoints.data.source import Codes, Source, search

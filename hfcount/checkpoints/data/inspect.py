@@ -30,8 +30,8 @@ def with_values(request: Request, inspection: Inspection) -> Inspection:
 def _looked(request: Request, inspection: Inspection) -> Inspection:
     if find_spec("numpy") is None:
         return _unseen(inspection, "NoNumpy", MISSING)
-    from hfcount.checkpoints.data.read import Files  # which imports numpy
-    from hfcount.checkpoints.data.sources import stored
+    from hfcount.checkpoints.data.file_source import Files  # which imports numpy
+    from hfcount.checkpoints.data.stored_values import stored
 
     held = stored(request, inspection)
     if held is None or not (held.places or held.unread):
@@ -49,7 +49,7 @@ def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
     """
     if find_spec("numpy") is None:
         raise ImportError("Values are read with numpy. Install it with `pip install 'hfcount[data]'`.")
-    from hfcount.checkpoints.data.memory import Tensors
+    from hfcount.checkpoints.data.memory_source import Tensors
 
     shards = inspection.evidence.shards or {}
     where = places(shards)

@@ -5,7 +5,7 @@ from math import ldexp
 
 import numpy as np
 
-from hfcount.checkpoints.data.bits import FLOATS, Float
+from hfcount.checkpoints.data.float_formats import FLOATS, Float
 from hfcount.checkpoints.data.decode import Numbers
 
 _PLAIN = {"F64": np.float64, "F32": np.float32, "F16": np.float16}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import FLOATS, Float
+from hfcount.checkpoints.data.float_formats import FLOATS, Float
 from hfcount.checkpoints.data.tally import Tally
 
 Bytes = NDArray[np.uint8]

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import WHOLE
+from hfcount.checkpoints.data.float_formats import WHOLE
 from hfcount.checkpoints.data.locations import Place
 from hfcount.checkpoints.data.pool import Done
 from hfcount.checkpoints.data.runs import Bytes

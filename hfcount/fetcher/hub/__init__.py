@@ -8,7 +8,7 @@ from functools import partial
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import endpoint as hub
-from hfcount.fetcher import evidence, module_files
+from hfcount.fetcher import evidence_cache, module_files
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
 from hfcount.fetcher.companions import companions
@@ -98,7 +98,7 @@ class _Repo:
         """Whether nothing is known of the repo, and nobody counts who asks for what."""
         if self.request.meter is not None or self.request.files is not None or self.request.file is not None:
             return False
-        return not self.request.cache or not evidence.knows(self.request, self.place.url)
+        return not self.request.cache or not evidence_cache.knows(self.request, self.place.url)
 
     def _documents(self) -> Documents | Place:
         listing, config = self.listing(), None
@@ -150,11 +150,11 @@ class _Repo:
         sizes, file = self.sizes or {}, self.request.file
         return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config, file, local=False)
 
-    def _kept(self) -> evidence.Kept | None:
+    def _kept(self) -> evidence_cache.Kept | None:
         """What was kept of the commit, as far as its listing has it."""
         if not self.request.cache or not self.commit:
             return None
-        kept = evidence.load(self.request, self.place.url, self.commit)
+        kept = evidence_cache.load(self.request, self.place.url, self.commit)
         return kept if kept is None or self.sizes is None else kept.under(self.sizes)
 
     def _wanted(self) -> list[str]:

@@ -44,18 +44,18 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
         found = cache.read(asked)
         config = found.reader.document(CONFIG) if isinstance(found, Place) else found.config
         return _there(config, asked.path)
-    from hfcount.fetcher.hub import base as hub_base
+    from hfcount.fetcher.hub import config as hub_config
 
-    return hub_base.config(asked)
+    return hub_config.config(asked)
 
 
 def own_config(request: Request) -> Document:
     """The config.json of the model that is asked for, in a folder or by one request; raises as `base_config` does."""
     if folder.takes(request):
         return _local(request.path)
-    from hfcount.fetcher.hub import base as hub_base
+    from hfcount.fetcher.hub import config as hub_config
 
-    return hub_base.config(request)
+    return hub_config.config(request)
 
 
 def _local(named: str) -> Document:
