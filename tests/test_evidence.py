@@ -119,7 +119,7 @@ def test_what_runs_keep_at_the_same_moment_is_all_kept(tmp_path: Path) -> None:
 def _keep(folder: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> list[str]:
     """Reads a checkpoint as if it were each of the commits in turn; those that are kept at the end."""
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
-    monkeypatch.setattr(evidence, "_root", lambda: folder / "home" / "assets" / "hfcount")
+    monkeypatch.setattr(evidence_cache, "_root", lambda: folder / "home" / "assets" / "hfcount")
     tiny = write_checkpoint(folder / "tiny", CONFIG)
     for age, commit in enumerate(commits):
         hub.publish(MODEL, tiny)
@@ -139,14 +139,14 @@ def test_the_oldest_commits_go_when_there_is_too_much(
 ) -> None:
     assert _keep(tmp_path / "one", hub, monkeypatch, COMMITS[:1]) == COMMITS[:1]
     size = sum(path.stat().st_size for path in _kept(tmp_path / "one"))
-    monkeypatch.setattr(evidence, "MOST", 3 * size)
+    monkeypatch.setattr(evidence_cache, "MOST", 3 * size)
     assert _keep(tmp_path / "all", hub, monkeypatch, COMMITS) == COMMITS[-3:]
     assert len(_kept(tmp_path / "all")) == 3 * len(_kept(tmp_path / "one"))
 
 
 def test_what_was_used_last_stays(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _keep(tmp_path, hub, monkeypatch, COMMITS[:2]) == COMMITS[:2]
-    monkeypatch.setattr(evidence, "MOST", sum(path.stat().st_size for path in _kept(tmp_path)))
+    monkeypatch.setattr(evidence_cache, "MOST", sum(path.stat().st_size for path in _kept(tmp_path)))
     assert evidence_cache.load(Request(MODEL), hub.url, COMMITS[0]) is not None
     commits = _keep(tmp_path, hub, monkeypatch, COMMITS[2:3])
     assert commits == [COMMITS[0], COMMITS[2]]

@@ -10,10 +10,10 @@ from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError
-from hfcount.mapper.value_types import fits, meaning
+from hfcount.mapper.accepted_values import accepted_values, shared
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import refusals
-from hfcount.mapper.accepted_values import shared, taken
+from hfcount.mapper.value_types import fits, meaning
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 
@@ -309,4 +309,4 @@ def test_transformers_refuses_the_same(kind: str, changes: Json, key: str | None
 
 def test_what_all_classes_share() -> None:
     assert "silu" in shared("activations")
-    assert taken("none such") is None
+    assert accepted_values("none such") is None

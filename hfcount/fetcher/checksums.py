@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import folder
-from hfcount.fetcher.data_files import listed
+from hfcount.fetcher.data_files import listed_checksum
 from hfcount.fetcher.interface import Request
 from hfcount.formats.json import Document, parse_value
 
@@ -64,14 +64,14 @@ def _of_hub(request: Request) -> Contents | None:
     """By the listing, in one request for each of its pages."""
     from hfcount.fetcher import endpoint, hub
     from hfcount.fetcher.client import Denied
-    from hfcount.fetcher.hub.listing import Asked, pages
+    from hfcount.fetcher.hub.listing import ListingQuery, pages
     from hfcount.fetcher.listing import read_model
 
     place = endpoint.endpoint()
     if not endpoint.is_repo_id(request.model):
         return None
     client = hub.asking(request.timeout, request.meter)
-    asked = Asked(client, place, request.model, f"the listing of {request.path}")
+    asked = ListingQuery(client, place, request.model, f"the listing of {request.path}")
     url = place.api(request.model, "revision", request.revision or "main") + "?blobs=true"
     try:
         found = pages(asked, url)
@@ -140,7 +140,7 @@ def _of_file(path: Path) -> Content:
     facts = path.stat()
     sums = {"place": f"{facts.st_dev} {facts.st_ino}"}
     with suppress(FetchError):
-        kept = listed(path)
+        kept = listed_checksum(path)
         if kept and not kept.later:
             sums["sha256"] = kept.sha256
     if facts.st_size <= _SMALL and path.is_file():

@@ -43,7 +43,7 @@ MOST = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedEvidence:
     """What runs have read of a commit.
 
     Args:
@@ -68,7 +68,7 @@ class Kept:
         shards.kept, shards.asked = frozenset((*self.files, *self.pickles)), more
         return shards
 
-    def under(self, listed: Mapping[str, int | None]) -> "Kept":
+    def under(self, listed: Mapping[str, int | None]) -> "CachedEvidence":
         """What a fresh listing of the commit does not contradict, with the sizes that it gives."""
         sizes = {name: None if name in TOKENS else len(one.raw) for name, one in self.documents.items()}
         documents = {name: one for name, one in self.documents.items() if _alike(listed, name, sizes[name])}
@@ -77,7 +77,7 @@ class Kept:
         samples = {piece: said for piece, said in self.samples.items() if piece.file in files}
         counts = len(documents), len(files), len(pickles), listed
         whole = counts == (len(self.documents), len(self.files), len(self.pickles), self.sizes)
-        return Kept(documents, files, listed, samples, whole, pickles)
+        return CachedEvidence(documents, files, listed, samples, whole, pickles)
 
 
 def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> bool:
@@ -85,7 +85,7 @@ def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> boo
     return name in listed and (size is None or listed[name] in (None, size))
 
 
-def load(request: Request, endpoint: str, commit: str) -> Kept | None:
+def load(request: Request, endpoint: str, commit: str) -> CachedEvidence | None:
     """What is kept of a commit; None where nothing is, or nothing whole."""
     kept = None
     with suppress(OSError, ValueError):  # there may be no place for a cache
@@ -97,7 +97,7 @@ def load(request: Request, endpoint: str, commit: str) -> Kept | None:
     return kept
 
 
-def _read(folder: Path, named: str, commit: str) -> Kept | None:
+def _read(folder: Path, named: str, commit: str) -> CachedEvidence | None:
     try:
         sums = files.read(folder / _SUMS)
         found = {name: files.read(folder / name, f"{named} {name}") for name in _names(sums)}
@@ -110,7 +110,7 @@ def _read(folder: Path, named: str, commit: str) -> Kept | None:
     if kept is None or kept.revision != commit:
         return None
     documents = {name: one for name, one in found.items() if one}
-    return Kept(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
+    return CachedEvidence(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
 
 
 def _names(sums: Document | None) -> list[str]:
@@ -159,7 +159,7 @@ def keep(
         known = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
         with files.held(folder):  # what another run writes between reading and writing would be lost
-            before = _read(folder, "", commit) or Kept()
+            before = _read(folder, "", commit) or CachedEvidence()
             for name, raw in _merged(documents, before, shards or {}, samples, pickles).items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 files.write(folder / name, raw)
@@ -168,7 +168,7 @@ def keep(
 
 
 def _merged(
-    documents: Documents, before: Kept, shards: Mapping[str, Shard], samples: Samples, pickles: Pickles
+    documents: Documents, before: CachedEvidence, shards: Mapping[str, Shard], samples: Samples, pickles: Pickles
 ) -> Mapping[str, bytes]:
     """All files to keep: what was read of a commit stays, unless its listing now says otherwise."""
     sizes = before.sizes if documents.sizes is None else documents.sizes

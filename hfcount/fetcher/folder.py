@@ -12,9 +12,9 @@ from typing import BinaryIO
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.companions import companions
-from hfcount.fetcher.interface import TOKENS, Documents, Pickles, Progress, Request, SourceName, top_level
+from hfcount.fetcher.interface import TOKENS, Documents, Pickles, Progress, Request, top_level
 from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, INDEX, SINGLE, layout_of
-from hfcount.fetcher.location import FolderReader, Place
+from hfcount.fetcher.location import Place, SourceName
 from hfcount.fetcher.reasons import without_config
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, header_end, read_shard
@@ -93,7 +93,7 @@ def read_folder(
     names, layout = top_level(sizes), layout_of({*entries})
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (layout.config, layout.listing))
     refuse = partial(_no_config, folder, sizes, source)
-    place = Place(model, source, revision, sizes, FolderReader(folder, label), refuse, file)
+    place = Place(model, source, revision, sizes, files.FolderReader(folder, label), refuse, file)
     if config is None or file is not None:
         return place
     weights = [name for name in names if name.endswith(".safetensors")]
@@ -174,9 +174,9 @@ class FolderShards:
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
         """What pickled files of those names hold; a file that does not exist is left out."""
-        from hfcount.formats.pickles import Several  # most checkpoints have none
+        from hfcount.formats.pickles import PickleSet  # most checkpoints have none
 
-        found = Several()
+        found = PickleSet()
         for name in wanted:
             if self._there(name):
                 with files.opened(self._folder / name, printable(name)) as file:

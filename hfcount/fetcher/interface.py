@@ -18,6 +18,7 @@ from hfcount.fetcher.layout import (
     PARAMS,
     Layout,
 )
+from hfcount.fetcher.location import Place, SourceName
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
@@ -25,14 +26,11 @@ from hfcount.mapper.quantization_config import SIDE_FILES
 from hfcount.text import printable
 
 if TYPE_CHECKING:
-    from hfcount.fetcher.location import Place
     from hfcount.fetcher.meter import Meter
     from hfcount.formats.pickles import Broken, Pickle
 
 Pickles = Mapping[str, "Pickle | Broken"]
 """Pickled weight files that were read, by name."""
-
-SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
@@ -229,7 +227,7 @@ class Documents:
     alone: bool = False
     sizes: Mapping[str, int | None] | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
-    place: "Place | None" = None
+    place: Place | None = None
     layout: Layout = HF_LAYOUT
     loaded_as: Mapping[str, Any] = field(default_factory=dict)
     base: "Callable[[str, bool], Document | None] | None" = field(default=None, compare=False)
@@ -241,7 +239,7 @@ class Source(Protocol):
     def takes(self, request: Request) -> bool:
         """Whether this source answers a request that all sources before it have passed on."""
 
-    def read(self, request: Request) -> "Documents | Place":
+    def read(self, request: Request) -> Documents | Place:
         """The documents of a request that it takes; where there is no config.json, or a file is named, the place.
 
         Raises:

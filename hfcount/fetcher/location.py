@@ -1,16 +1,13 @@
 """A folder or a repo at one commit, whatever it holds: the names of its files, and any of them by ranges."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from hfcount.errors import FetchError
-from hfcount.fetcher import files
 from hfcount.formats.json import Document
 from hfcount.text import printable
 
-if TYPE_CHECKING:
-    from hfcount.fetcher.interface import SourceName
+SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
 
 class FileReader(Protocol):
@@ -46,7 +43,7 @@ class Place(NamedTuple):
     """
 
     model: str
-    source: "SourceName"
+    source: SourceName
     revision: str | None
     sizes: Mapping[str, int | None]
     reader: FileReader
@@ -65,25 +62,3 @@ class Place(NamedTuple):
             return self.refuse()
         text = f"{printable(self.label)} has no config.json of its own, which --set and --quantize need. Name one."
         return FetchError("NoConfig", text)
-
-
-class FolderReader:
-    """Files of a local folder."""
-
-    def __init__(self, folder: Path, label: str | None = None) -> None:
-        self.folder, self._label = folder, label
-
-    def document(self, name: str) -> Document | None:
-        """As FileReader has it."""
-        return files.read(self.folder / name, self._label and f"{self._label} {name}")
-
-    def range(self, name: str, start: int, stop: int) -> bytes:
-        """As FileReader has it."""
-        with files.opened(self.folder / name, printable(name)) as file:
-            if file is None:
-                raise FetchError("UnreadableFile", f"{printable(name)} is not there any more.")
-            file.seek(start)
-            return file.read(stop - start) or b""
-
-    def close(self) -> None:
-        """Nothing is open."""

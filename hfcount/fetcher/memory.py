@@ -35,10 +35,10 @@ def documents(
     if not isinstance(tensors, Mapping):
         raise TypeError(f"tensors is {typed(tensors)}, and must be a dict of names to shapes and dtypes.")
     document = Document(CONFIG, json.dumps(dict(config), default=str).encode())
-    return Documents(title, "memory", None, document, None, Tensors(_shard(tensors), tensors, alike))
+    return Documents(title, "memory", None, document, None, MemoryShards(_shard(tensors), tensors, alike))
 
 
-class Tensors:
+class MemoryShards:
     """One file that is nowhere."""
 
     local, whole = True, True

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hfcount.text import printable
 
 
-class Foreign(NamedTuple):
+class OtherFormat(NamedTuple):
     """A kind of repo.
 
     Args:
@@ -28,64 +28,64 @@ _UNREAD = {"ONNX": _EXPORTED, "OpenVINO": _EXPORTED, "Core ML": _EXPORTED, "Tens
 
 _FOLDERS = "checkpoints|clip_vision|controlnet|diffusion_models|loras|model_patches|text_encoders|unet|vae"
 _KINDS = (
-    Foreign(
+    OtherFormat(
         "a conversion by CTranslate2",
         (r"model\.bin", r"(shared_|source_|target_)?vocabulary\.(json|txt)"),
         f"which has a format of its own and is no pickle, so that it is not read: {_ORIGINAL}",
     ),
-    Foreign(
+    OtherFormat(
         "a distributed checkpoint of PyTorch",
         (r"(.*/)?[\w.-]+\.distcp",),
         "whose shards `accelerate merge-weights` gathers",
     ),
-    Foreign(
+    OtherFormat(
         "a checkpoint of DeepSpeed",
         (r"zero_to_fp32\.py", r"(.*/)?[\w.-]+_model_states\.pt"),
         "whose shards `python zero_to_fp32.py . .` gathers",
     ),
-    Foreign(
+    OtherFormat(
         "an archive of NeMo",
         (r".*\.nemo",),
         "which is not read: `tar -tf` lists what it holds; a version for transformers, if there is one, is a repo of"
         " its own",
     ),
-    Foreign(
+    OtherFormat(
         "a model of SpeechBrain",
         (r"(.*/)?hyperparams\.yaml",),
         "whose hyperparams.yaml names code and no sizes, so that SpeechBrain alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "a model or pipeline of pyannote.audio",
         (r"config\.yaml", r"(.*/)?pytorch_model\.bin|handler\.py"),
         "which names no sizes, so that pyannote.audio alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "a pipeline of spaCy",
         (r"meta\.json", r"config\.cfg"),
         "which spaCy alone reads, whose parts have formats of their own",
     ),
-    Foreign(
+    OtherFormat(
         "a model of Keras",
         (r"metadata\.json|.*\.keras", r"(.*/)?[\w.-]*\.weights\.h5|.*\.keras"),
         f"which is not read: if it was ported, {_ORIGINAL}",
     ),
-    Foreign(
+    OtherFormat(
         "a model of Flair",
         (r"pytorch_model\.bin", r"loss\.tsv|training\.log|weights\.txt"),
         "whose sizes stand in its pickled file, so that Flair alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "a model of Ultralytics",
         (r"(.*/)?(yolo|rtdetr|fastsam|mobile_sam|sam2?(\.1)?_)[\w.-]*\.pt",),
         "a pickle with classes of its own, which is not read: Ultralytics alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "files for ComfyUI",
         (rf"(.*/)?({_FOLDERS})/[^/]+\.(safetensors|ckpt|pt)",),
         "each a model of one file without a config: name the repo for diffusers that they were made from, whose"
         " folders have one each: `hfcount ORG/NAME`",
     ),
-    Foreign(
+    OtherFormat(
         "a diffusion model in one file",
         (r"v1-inference\.yaml|[\w.-]*(sd_xl|sdxl|v1-5|v2-1|sd3|sd3\.5|flux1?-)[\w.-]*\.(safetensors|ckpt)",),
         "without a config: name the repo for diffusers that it was made from, which has a model_index.json:"

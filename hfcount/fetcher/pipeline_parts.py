@@ -16,7 +16,7 @@ from hfcount.fetcher.layout import MODEL_INDEX, MODULES, layout_of, others_of
 from hfcount.fetcher.location import Place
 from hfcount.formats.json import Document
 
-Found = Documents | Place | FetchError
+PartResult = Documents | Place | FetchError
 """What there is of a part: its documents, a folder without a config, or why it could not be read."""
 
 _AT_ONCE = 4  # parts that are read from the Hub
@@ -78,7 +78,7 @@ def most(files: Collection[str]) -> int:
     )
 
 
-def open_parts(request: Request, documents: Documents, names: Collection[str]) -> dict[str, tuple[Request, Found]]:
+def open_parts(request: Request, documents: Documents, names: Collection[str]) -> dict[str, tuple[Request, PartResult]]:
     """The parts of those names: the request for each, and what there is; of a repo several are read at once."""
     requests = {name: _request(request, documents, name) for name in names}
     if documents.source != "hub":
@@ -95,7 +95,7 @@ def open_parts(request: Request, documents: Documents, names: Collection[str]) -
         return {name: (requests[name], future.result()) for name, future in asked.items()}
 
 
-def _tried(read: Callable[[], Documents | Place]) -> Found:
+def _tried(read: Callable[[], Documents | Place]) -> PartResult:
     try:
         return read()
     except FetchError as error:

@@ -57,7 +57,7 @@ class Headers:
         refused: Callable[[Denied, str], FetchError] = Denied.error,
         likely: int = PREFETCH,
     ) -> None:
-        self._client, self._refused, self._likely, self._room = client, refused, likely, _Room()
+        self._client, self._refused, self._likely, self._room = client, refused, likely, _ByteBudget()
         self._pool = ThreadPoolExecutor(workers(client.round_trip))
         self._reading = {name: self._read(name, url) for name, url in sorted(urls.items())}
 
@@ -136,7 +136,7 @@ def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:
     return runs
 
 
-class _Room:
+class _ByteBudget:
     """How many bytes of long headers may yet be read, of one and of all."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class _Room:
 
 
 def _first_bytes(
-    client: Client, name: str, url: str, refused: Callable[[Denied, str], FetchError], room: _Room, likely: int
+    client: Client, name: str, url: str, refused: Callable[[Denied, str], FetchError], room: _ByteBudget, likely: int
 ) -> tuple[int, bytes] | None:
     """A file's size and its bytes to the end of the header; None where there is no such file."""
     what = printable(name)

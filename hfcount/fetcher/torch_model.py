@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.memory import Tensors, documents
+from hfcount.fetcher.memory import MemoryShards, documents
 from hfcount.text import typed
 
 _AROUND = {
@@ -54,7 +54,7 @@ def tensors_of(documents: Documents) -> Mapping[str, Any]:
         TypeError: they have no values.
     """
     shards = documents.shards
-    tensors = shards.tensors if isinstance(shards, Tensors) else {}
+    tensors = shards.tensors if isinstance(shards, MemoryShards) else {}
     if any(getattr(one, "is_meta", False) for one in tensors.values()):
         raise TypeError(
             "model is on the meta device, where tensors have no values. Leave out data, or load its weights."

@@ -181,7 +181,7 @@ def recorded_sizes(documents: Documents, weights: Weights) -> Mapping[str, int |
     return documents.sizes
 
 
-class Lost(NamedTuple):
+class IncompleteSet(NamedTuple):
     """Files that are not there though the names of others count them: some `numbers` of `of`."""
 
     names: list[str]
@@ -189,7 +189,7 @@ class Lost(NamedTuple):
     of: int
 
 
-def lost(names: Iterable[str]) -> list[Lost]:
+def incomplete_sets(names: Iterable[str]) -> list[IncompleteSet]:
     """What is lost of sets of files that number themselves, such as `model-00002-of-00002` where the first is there."""
     incomplete = []
     for (start, between, of, end), numbers in _parts(names).items():
@@ -197,7 +197,9 @@ def lost(names: Iterable[str]) -> list[Lost]:
         first = 0 if 0 in there else 1
         gone = [number for number in range(first, first + min(total, MAX_SHARDS)) if number not in there]
         if gone and max(there) < first + total:
-            incomplete.append(Lost([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total))
+            incomplete.append(
+                IncompleteSet([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total)
+            )
     return incomplete
 
 

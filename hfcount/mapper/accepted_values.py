@@ -17,7 +17,7 @@ Limits = tuple[float | None, float | None, bool, bool]
 """The least and most that a number may be, and whether each of them is itself excluded."""
 
 
-class Taken(NamedTuple):
+class AcceptedValues(NamedTuple):
     """What one class takes; empty for a class that transformers does not have.
 
     Args:
@@ -56,7 +56,7 @@ class Taken(NamedTuple):
 
 
 @lru_cache(64)
-def taken(kind: str) -> Taken | None:
+def accepted_values(kind: str) -> AcceptedValues | None:
     """What the class of a model_type takes, or the class of that name; None if transformers does not have it."""
     row = json_lines.of_kind(_file(), kind)
     if row is None:
@@ -68,7 +68,7 @@ def taken(kind: str) -> Taken | None:
     def names(of: str) -> frozenset[str]:
         return frozenset(row.get(of, "").split())
 
-    return Taken(
+    return AcceptedValues(
         types,
         limits,
         rope=row.get("rope", False),

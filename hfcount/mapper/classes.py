@@ -9,7 +9,7 @@ HEAD = re.compile("(?<=.)(For[A-Z].*|(With)?LMHead(Model)?|(Encoder)?Model(LM)?|
 """The end of a class's name, which says what is around the model; what is before it is the model's own name."""
 
 
-class Known(NamedTuple):
+class KnownClass(NamedTuple):
     """A class that transformers has: its name there, and the model_types of the configs that it takes."""
 
     name: str
@@ -17,7 +17,7 @@ class Known(NamedTuple):
 
 
 @lru_cache(64)
-def known(name: str) -> Known | None:
+def known(name: str) -> KnownClass | None:
     """What transformers has under this name, or under one that differs in case and underscores alone.
 
     Code that was published before it came into transformers often spells its names otherwise.
@@ -26,7 +26,7 @@ def known(name: str) -> Known | None:
         return None
     lines = re.findall(rf'^"([^"]+)": "[^"]*(?<![^" ]){re.escape(name)}(?![^" ])', _text(), re.MULTILINE)
     if lines:
-        return Known(name, tuple(lines))
+        return KnownClass(name, tuple(lines))
     other = _spelled().get(plain(name), "")
     return known(other) if other not in ("", name) else None
 

@@ -32,7 +32,7 @@ _SHARES = ("rotary_pct", "partial_rotary_factor")
 _ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "original_max_position_embeddings"}
 
 
-class Tied(NamedTuple):
+class TieDifference(NamedTuple):
     """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks.
 
     `absent` is what text_config stands for where it is absent, so that it can be written there with the flag.
@@ -50,12 +50,12 @@ def usual_rotary(kind: Any) -> Mapping[str, Any]:
     return found or {}
 
 
-def own_head(readers: Iterable[Tied]) -> bool:
+def own_head(readers: Iterable[TieDifference]) -> bool:
     """Whether 4.57 takes a stored head for one of the model's own, where 5.23 finds that by its values alone."""
     return any(one.reader == OLDER and not one.tied for one in readers)
 
 
-class Moved(NamedTuple):
+class MovedSizes(NamedTuple):
     """Sizes that 4.57 takes from the top level where text_config is absent, and 5.23 does not; in elements, by key.
 
     Args:
@@ -68,7 +68,7 @@ class Moved(NamedTuple):
     beside: Mapping[str, Any]
 
 
-class Rotary(NamedTuple):
+class RotaryDifference(NamedTuple):
     """A setting of rotary positions that 4.57 does not find where 5.23 does.
 
     Args:
@@ -90,7 +90,7 @@ def _recorded() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
+def ties(values: Values, kind: Any, tied: bool) -> tuple[TieDifference, ...]:
     """The readers that tie the head where 5.23 does not, or the other way round.
 
     Args:
@@ -101,7 +101,7 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
     text = values.get(_TEXT)
     if not isinstance(kind, str) or not isinstance(text, dict | None):
         return ()
-    older, found = _recorded()["older"], list[Tied]()
+    older, found = _recorded()["older"], list[TieDifference]()
     part, own = declared(kind).part(_TEXT, text), older.get(kind, {})
     inner = older.get(part.kind)
     if inner is not None and own.get("text") == _TEXT:
@@ -110,15 +110,17 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
         usual = own.get("alone", usual) if text is None else usual
         said = (values if at_top else text or {}).get(TIE, usual)
         absent = {"model_type": part.kind, **part.absent} if text is None else None
-        found.append(Tied(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}", absent))
+        found.append(TieDifference(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}", absent))
     if kind in _VLLM and text is not None:
         place = _VLLM[kind]
         default = declared(kind).keys.get(TIE, False) if not place else False
-        found.append(Tied(VLLM, bool((text if place else values).get(TIE, default)), f"{place and place + '.'}{TIE}"))
+        found.append(
+            TieDifference(VLLM, bool((text if place else values).get(TIE, default)), f"{place and place + '.'}{TIE}")
+        )
     return tuple(one for one in found if one.tied != tied)
 
 
-def moved(values: Values, kind: Any) -> Moved | None:
+def moved(values: Values, kind: Any) -> MovedSizes | None:
     """The sizes at the top level that 4.57 takes for the language model, and 5.23 does not; None if none is another."""
     names = _recorded()["moved"].get(kind, ()) if isinstance(kind, str) else ()
     if not names or values.get(_TEXT) is not None:
@@ -128,10 +130,10 @@ def moved(values: Values, kind: Any) -> Moved | None:
     sizes = [name for name in names if type(values.get(name)) is int and type(usual.get(name)) is int]
     taken = {name: values[name] for name in sizes if values[name] != usual[name] and may_bear(name, values[name])}
     beside = {name: values[name] for name in names if name in values and name not in taken}
-    return Moved({name: usual[name] for name in taken}, taken, beside) if taken else None
+    return MovedSizes({name: usual[name] for name in taken}, taken, beside) if taken else None
 
 
-def rotary(values: Values, kind: Any, path: str = "") -> Iterator[Rotary]:
+def rotary(values: Values, kind: Any, path: str = "") -> Iterator[RotaryDifference]:
     """The settings of rotary positions that 4.57 takes otherwise, in a config and in those nested in it."""
     if not isinstance(kind, str):
         return
@@ -148,7 +150,7 @@ def rotary(values: Values, kind: Any, path: str = "") -> Iterator[Rotary]:
         yield from _differing(values, settings or {}, older, newer, path)
 
 
-def _differing(values: Values, settings: Values, older: Values, newer: Values, path: str) -> Iterator[Rotary]:
+def _differing(values: Values, settings: Values, older: Values, newer: Values, path: str) -> Iterator[RotaryDifference]:
     nested, asked = any(isinstance(one, dict) for one in (settings or newer).values()), set[str]()
     for layers, names in _BASES.items():
         base = next((name for name in names if name in older), None)
@@ -164,7 +166,7 @@ def _differing(values: Values, settings: Values, older: Values, newer: Values, p
 
 def _one(
     values: Values, own: Values, usual: Values, older: Values, base: str, places: tuple[str, str]
-) -> Iterator[Rotary]:
+) -> Iterator[RotaryDifference]:
     path, place = places
     share = next((name for name in _SHARES if name in older), None)
     for key, name in (("rope_theta", base), ("partial_rotary_factor", share)):
@@ -173,10 +175,10 @@ def _one(
         taken = values.get(name, older[name])
         found = own.get(key, values.get(name, usual.get(key)))
         if _number(taken) and _number(found) and taken != found:
-            yield Rotary(f"{place}{key}", f"{path}{name}", found, taken, {f"{path}{name}": found})
+            yield RotaryDifference(f"{place}{key}", f"{path}{name}", found, taken, {f"{path}{name}": found})
 
 
-def _scaled(own: Values, usual: Any, older: Values, places: tuple[str, str]) -> Iterator[Rotary]:
+def _scaled(own: Values, usual: Any, older: Values, places: tuple[str, str]) -> Iterator[RotaryDifference]:
     path, place = places
     taken, found = _scaling(older.get("rope_scaling") or {}), _scaling(own)
     if not taken and found.get("rope_type") == usual:
@@ -189,7 +191,7 @@ def _scaled(own: Values, usual: Any, older: Values, places: tuple[str, str]) -> 
         }
         written = {f"{path}rope_scaling": writes} if "rope_scaling" in older else {}
         ours, theirs = (one.get("rope_type", "default") for one in (found, taken))
-        yield Rotary(place.rstrip("."), f"{path}rope_scaling", ours, theirs, written)
+        yield RotaryDifference(place.rstrip("."), f"{path}rope_scaling", ours, theirs, written)
 
 
 def _scaling(settings: Values) -> Values:

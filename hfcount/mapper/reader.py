@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
 from hfcount.formats.dtypes import MODELS
-from hfcount.mapper.loader_differences import Moved, Rotary, Tied, moved, rotary, ties
+from hfcount.mapper.accepted_values import ABSENT, accepted_values
+from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
-from hfcount.mapper.accepted_values import ABSENT, taken
 from hfcount.spec.tree.dims import Dim, scaled
 from hfcount.text import printable, shown
 
@@ -176,7 +176,7 @@ class Config(Tracked):
             raise self._misfit(name, value, "a list", "HF001")
         return value if isinstance(value, list) else []
 
-    def sub(self, *names: Str) -> Config | None:
+    def sub(self, *names: Str) -> Self | None:
         """The config of a nested part, whose reads this config also tracks; None if absent."""
         value, name = self._find(names, None)
         if name is None:
@@ -221,17 +221,17 @@ class Config(Tracked):
         """The token ids that it names, here and in nested configs."""
         return tuple(token_ids(self._values, self.kind, self._path))
 
-    def ties_otherwise(self, tied: Bool) -> tuple[Tied, ...]:
+    def ties_otherwise(self, tied: Bool) -> tuple[TieDifference, ...]:
         """The readers that do not tie the head where the reference does, or the other way round."""
         return ties(self._values, self.kind, tied)
 
     @property
-    def moved(self) -> Moved | None:
+    def moved(self) -> MovedSizes | None:
         """The sizes at the top level that version 4 takes for the language model, and the reference does not."""
         return moved(self._values, self.kind)
 
     @property
-    def rotary_otherwise(self) -> tuple[Rotary, ...]:
+    def rotary_otherwise(self) -> tuple[RotaryDifference, ...]:
         """The settings of rotary positions that readers take differently, here and in nested configs."""
         return tuple(rotary(self._values, self.kind))
 
@@ -275,7 +275,7 @@ class Config(Tracked):
 
     def _divides_by_none(self, name: Str) -> Bool:
         """Whether something is divided by this number of heads, be it only to check it."""
-        own = taken(self.kind) if isinstance(self.kind, str) else None
+        own = accepted_values(self.kind) if isinstance(self.kind, str) else None
         checked = name in [part for _, part in (own.divided if own else ())]
         sized = self.given("head_dim")
         return checked or (sized if name == _HEADS[1] else name == _HEADS[0] and not sized)
@@ -287,7 +287,7 @@ class Config(Tracked):
 
     def _takes_anything(self, name: Str) -> Bool:
         """Whether the reference has this type, and declares no type of the key: then what is not empty is true."""
-        own = taken(self.kind) if isinstance(self.kind, str) else None
+        own = accepted_values(self.kind) if isinstance(self.kind, str) else None
         return own is not None and name not in own.types
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hfcount.mapper import json_lines
 
 
-class Part(NamedTuple):
+class NestedConfig(NamedTuple):
     """A nested config.
 
     Args:
@@ -37,7 +37,7 @@ class Declared(NamedTuple):
 
     keys: Mapping[str, Any]
     names: Mapping[str, str]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, NestedConfig]
     aliases: Mapping[str, list[str]]
     settled: bool = False
 
@@ -61,9 +61,9 @@ class Declared(NamedTuple):
         given = list(names)
         return [name for name in given if name in self.names][-1:] or [name for name in given if name in self.keys][:1]
 
-    def part(self, name: str, values: Mapping[str, Any] | None) -> Part:
+    def part(self, name: str, values: Mapping[str, Any] | None) -> NestedConfig:
         """The nested config `name`, with its class; `values` is what is written there, None if it is absent."""
-        found = self.parts.get(name, Part("", True, {}))
+        found = self.parts.get(name, NestedConfig("", True, {}))
         own = (values or {}).get("model_type")
         return found._replace(kind=own) if found.free and isinstance(own, str) else found
 
@@ -80,7 +80,7 @@ def declared(kind: str) -> Declared:
         return _NOTHING if keys is None else Declared(keys["keys"], {}, {}, {}, settled=True)
     if found is None:
         return _NOTHING
-    parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}
+    parts = {name: NestedConfig(*part) for name, part in found.get("parts", {}).items()}
     names, aliases = found.get("names", {}), dict[str, list[str]]()
     for name, key in names.items():
         aliases.setdefault(key, []).append(name)

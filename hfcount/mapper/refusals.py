@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.mapper.value_types import fits, meaning
+from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
-from hfcount.mapper.accepted_values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
+from hfcount.mapper.value_types import fits, meaning
 from hfcount.text import shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
@@ -52,7 +52,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         kind: the model_type, or name, of its class.
         path: the keys that lead to this part of the document, such as `text_config.`.
     """
-    own = taken(kind) if isinstance(kind, str) else None
+    own = accepted_values(kind) if isinstance(kind, str) else None
     if own is None or (not path and _has_own_code(values)):
         return
     for name, value in values.items():
@@ -79,7 +79,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
             yield from refusals(inner, known.part(name, inner).kind, f"{path}{name}.")
 
 
-def _short(own: Taken, name: str, value: list[Any], depth: int) -> str | None:
+def _short(own: AcceptedValues, name: str, value: list[Any], depth: int) -> str | None:
     """What a list has to hold of which models of the type take more entries than there are."""
     if name in own.kinds and len(value) < depth:
         return f"a list with an entry for each of the {depth} layers"
@@ -119,7 +119,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _needed(own: Taken, name: str, value: Any) -> str | None:
+def _needed(own: AcceptedValues, name: str, value: Any) -> str | None:
     """What a key has to hold in place of this value; None if the class takes it."""
     said = own.types.get(name) or own.types.get(f"_{name}")
     if said and not fits(value, said):
@@ -131,13 +131,13 @@ def _needed(own: Taken, name: str, value: Any) -> str | None:
     return _worded(own, name, value) if isinstance(value, str) else None
 
 
-def _bounded(own: Taken, name: str, value: float) -> str | None:
+def _bounded(own: AcceptedValues, name: str, value: float) -> str | None:
     if name in own.limits and not _within(value, own.limits[name]):
         return _bounds(own.limits[name])
     return "at least 0 and at most 1" if name in own.dropouts and (value < 0 or value > 1) else None
 
 
-def _worded(own: Taken, name: str, value: str) -> str | None:
+def _worded(own: AcceptedValues, name: str, value: str) -> str | None:
     if name in own.words and value not in own.words[name]:
         return f"one of {_listed(own.words[name])}"
     words = "activations" if name in own.activations else "attention" if name in _ATTENTION else None
@@ -198,7 +198,7 @@ def _turns(values: Mapping[str, Any], kind: str) -> bool:
     return usual is None or said in _ROTARY
 
 
-def _within_itself(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+def _within_itself(own: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:
     """A language model within one that has none: transformers asks it how to generate, and it cannot say."""
     named = values.get("architectures")
     if isinstance(named, list) and named and isinstance(named[0], str) and named[0].endswith(_GENERATING):
@@ -208,7 +208,7 @@ def _within_itself(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
                 yield name, given, "absent: this type has no such part"
 
 
-def _kinds(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+def _kinds(own: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Kinds of layers that transformers does not name; and as many as there are layers."""
     for name in sorted(own.kinds & values.keys()):
         given, words = values[name], {*shared(name), *renamed()}
@@ -218,7 +218,7 @@ def _kinds(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield name, _odd(given, words), f"a list of {_listed(shared(name))}"
 
 
-def _uneven(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+def _uneven(own: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """Lists that are not as long as others that they belong to."""
     usual = declared(kind).keys
     for names in own.alike:
@@ -231,7 +231,7 @@ def _uneven(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Proble
             yield odd, found[odd], f"a list as long as {others}" if isinstance(found[odd], list) else f"as {others}"
 
 
-def _undivided(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+def _undivided(own: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """Numbers with a remainder where the class wants none, such as hidden_size by the number of heads."""
     known = declared(kind)
     for whole, part in own.divided:

@@ -6,7 +6,7 @@ transformers 5.23: modeling_rope_utils.py.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.mapper.accepted_values import ABSENT, Problem, Taken, renamed, shared
+from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Problem, renamed, shared
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "linear": ("factor",),
@@ -23,7 +23,7 @@ _OPTIONAL: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def rope(own: Taken, values: Mapping[str, Any], turns: bool) -> Iterator[Problem]:
+def rope(own: AcceptedValues, values: Mapping[str, Any], turns: bool) -> Iterator[Problem]:
     """What is wrong with a config's rotary positions.
 
     Args:
@@ -40,7 +40,7 @@ def rope(own: Taken, values: Mapping[str, Any], turns: bool) -> Iterator[Problem
         yield from _given(own, name, given, turns)
 
 
-def _given(own: Taken, name: str, given: Any, turns: bool) -> Iterator[Problem]:
+def _given(own: AcceptedValues, name: str, given: Any, turns: bool) -> Iterator[Problem]:
     """What is wrong with the object that describes them, or with those that it has for kinds of layers."""
     if not isinstance(given, dict):
         if name not in own.types:
@@ -55,7 +55,7 @@ def _given(own: Taken, name: str, given: Any, turns: bool) -> Iterator[Problem]:
             yield path, inner, "an object or null"
 
 
-def by_kind(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+def by_kind(own: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Kinds of layers that have no entry where rotary positions are looked up by the kind."""
     listed, name = values.get("layer_types"), "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
     given = values.get(name)
@@ -75,7 +75,7 @@ def by_kind(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield "layer_types", kind, f"a kind that {name} has an entry for{known}"
 
 
-def _entries(own: Taken, given: Mapping[str, Any] | None) -> frozenset[str]:
+def _entries(own: AcceptedValues, given: Mapping[str, Any] | None) -> frozenset[str]:
     """The kinds of layers with rotary positions: those that the config gives, and those that the class brings."""
     if given is None:
         return own.turning.get("absent", frozenset())
@@ -88,7 +88,7 @@ def _lacks_theta(given: Any) -> bool:
     return not given or (isinstance(given, dict) and "rope_theta" not in given)
 
 
-def _checked(own: Taken, given: Mapping[str, Any], path: str, turns: bool) -> Iterator[Problem]:
+def _checked(own: AcceptedValues, given: Mapping[str, Any], path: str, turns: bool) -> Iterator[Problem]:
     key = "rope_type" if "rope_type" in given else "type"
     kind = given.get(key, "default")
     known = (*shared("rope_types"), *sorted(own.rotates - {"default"}))

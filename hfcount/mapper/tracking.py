@@ -3,15 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from math import inf
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from hfcount.errors import ConfigError, Variant
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.reference import Declared, declared, declares
 from hfcount.text import shown
-
-if TYPE_CHECKING:
-    from hfcount.mapper.reader import Config
 
 REQUIRED: Any = object()
 """Stands for the default of a key that has none."""
@@ -34,7 +31,7 @@ class Tracked:
     ) -> None:
         self._values = values
         self._read: set[str] = set()
-        self._parts: dict[str, Config] = {}
+        self._parts: dict[str, Self] = {}
         self._path = path
         self._chosen = chosen
         self._assumed: set[str] = set()
@@ -113,7 +110,7 @@ class Tracked:
         return type(self)({**self._values, **own}, self.where, chosen=self._chosen)
 
     @property
-    def parts(self) -> Collection["Config"]:
+    def parts(self) -> Collection[Self]:
         """The nested configs that were read."""
         return self._parts.values()
 

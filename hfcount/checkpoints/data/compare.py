@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.count import CHUNK
 from hfcount.checkpoints.data.decode import WIDE, Numbers, decoded
 from hfcount.checkpoints.data.dequantize import READ
 from hfcount.checkpoints.data.difference import THROUGH, Difference
+from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.open_files import changed, filled, opened, state
 from hfcount.checkpoints.data.pool import Done, Worker
 from hfcount.checkpoints.data.processes import run_apart

@@ -11,8 +11,8 @@ from math import frexp, inf, ldexp, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE, Float, Lanes
 from hfcount.checkpoints.data.block_scales import SCALES, scales
+from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE, Float, Lanes
 from hfcount.checkpoints.data.runs import ONES, ROW, Bytes, Run
 from hfcount.checkpoints.data.tally import Spot, Tally
 from hfcount.formats.gguf.types import BLOCKS

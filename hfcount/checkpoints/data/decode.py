@@ -6,8 +6,8 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE
 from hfcount.checkpoints.data.dequantize import READ, dequantized
+from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE
 from hfcount.checkpoints.data.runs import Bytes
 
 Numbers = NDArray[np.floating]

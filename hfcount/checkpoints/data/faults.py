@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.constant_tensors import constants
 from hfcount.checkpoints.data.findings import reported
+from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.scales import unusable
 from hfcount.checkpoints.data.source import Codes, Source, search
 from hfcount.checkpoints.data.subjects import Subject, Subjects

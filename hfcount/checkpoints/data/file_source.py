@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hfcount.checkpoints.data.count import CHUNK, step
-from hfcount.checkpoints.data.locations import Place, elements
+from hfcount.checkpoints.data.locations import TensorLocation, elements
 from hfcount.checkpoints.data.open_files import changed, filled, opened, state
 from hfcount.checkpoints.data.pool import Done, Worker
 from hfcount.checkpoints.data.processes import run_apart
@@ -23,7 +23,7 @@ _CHUNKS = 64  # that a core takes at once
 _TASK = _CHUNKS * CHUNK  # bytes of these
 
 
-class Piece(NamedTuple):
+class TensorPiece(NamedTuple):
     """A part of a tensor: where it begins in the tensor and in the file, and its bytes."""
 
     tensor: str
@@ -33,13 +33,13 @@ class Piece(NamedTuple):
     size: int
 
 
-class Files:
+class FileSource:
     """The files of a folder, as a source of values."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
+    def read(self, places: Mapping[str, TensorLocation], summed: Collection[str], done: Done) -> Values:
         """As Source has it; each file of `summed` is read by one core, from its first byte on."""
         tasks = list(_tasks(self._folder, places, summed))
         before = {path: state(path) for path in {task.path for task in tasks}}
@@ -54,7 +54,7 @@ class Files:
                 raise changed(path)
         return Values(tallies, sums)
 
-    def chunks(self, place: Place) -> Iterator[Bytes]:
+    def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """As Source has it."""
         raw = np.empty(CHUNK, np.uint8)
         with opened(self._folder / place.file) as file:
@@ -68,7 +68,7 @@ class _Task:
     """What a core reads at once: pieces of a file, in order; or all of it, with its sum, if `summed`."""
 
     path: Path
-    pieces: Sequence[Piece]
+    pieces: Sequence[TensorPiece]
     summed: bool = False
 
     def run(self, worker: Worker) -> tuple[list[Tally], str | None]:
@@ -80,7 +80,7 @@ class _Task:
                 self._rest(file, worker, os.fstat(file.fileno()).st_size, digest)
         return found, digest.hexdigest() if digest else None
 
-    def _piece(self, file: BufferedReader, worker: Worker, piece: Piece, digest: Any) -> Tally:
+    def _piece(self, file: BufferedReader, worker: Worker, piece: TensorPiece, digest: Any) -> Tally:
         if digest:
             self._rest(file, worker, piece.first, digest)
         file.seek(piece.first)
@@ -101,14 +101,14 @@ class _Task:
         return fill
 
 
-def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) -> Iterator[_Task]:
+def _tasks(folder: Path, where: Mapping[str, TensorLocation], summed: Collection[str]) -> Iterator[_Task]:
     """The work in parts that are about as long, but for files that are read as a whole."""
-    by_file: dict[str, list[Piece]] = {}
+    by_file: dict[str, list[TensorPiece]] = {}
     for name, place in sorted(where.items(), key=lambda one: (one[1].file, one[1].begin)):
         dtype, pieces = place.entry.dtype, by_file.setdefault(place.file, [])
         task = _CHUNKS * step(dtype)
         for begin in range(0, place.size, task):
-            pieces.append(Piece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
+            pieces.append(TensorPiece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
     for file in sorted(summed):
         in_order, by_file[file] = _in_order(by_file.get(file, ()))
         yield _Task(folder / file, in_order, True)
@@ -116,10 +116,10 @@ def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) ->
         yield from (_Task(folder / file, some) for some in _batches(pieces))
 
 
-def _in_order(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+def _in_order(pieces: Sequence[TensorPiece]) -> tuple[list[TensorPiece], list[TensorPiece]]:
     """Those that do not begin before another one has ended, and the others: tensors of pickles share their bytes."""
-    first: list[Piece] = []
-    again: list[Piece] = []
+    first: list[TensorPiece] = []
+    again: list[TensorPiece] = []
     end = 0
     for piece in pieces:
         some = again if piece.first < end else first
@@ -128,8 +128,8 @@ def _in_order(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
     return first, again
 
 
-def _batches(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    batch: list[Piece] = []
+def _batches(pieces: Sequence[TensorPiece]) -> Iterator[list[TensorPiece]]:
+    batch: list[TensorPiece] = []
     for piece in pieces:
         if batch and piece.first + piece.size - batch[0].first > _TASK:
             yield batch

@@ -5,10 +5,10 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hfcount.checkpoints.data.locations import Place, places
+from hfcount.checkpoints.data.locations import TensorLocation, places
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.errors import FetchError
-from hfcount.fetcher.data_files import Listed, listed
+from hfcount.fetcher.data_files import ListedChecksum, listed_checksum
 from hfcount.fetcher.interface import Request
 from hfcount.report.figures import Failure
 from hfcount.verifier.finding import Finding, Severity
@@ -30,14 +30,14 @@ def with_values(request: Request, inspection: Inspection) -> Inspection:
 def _looked(request: Request, inspection: Inspection) -> Inspection:
     if find_spec("numpy") is None:
         return _unseen(inspection, "NoNumpy", MISSING)
-    from hfcount.checkpoints.data.file_source import Files  # which imports numpy
-    from hfcount.checkpoints.data.stored_values import stored
+    from hfcount.checkpoints.data.file_source import FileSource  # which imports numpy
+    from hfcount.checkpoints.data.stored_values import stored_values
 
-    held = stored(request, inspection)
+    held = stored_values(request, inspection)
     if held is None or not (held.places or held.unread):
         return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
-    known = {name: said for name in held.files if (said := listed(held.folder / name))}
-    inspection = _with_findings(inspection, Files(held.folder), held.places, known)
+    known = {name: said for name in held.files if (said := listed_checksum(held.folder / name))}
+    inspection = _with_findings(inspection, FileSource(held.folder), held.places, known)
     return _unseen(inspection, "NoData", held.unread) if held.unread else inspection
 
 
@@ -49,15 +49,15 @@ def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
     """
     if find_spec("numpy") is None:
         raise ImportError("Values are read with numpy. Install it with `pip install 'hfcount[data]'`.")
-    from hfcount.checkpoints.data.memory_source import Tensors
+    from hfcount.checkpoints.data.memory_source import MemorySource
 
     shards = inspection.evidence.shards or {}
     where = places(shards)
-    return _with_findings(inspection, Tensors(tensors, where), where, {})
+    return _with_findings(inspection, MemorySource(tensors, where), where, {})
 
 
 def _with_findings(
-    inspection: Inspection, source: "Source", where: Mapping[str, Place], known: Mapping[str, Listed]
+    inspection: Inspection, source: "Source", where: Mapping[str, TensorLocation], known: Mapping[str, ListedChecksum]
 ) -> Inspection:
     """The same with the figures of all values of a source, and what is wrong with them.
 
@@ -87,7 +87,7 @@ def _with_findings(
     return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
 
 
-def _damaged(values: "Values", known: Mapping[str, Listed]) -> Iterator[Finding]:
+def _damaged(values: "Values", known: Mapping[str, ListedChecksum]) -> Iterator[Finding]:
     """Files that are not as the Hub has listed them."""
     for name, (sha256, later) in known.items():
         observed = values.sums.get(name)

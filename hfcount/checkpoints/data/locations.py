@@ -8,7 +8,7 @@ from hfcount.formats.gguf.types import BLOCKS
 from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Shard
 
 
-class Place(NamedTuple):
+class TensorLocation(NamedTuple):
     """Where a tensor is: its file, and the first byte of its data in there."""
 
     file: str
@@ -21,14 +21,14 @@ class Place(NamedTuple):
         return self.entry.end - self.entry.begin
 
 
-def places(shards: Mapping[str, Shard]) -> dict[str, Place]:
+def places(shards: Mapping[str, Shard]) -> dict[str, TensorLocation]:
     """Where each tensor is; one that is in two files is in the last of them."""
     found = {}
     for name, shard in sorted(shards.items()):
         if shard.header:
             start = LENGTH_BYTES + shard.header.length
             for tensor, entry in shard.header.tensors.items():
-                found[tensor] = Place(name, start + entry.begin, entry)
+                found[tensor] = TensorLocation(name, start + entry.begin, entry)
     return found
 
 

@@ -5,8 +5,8 @@ from math import ldexp
 
 import numpy as np
 
-from hfcount.checkpoints.data.float_formats import FLOATS, Float
 from hfcount.checkpoints.data.decode import Numbers
+from hfcount.checkpoints.data.float_formats import FLOATS, Float
 
 _PLAIN = {"F64": np.float64, "F32": np.float32, "F16": np.float16}
 _LOST = 16  # bits of a 32-bit float that BF16 has not

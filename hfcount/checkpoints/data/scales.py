@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.findings import reported
+from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.source import Codes, Source, search
 from hfcount.checkpoints.data.subjects import Subject
 from hfcount.verifier.findings import Outcome

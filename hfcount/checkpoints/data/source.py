@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hfcount.checkpoints.data.float_formats import WHOLE
-from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.data.pool import Done
 from hfcount.checkpoints.data.runs import Bytes
 from hfcount.checkpoints.data.tally import Tally
@@ -26,7 +26,7 @@ class Values:
 class Source(Protocol):
     """Reads values of tensors."""
 
-    def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
+    def read(self, places: Mapping[str, TensorLocation], summed: Collection[str], done: Done) -> Values:
         """All values of some tensors, each read once.
 
         Args:
@@ -37,14 +37,14 @@ class Source(Protocol):
             FetchError: a file cannot be read, or was changed meanwhile.
         """
 
-    def chunks(self, place: Place) -> Iterator[Bytes]:
+    def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """The bytes of a tensor, a chunk at a time, each in place of the one before; raises as `read` does."""
 
 
 Codes = NDArray[np.integer]
 
 
-def search(source: Source, place: Place, wanted: Callable[[Codes], NDArray[np.bool]]) -> tuple[int, int]:
+def search(source: Source, place: TensorLocation, wanted: Callable[[Codes], NDArray[np.bool]]) -> tuple[int, int]:
     """How many elements of a tensor are wanted, and the number of the first, or 0; by codes of at least 8 bits."""
     dtype = place.entry.dtype
     count = first = start = 0
@@ -56,7 +56,7 @@ def search(source: Source, place: Place, wanted: Callable[[Codes], NDArray[np.bo
     return count, first
 
 
-def elements_differing(source: Source, one: Place, other: Place) -> tuple[int, int]:
+def elements_differing(source: Source, one: TensorLocation, other: TensorLocation) -> tuple[int, int]:
     """How many elements of two tensors of one shape and dtype differ in their bits, and the number of the first."""
     count = first = start = 0
     width = max(BITS[one.entry.dtype] // 8, 1)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.checkpoints.data.locations import Place, places
+from hfcount.checkpoints.data.locations import TensorLocation, places
 from hfcount.checkpoints.data.open_files import opened
 from hfcount.checkpoints.inspection import Inspection, unwatched
 from hfcount.fetcher.data_files import data_folder
@@ -23,7 +23,7 @@ _ADAPTERS = ("adapter_model.safetensors", "adapter_model.bin")
 _LOCAL_HEADER = 30  # bytes of the header before a record of an archive, without the name and what else it has
 
 
-class Stored(NamedTuple):
+class StoredValues(NamedTuple):
     """The tensors of a checkpoint whose values can be read.
 
     Args:
@@ -34,12 +34,12 @@ class Stored(NamedTuple):
     """
 
     folder: Path
-    places: Mapping[str, Place]
+    places: Mapping[str, TensorLocation]
     files: tuple[str, ...]
     unread: str | None = None
 
 
-def stored(request: Request, inspection: Inspection) -> Stored | None:
+def stored_values(request: Request, inspection: Inspection) -> StoredValues | None:
     """Where the values are; None where there is nothing to read.
 
     Raises:
@@ -59,7 +59,7 @@ def stored(request: Request, inspection: Inspection) -> Stored | None:
     found, unread = _of_shards(headers, own), list[str]()
     for name in pickled:
         found |= of_pickle(folder, name, unread)
-    return Stored(folder, found, tuple(names), _why(unread))
+    return StoredValues(folder, found, tuple(names), _why(unread))
 
 
 def _adapter(inspection: Inspection) -> list[str]:
@@ -78,10 +78,10 @@ def _headers(folder: Path, names: Sequence[str], known: Mapping[str, Shard]) -> 
     return headers
 
 
-def _of_shards(shards: Mapping[str, Shard], own: Iterable[str]) -> dict[str, Place]:
+def _of_shards(shards: Mapping[str, Shard], own: Iterable[str]) -> dict[str, TensorLocation]:
     """The tensors of files that have the size that their headers say; of others that is told by the headers."""
     sound = {name: one for name, one in shards.items() if one.header and one.size == one.header.file_bytes}
-    found = dict[str, Place]()
+    found = dict[str, TensorLocation]()
     for name in sorted(sound, key=lambda name: name in own):
         prefix = "" if name in own else _prefix(name)
         found |= {prefix + tensor: place for tensor, place in places({name: sound[name]}).items()}
@@ -93,11 +93,11 @@ def _prefix(name: str) -> str:
     return f"{PurePosixPath(name).name}:" if folder == "." else f"{folder}/"
 
 
-def of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, Place]:
+def of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, TensorLocation]:
     """The tensors of a pickled file; what cannot be read is added to `unread`."""
     from hfcount.formats.pickles import Broken, look
 
-    found = dict[str, Place]()
+    found = dict[str, TensorLocation]()
     prefix = _prefix(name) if "/" in name else ""
     with opened(folder / name) as file:
 
@@ -118,7 +118,7 @@ def of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, Place]:
     return found
 
 
-def _in_storage(name: str, tensor: "Tensor", begins: Mapping[str, int]) -> Place | None:
+def _in_storage(name: str, tensor: "Tensor", begins: Mapping[str, int]) -> TensorLocation | None:
     """Where a tensor of a pickle is; None where its values do not lie one after another, or have no known dtype."""
     storage = tensor.storage
     if tensor.dtype not in BITS or storage is None or not begins.get(storage.key):
@@ -129,7 +129,7 @@ def _in_storage(name: str, tensor: "Tensor", begins: Mapping[str, int]) -> Place
     first = begins[storage.key] + (storage.begin + tensor.offset) * tensor.bits // 8
     whole = [stride for stride, size in zip(tensor.stride, tensor.shape, strict=True) if size != 1]
     shape = tensor.shape if whole == sorted(whole, reverse=True) else (tensor.elements,)  # as they are stored
-    return Place(name, first, Entry(tensor.dtype, shape, 0, tensor.bytes))
+    return TensorLocation(name, first, Entry(tensor.dtype, shape, 0, tensor.bytes))
 
 
 def _strides(sizes: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -148,7 +148,7 @@ def _record(read: Callable[[int, int], bytes], begin: int) -> int:
     return begin + _LOCAL_HEADER + int.from_bytes(raw[26:28], "little") + int.from_bytes(raw[28:30], "little")
 
 
-def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | None = None) -> Stored | None:
+def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | None = None) -> StoredValues | None:
     """The same of GGUF files: all that were looked at, or only those of one set."""
     from hfcount.checkpoints.gguf.files import file_sets, headers
     from hfcount.formats.gguf.header import Header
@@ -159,7 +159,7 @@ def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | No
     sets, unread = file_sets(place), list[str]()
     sets = [one for one in sets if only is None or one.files == only]
     folder = data_folder(request, inspection.documents, [name for one in sets for name in one.files])
-    found = dict[str, Place]()
+    found = dict[str, TensorLocation]()
     for name, header in headers(place, sets, lambda: None).items():
         if not isinstance(header, Header) or header.end > (place.sizes[name] or 0):
             continue
@@ -167,10 +167,10 @@ def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | No
         for tensor, one in header.tensors.items():
             if one.type in BITS or one.type in BLOCKS:
                 entry = Entry(one.type, one.shape, 0, one.bytes)
-                found[prefix + tensor] = Place(name, header.data + one.begin, entry)
+                found[prefix + tensor] = TensorLocation(name, header.data + one.begin, entry)
             else:
                 unread.append(prefix + tensor)
-    return Stored(folder, found, tuple(name for one in sets for name in one.files), _why(unread))
+    return StoredValues(folder, found, tuple(name for one in sets for name in one.files), _why(unread))
 
 
 def _why(unread: Sequence[str]) -> str | None:

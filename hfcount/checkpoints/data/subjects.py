@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.data.tally import Tally
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.formats.dtypes import BITS
@@ -23,7 +23,7 @@ class Subject(NamedTuple):
     """A tensor, where it is, what its values are, and which leaf of the blueprint it is, if it is one."""
 
     name: str
-    place: Place
+    place: TensorLocation
     tally: Tally
     leaf: Leaf | None
 
@@ -114,7 +114,7 @@ class Subjects:
         return next((self.by_name[module + end] for end in ends if module + end in self.by_name), None)
 
 
-def subjects(places: Mapping[str, Place], tallies: Mapping[str, Tally], inspection: Inspection) -> Subjects:
+def subjects(places: Mapping[str, TensorLocation], tallies: Mapping[str, Tally], inspection: Inspection) -> Subjects:
     """The tensors with their leaves."""
     finder, expected = _leaves(inspection.blueprint, inspection.outcome)
     found = {}

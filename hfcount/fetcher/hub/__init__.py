@@ -13,7 +13,7 @@ from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.hub.files import HubFiles
-from hfcount.fetcher.hub.listing import Asked, tree, whole, with_modules
+from hfcount.fetcher.hub.listing import ListingQuery, tree, whole, with_modules
 from hfcount.fetcher.hub.refusals import refusal, unlike_a_hub
 from hfcount.fetcher.hub.shards import HubShards, begun
 from hfcount.fetcher.interface import CAPS, TOKENS, Documents, Request, Shards, label, top_level
@@ -150,7 +150,7 @@ class _Repo:
         sizes, file = self.sizes or {}, self.request.file
         return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config, file, local=False)
 
-    def _kept(self) -> evidence_cache.Kept | None:
+    def _kept(self) -> evidence_cache.CachedEvidence | None:
         """What was kept of the commit, as far as its listing has it."""
         if not self.request.cache or not self.commit:
             return None
@@ -215,8 +215,8 @@ class _Repo:
         return listing if CONFIG in listing.sizes else None
 
     @property
-    def _for_listing(self) -> Asked:
-        return Asked(self.client, self.place, self.model, f"the listing of {self.label}")
+    def _for_listing(self) -> ListingQuery:
+        return ListingQuery(self.client, self.place, self.model, f"the listing of {self.label}")
 
     def _with_modules(self, modules: Document | None) -> Mapping[str, int | None] | None:
         """The listing with what modules.json names, where it may be of the files at the top alone."""

@@ -19,7 +19,7 @@ _FOLDERS = 30  # that are listed one by one
 _MODULE = ("config.json", "tokenizer.json", "wordembedding_config.json", "model.safetensors", "pytorch_model.bin")
 
 
-class Asked(NamedTuple):
+class ListingQuery(NamedTuple):
     """Who is asked for which repo, and what messages call its listing."""
 
     client: Client
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     what: str
 
 
-def pages(asked: Asked, url: str) -> list[Document]:
+def pages(asked: ListingQuery, url: str) -> list[Document]:
     """All pages of a listing.
 
     Raises:
@@ -47,7 +47,9 @@ def pages(asked: Asked, url: str) -> list[Document]:
     return found
 
 
-def whole(asked: Asked, revision: str, sure: bool, refused: Callable[[Denied, str], FetchError]) -> Listing | None:
+def whole(
+    asked: ListingQuery, revision: str, sure: bool, refused: Callable[[Denied, str], FetchError]
+) -> Listing | None:
     """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo.
 
     Args:
@@ -77,7 +79,7 @@ def _same_host(what: str, url: str, link: str) -> str:
     raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
 
 
-def tree(asked: Asked, commit: str, folder: str | None) -> dict[str, int | None] | None:
+def tree(asked: ListingQuery, commit: str, folder: str | None) -> dict[str, int | None] | None:
     """Bytes of all files from a folder of the repo down, by path; None where the endpoint does not say of all.
 
     Raises:
@@ -103,13 +105,13 @@ def tree(asked: Asked, commit: str, folder: str | None) -> dict[str, int | None]
     return found
 
 
-def _address(asked: Asked, commit: str, folder: str) -> str:
+def _address(asked: ListingQuery, commit: str, folder: str) -> str:
     url = asked.place.api(asked.model, "tree", commit)
     return f"{url}/{quote(folder)}?recursive=true" if folder else f"{url}?recursive=true"
 
 
 def with_modules(
-    asked: Asked,
+    asked: ListingQuery,
     commit: str,
     folder: str | None,
     modules: Document,

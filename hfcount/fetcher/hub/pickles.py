@@ -8,7 +8,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client, Denied, Empty
 from hfcount.fetcher.connections import workers
 from hfcount.fetcher.interface import Pickles, Progress
-from hfcount.formats.pickles import HEAD, TAIL, Several
+from hfcount.formats.pickles import HEAD, TAIL, PickleSet
 from hfcount.text import printable
 
 _ALL = 500_000_000
@@ -44,7 +44,7 @@ def read_pickles(
     Raises:
         FetchError: a server could not be reached, refused, does not serve ranges, or sent other bytes meanwhile.
     """
-    found, room = Several(), _Room()
+    found, room = PickleSet(), _ByteBudget()
     files = {name: _File(client, name, url, refused, room) for name, url in urls.items()}
     with ThreadPoolExecutor(many := workers(client.round_trip)) as pool:
         waiting = list(files)
@@ -73,7 +73,7 @@ class _File(NamedTuple):
     name: str
     url: str
     refused: Callable[[Denied, str], FetchError]
-    room: "_Room"
+    room: "_ByteBudget"
 
     def ends(self, size: int | None) -> _Ends | None:
         """The beginning and the end; None where there is no such file.
@@ -131,7 +131,7 @@ class _Reader(NamedTuple):
         return known + self.file.range(start + len(known), stop, size)
 
 
-class _Room:
+class _ByteBudget:
     """How many bytes may yet be read."""
 
     def __init__(self) -> None:

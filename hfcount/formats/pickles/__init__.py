@@ -17,7 +17,7 @@ from hfcount.formats.window import Read, TooLarge, Window
 from hfcount.formats.zip import TAIL
 from hfcount.text import printable
 
-__all__ = ["HEAD", "TAIL", "Broken", "Pickle", "Several", "Storage", "Tensor", "look", "read_pickle"]
+__all__ = ["HEAD", "TAIL", "Broken", "Pickle", "PickleSet", "Storage", "Tensor", "look", "read_pickle"]
 
 HEAD = 65_536
 """Bytes of the first range."""
@@ -68,7 +68,7 @@ def look(name: str, size: int, read: Read) -> Pickle | Broken:
         return Broken(name, size, error.said, error.fix, error.code, expected, isinstance(error, TooLarge))
 
 
-class Several:
+class PickleSet:
     """Files of one checkpoint, read one after another until they hold more than is read."""
 
     def __init__(self) -> None:

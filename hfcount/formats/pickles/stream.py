@@ -14,7 +14,7 @@ class Cut(Exception):
 
 
 @dataclass(slots=True)
-class Seen:
+class PickleContents:
     """What the pickles of a file ask for.
 
     Args:
