@@ -206,7 +206,7 @@ def test_a_part_that_the_repos_own_code_has_a_class_for_is_not_judged(whole: boo
 def test_what_is_said() -> None:
     (problem,) = hfcount.blueprint(config("llama", max_position_embeddings="2048")).problems
     assert (problem.code, problem.key, problem.observed) == ("HF110", "max_position_embeddings", "2048")
-    assert problem.said.endswith(
+    assert problem.text.endswith(
         f'max_position_embeddings is "2048", and must be a whole number: transformers {version()} refuses others.'
     )
     assert problem.fix == "Write 2048."
@@ -221,7 +221,7 @@ def test_what_is_said() -> None:
 )
 def test_the_wrong_entry_is_named(changes: Json, said: str) -> None:
     (problem,) = hfcount.blueprint(config("llama", **changes)).problems
-    assert said in problem.said
+    assert said in problem.text
 
 
 @pytest.mark.parametrize(

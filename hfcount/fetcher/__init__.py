@@ -52,11 +52,11 @@ def fetch(request: Request) -> Documents:
     Raises:
         FetchError: they could not be read, or there is no config.json.
     """
-    found = opened(request)
-    if isinstance(found, Documents):
-        return found
-    found.reader.close()
-    raise found.refusal()
+    result = opened(request)
+    if isinstance(result, Documents):
+        return result
+    result.reader.close()
+    raise result.refusal()
 
 
 def opened(request: Request) -> "Documents | Place":

@@ -41,8 +41,8 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
     from hfcount.fetcher import cache
 
     if cache.takes(asked):
-        found = cache.read(asked)
-        config = found.reader.document(CONFIG) if isinstance(found, Place) else found.config
+        cached = cache.read(asked)
+        config = cached.reader.document(CONFIG) if isinstance(cached, Place) else cached.config
         return _there(config, asked.path)
     from hfcount.fetcher.hub import config as hub_config
 
@@ -61,8 +61,8 @@ def own_config(request: Request) -> Document:
 def _local(named: str) -> Document:
     path = folder.local_path(named)
     if os.path.isdir(path):
-        found = files.read(path / CONFIG)
-        return found or _there(None, named, _instead(path))
+        config = files.read(path / CONFIG)
+        return config or _there(None, named, _instead(path))
     if not os.path.exists(path):
         raise FetchError("NoConfig", no_folder(path, named))
     if path.suffix.lower() != ".json":
@@ -83,9 +83,9 @@ def _instead(path: Path) -> str:
     names: list[str] = []
     with suppress(OSError):
         names = os.listdir(path)
-    known = [said for name, said in _OTHERS.items() if name in names]
-    known += [_GGUF] if any(name.lower().endswith(".gguf") for name in names) else []
-    return f": {known[0]}" if known else ""
+    suggestions = [advice for name, advice in _OTHERS.items() if name in names]
+    suggestions += [_GGUF] if any(name.lower().endswith(".gguf") for name in names) else []
+    return f": {suggestions[0]}" if suggestions else ""
 
 
 def _recorded(request: Request, named: str) -> Document:

@@ -67,12 +67,12 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
     kept = evidence_cache.load(request, url, commit) if commit and is_commit(commit) else None
     if kept is None or commit is None or (cached not in ("", commit) and _is_newer(ref, request, url)):
         return None
-    sizes, found = kept.sizes or {}, dict(kept.documents)
+    sizes, documents = kept.sizes or {}, dict(kept.documents)
     layout = layout_of(sizes)
     wanted = (layout.config, layout.listing, *companions(sizes))
-    if any(name in sizes and name not in found and name not in TOKENS for name in wanted):
+    if any(name in sizes and name not in documents and name not in TOKENS for name in wanted):
         return None
-    config, index = found.get(layout.config), found.get(layout.listing)
+    config, index = documents.get(layout.config), documents.get(layout.listing)
     if config is None:
         return None
     shards = kept.shards(_whole(folder, sizes) if cached == commit else None)
@@ -86,7 +86,7 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
         shards,
         names,
         sizes=kept.sizes,
-        companions=others_of(found, layout),
+        companions=others_of(documents, layout),
         layout=layout,
     )
 

@@ -54,15 +54,15 @@ def endpoint() -> Endpoint:
         FetchError: BadName, a setting of the environment cannot be read.
     """
     constants = settings()
-    found = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.HF_HUB_OFFLINE)
+    hub = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.HF_HUB_OFFLINE)
     try:
-        parts = urlsplit(found.url)
+        parts = urlsplit(hub.url)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         sound = False
-    if not sound or not found.url.isprintable() or " " in found.url:
-        raise FetchError("BadName", f"HF_ENDPOINT is {found.shown}, which is not the address of a Hub. Correct it.")
-    return found
+    if not sound or not hub.url.isprintable() or " " in hub.url:
+        raise FetchError("BadName", f"HF_ENDPOINT is {hub.shown}, which is not the address of a Hub. Correct it.")
+    return hub
 
 
 def headers() -> dict[str, str]:
@@ -84,20 +84,20 @@ def token() -> str | None:
     constants = settings()
     if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
         return None
-    found = _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"))
+    value = _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"))
     made_elsewhere = os.environ.get("HF_OIDC_RESOURCE") or "google.colab" in sys.modules
-    if made_elsewhere or (not found and os.path.exists(constants.HF_TOKEN_PATH)):
+    if made_elsewhere or (not value and os.path.exists(constants.HF_TOKEN_PATH)):
         from huggingface_hub import get_token
 
         try:
-            found = get_token()
+            value = get_token()
         except (OSError, ValueError) as error:
             raise FetchError(
                 "HubError", f"the token cannot be had ({printable(str(error), 120)}). Run `hf auth login`."
             ) from None
-    if found and not (found.isascii() and found.isprintable()):
+    if value and not (value.isascii() and value.isprintable()):
         raise FetchError("BadName", "the token has characters that none has. Correct HF_TOKEN, or run `hf auth login`.")
-    return found
+    return value
 
 
 def _clean(value: str | None) -> str | None:

@@ -51,7 +51,7 @@ class CachedEvidence:
         files: headers that were read, by file, as a recording has them.
         sizes: bytes of all files by name; None where they were never listed.
         samples: pieces of the weight files.
-        whole: whether nothing was left out that a fresh listing contradicts.
+        complete: whether nothing was left out that a fresh listing contradicts.
         pickles: pickled files that were read, as a recording has them.
     """
 
@@ -59,7 +59,7 @@ class CachedEvidence:
     files: Mapping[str, Any] = field(default_factory=dict)
     sizes: Mapping[str, int | None] | None = None
     samples: Samples = field(default_factory=dict)
-    whole: bool = True
+    complete: bool = True
     pickles: Mapping[str, Any] = field(default_factory=dict)
 
     def shards(self, otherwise: Shards | None = None, more: bool = False) -> RecordedShards:
@@ -70,14 +70,14 @@ class CachedEvidence:
 
     def under(self, listed: Mapping[str, int | None]) -> "CachedEvidence":
         """What a fresh listing of the commit does not contradict, with the sizes that it gives."""
-        sizes = {name: None if name in TOKENS else len(one.raw) for name, one in self.documents.items()}
-        documents = {name: one for name, one in self.documents.items() if _alike(listed, name, sizes[name])}
-        files = {name: one for name, one in self.files.items() if _alike(listed, name, one.get("bytes"))}
-        pickles = {name: one for name, one in self.pickles.items() if _alike(listed, name, one.get("bytes"))}
-        samples = {piece: said for piece, said in self.samples.items() if piece.file in files}
+        sizes = {name: None if name in TOKENS else len(document.raw) for name, document in self.documents.items()}
+        documents = {name: document for name, document in self.documents.items() if _alike(listed, name, sizes[name])}
+        files = {name: entry for name, entry in self.files.items() if _alike(listed, name, entry.get("bytes"))}
+        pickles = {name: entry for name, entry in self.pickles.items() if _alike(listed, name, entry.get("bytes"))}
+        samples = {piece: digest for piece, digest in self.samples.items() if piece.file in files}
         counts = len(documents), len(files), len(pickles), listed
-        whole = counts == (len(self.documents), len(self.files), len(self.pickles), self.sizes)
-        return CachedEvidence(documents, files, listed, samples, whole, pickles)
+        complete = counts == (len(self.documents), len(self.files), len(self.pickles), self.sizes)
+        return CachedEvidence(documents, files, listed, samples, complete, pickles)
 
 
 def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> bool:
@@ -100,16 +100,16 @@ def load(request: Request, endpoint: str, commit: str) -> CachedEvidence | None:
 def _read(folder: Path, named: str, commit: str) -> CachedEvidence | None:
     try:
         sums = files.read(folder / _SUMS)
-        found = {name: files.read(folder / name, f"{named} {name}") for name in _names(sums)}
-        if sums is None or sums.raw != _sums({name: one.raw for name, one in found.items() if one}):
+        contents = {name: files.read(folder / name, f"{named} {name}") for name in _names(sums)}
+        if sums is None or sums.raw != _sums({name: document.raw for name, document in contents.items() if document}):
             return None
-        headers = found.pop(HEADERS)
+        headers = contents.pop(HEADERS)
         kept = read_recording(headers) if headers else None
     except (FetchError, DocumentError, OSError, ValueError):
         return None
     if kept is None or kept.revision != commit:
         return None
-    documents = {name: one for name, one in found.items() if one}
+    documents = {name: document for name, document in contents.items() if document}
     return CachedEvidence(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
 
 
@@ -176,13 +176,13 @@ def _merged(
     layout = documents.layout
     read = {layout.config: documents.config, layout.listing: documents.index, **documents.companions}
     names = dict.fromkeys([*_KEPT, *read, *before.documents])
-    whole = {name: one.raw for name in names if (one := read.get(name) or before.documents.get(name))}
-    others = {name: recorded_shard(name, one) for name, one in before.files.items() if name not in shards}
+    contents = {name: document.raw for name in names if (document := read.get(name) or before.documents.get(name))}
+    others = {name: recorded_shard(name, entry) for name, entry in before.files.items() if name not in shards}
     kept = {**before.pickles, **recorded_pickles(pickles)}
-    whole[HEADERS] = recording(
+    contents[HEADERS] = recording(
         documents.revision, {**others, **shards} or None, (), sizes, {**before.samples, **samples}, kept
     )
-    return whole | {_SUMS: _sums(whole)}  # last, so that what is half written is not believed
+    return contents | {_SUMS: _sums(contents)}  # last, so that what is half written is not believed
 
 
 def _sums(documents: Mapping[str, bytes]) -> bytes:
@@ -212,7 +212,7 @@ def measured() -> tuple[Path, int]:
     """
     try:
         root = _root()
-        return root, sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+        return root, sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
     except (OSError, ValueError) as error:
         raise FetchError("NotSaved", f"the cache cannot be read: {printable(str(error).rstrip('.'))}.") from None
 
@@ -241,7 +241,7 @@ def ref_of(request: Request, endpoint: str) -> Path:
 
 def _forget_the_oldest(root: Path) -> None:
     commits = [folder for folder in root.glob("*/*/*") if folder.name != "refs"]
-    sizes = {folder: sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) for folder in commits}
+    sizes = {folder: sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) for folder in commits}
     total = sum(sizes.values())
     for folder in sorted(commits, key=lambda folder: folder.stat().st_mtime):
         if total <= MOST:

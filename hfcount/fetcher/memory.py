@@ -20,7 +20,7 @@ def documents(
     config: Mapping[str, Any],
     tensors: Mapping[str, Any],
     title: str = "tensors in memory",
-    alike: Alike = lambda one, other: None,
+    alike: Alike = lambda tensor, other: None,
 ) -> Documents:
     """The documents of a config and of tensors: by name (shape in elements, dtype), or what has these attributes.
 
@@ -78,7 +78,9 @@ class MemoryShards:
         header = self._shard.header
         assert header is not None
         start = piece.begin - LENGTH_BYTES - header.length
-        return next((name, start - one.begin) for name, one in header.tensors.items() if one.begin <= start < one.end)
+        return next(
+            (name, start - entry.begin) for name, entry in header.tensors.items() if entry.begin <= start < entry.end
+        )
 
     def close(self) -> None:
         """Nothing is open."""
@@ -86,8 +88,8 @@ class MemoryShards:
 
 def _shard(tensors: Mapping[str, Any]) -> Shard:
     entries, end = {}, 0
-    for name, one in tensors.items():
-        shape, dtype = _facts(name, one)
+    for name, tensor in tensors.items():
+        shape, dtype = _facts(name, tensor)
         known = stored_as(dtype)
         if known is None:
             raise ValueError(f"{printable(str(name))}: safetensors has no dtype {printable(dtype, 60)}.")
@@ -102,18 +104,16 @@ def _shard(tensors: Mapping[str, Any]) -> Shard:
     return read_shard(SINGLE, len(first) + end, first)
 
 
-def _facts(name: object, one: Any) -> tuple[list[int], str]:
+def _facts(name: object, tensor: Any) -> tuple[list[int], str]:
     if not isinstance(name, str):
         raise TypeError(f"the name {typed(name)} must be a str.")
-    shape, dtype = one if isinstance(one, tuple | list) and len(one) == 2 else (_of(one, "shape"), _of(one, "dtype"))
+    is_pair = isinstance(tensor, tuple | list) and len(tensor) == 2
+    shape, dtype = tensor if is_pair else (getattr(tensor, "shape", None), getattr(tensor, "dtype", None))
     try:
         sizes = [int(size) for size in shape]
     except (TypeError, ValueError):
         sizes = [-1]
     if dtype is None or min(sizes, default=0) < 0:
-        raise TypeError(f"{printable(name)} is {typed(one)}, and must be (shape, dtype), or have a shape and a dtype.")
+        must = "must be (shape, dtype), or have a shape and a dtype"
+        raise TypeError(f"{printable(name)} is {typed(tensor)}, and {must}.")
     return sizes, str(dtype)
-
-
-def _of(one: Any, name: str) -> Any:
-    return getattr(one, name, None)

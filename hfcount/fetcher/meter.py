@@ -67,24 +67,24 @@ class Meter:
         Raises:
             OverQuota: it asks to come back later.
         """
-        if found := limit(headers):
+        if latest := limit(headers):
             with self._lock:
-                self.heard[found.kind] = found
+                self.heard[latest.kind] = latest
         if status == 429:
             raise OverQuota(wait_of(headers))
 
 
 def limit(headers: Mapping[str, str]) -> Limit | None:
     """The window that an answer's `RateLimit: "api";r=499;t=12` and `RateLimit-Policy` tell of."""
-    said = re.search(r'"?([\w-]*)"?\s*;\s*r=([0-9]{1,15})\s*;\s*t=([0-9]{1,9})', headers.get("RateLimit", ""))
-    if said is None:
+    match = re.search(r'"?([\w-]*)"?\s*;\s*r=([0-9]{1,15})\s*;\s*t=([0-9]{1,9})', headers.get("RateLimit", ""))
+    if match is None:
         return None
     policy = headers.get("RateLimit-Policy", "")
     quota, window = (re.search(rf";\s*{name}=([0-9]{{1,15}})", policy) for name in "qw")
     return Limit(
-        said[1],
-        int(said[2]),
-        time.time() + float(said[3]),
+        match[1],
+        int(match[2]),
+        time.time() + float(match[3]),
         int(quota[1]) if quota else None,
         float(window[1]) if window else None,
     )

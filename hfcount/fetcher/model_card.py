@@ -33,12 +33,12 @@ def is_repo(name: str) -> bool:
 
 def by_tags(tags: object) -> tuple[NamedBase, ...]:
     """The bases in the tags of a listing, which names each with its relation and without."""
-    found = dict[str, str | None]()
+    relations = dict[str, str | None]()
     for tag in tags if isinstance(tags, list) else ():
         match = _TAG.fullmatch(tag) if isinstance(tag, str) else None
         if match and is_repo(match[2]):
-            found[match[2]] = match[1] or found.get(match[2])
-    return tuple(NamedBase(*one) for one in found.items())[:MOST]
+            relations[match[2]] = match[1] or relations.get(match[2])
+    return tuple(NamedBase(*base) for base in relations.items())[:MOST]
 
 
 def by_metadata(card: object) -> tuple[NamedBase, ...]:
@@ -70,7 +70,7 @@ def _front(text: str) -> str:
     return front[1] if front else ""
 
 
-def _named(found: Any, relation: object) -> tuple[NamedBase, ...]:
-    repos = dict.fromkeys(name for name in found if isinstance(name, str) and is_repo(name))
+def _named(candidates: Any, relation: object) -> tuple[NamedBase, ...]:
+    repos = dict.fromkeys(name for name in candidates if isinstance(name, str) and is_repo(name))
     word = relation if isinstance(relation, str) and _WORD.fullmatch(relation) else None
     return tuple(NamedBase(name, word) for name in repos)[:MOST]

@@ -103,14 +103,14 @@ def unread(kind: str, name: str) -> str:
 
 def foreign(files: Collection[str]) -> str:
     """What a repo with these files is, and what can be done, as the end of a sentence; empty if that is unknown."""
-    for one in _KINDS:
-        fitting = [_first(pattern, files) for pattern in one.marks]
+    for kind in _KINDS:
+        fitting = [_first(pattern, files) for pattern in kind.marks]
         if all(fitting):
-            return f", but is {one.what} ({printable(fitting[0], 100)}), {one.do}"
+            return f", but is {kind.what} ({printable(fitting[0], 100)}), {kind.do}"
     return ""
 
 
 def _first(pattern: str, files: Collection[str]) -> str:
     """The first file that fits; empty if none does."""
-    whole = re.compile(pattern, re.IGNORECASE)
-    return next((name for name in sorted(files) if whole.fullmatch(name)), "")
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return next((name for name in sorted(files) if compiled.fullmatch(name)), "")

@@ -70,7 +70,7 @@ class Headers:
         Raises:
             FetchError: a server could not be reached, refused, or does not serve ranges. Then all others are left off.
         """
-        found: dict[str, Shard] = {}
+        shards: dict[str, Shard] = {}
         begun = self._reading
         self._reading = {name: begun.get(name) or self._read(name, url) for name, url in sorted(urls.items())}
         reading = {future: name for name, future in self._reading.items()}
@@ -80,14 +80,14 @@ class Headers:
                 name = reading.pop(future)  # which holds the bytes
                 # Parsed here: workers that parse would take the interpreter's lock from those that wait.
                 if (read := future.result()) is not None:
-                    found[name] = read_shard(name, *read)
+                    shards[name] = read_shard(name, *read)
                 done()
         except BaseException:
             self._client.deadline.stop()
             raise
         finally:
             self.end()
-        return found
+        return shards
 
     def end(self) -> None:
         """Begins nothing more, and waits for what is on its way: the client's deadline cuts that short."""
@@ -116,12 +116,12 @@ def read_pieces(
 
     with ThreadPoolExecutor(workers(client.round_trip)) as pool:
         try:
-            found = list(pool.map(read, _runs(urls)))
+            batches = list(pool.map(read, _runs(urls)))
         except BaseException:
             client.deadline.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return {piece: said for several in found for piece, said in several.items()}
+    return {piece: value for digests in batches for piece, value in digests.items()}
 
 
 def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:

@@ -49,9 +49,9 @@ def claimed_length(response: requests.Response) -> int | None:
     return int(claimed) if re.fullmatch(r"[0-9]{1,18}", claimed) else None
 
 
-def too_long(what: str, found: str, cap: int) -> FetchError:
+def too_long(what: str, observed: str, cap: int) -> FetchError:
     """What is said of a document that is not read."""
-    return FetchError("UnreadableFile", f"{what} has {found}; at most {cap:,} are read.")
+    return FetchError("UnreadableFile", f"{what} has {observed}; at most {cap:,} are read.")
 
 
 def unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:

@@ -33,7 +33,7 @@ def opened(model: Any) -> Documents:
     config = _config(model)
     tensors = model.state_dict(keep_vars=True)
     spare = {*_ties(model, tensors), *(getattr(model, "_keys_to_ignore_on_save", None) or ())}
-    kept = {name: one for name, one in tensors.items() if name not in spare}
+    kept = {name: tensor for name, tensor in tensors.items() if name not in spare}
     return documents(config, kept, f"{config['architectures'][0]} in memory", _alike)
 
 
@@ -55,7 +55,7 @@ def tensors_of(documents: Documents) -> Mapping[str, Any]:
     """
     shards = documents.shards
     tensors = shards.tensors if isinstance(shards, MemoryShards) else {}
-    if any(getattr(one, "is_meta", False) for one in tensors.values()):
+    if any(getattr(tensor, "is_meta", False) for tensor in tensors.values()):
         raise TypeError(
             "model is on the meta device, where tensors have no values. Leave out data, or load its weights."
         )
@@ -95,7 +95,7 @@ def _check(model: Any) -> None:
             f"model is a {name} whose weights are quantised in memory, and they may be saved in another form. Save it,"
             " and verify the folder."
         )
-    if any(_in_part(one) for one in model.parameters()):
+    if any(_in_part(parameter) for parameter in model.parameters()):
         raise TypeError(
             f"model is a {name} of which this process holds a part (FSDP or ZeRO-3). Verify what is gathered and saved."
         )
@@ -110,8 +110,8 @@ def _ties(model: Any, tensors: Mapping[str, Any]) -> Iterator[str]:
     """The names that share their memory with another one, which alone is written."""
     sources = {*(getattr(model, "all_tied_weights_keys", None) or {}).values()}
     groups: dict[object, list[str]] = {}
-    for name, one in tensors.items():
-        groups.setdefault(_memory(one), []).append(name)
+    for name, tensor in tensors.items():
+        groups.setdefault(_memory(tensor), []).append(name)
     for names in groups.values():
         kept = next((name for name in names if name in sources), names[0])
         yield from (name for name in names if name != kept)
@@ -125,8 +125,8 @@ def _memory(tensor: Any) -> object:
     return pointer(), str(tensor.device), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype)
 
 
-def _alike(one: Any, other: Any) -> bool | None:
+def _alike(tensor: Any, other: Any) -> bool | None:
     """Whether two tensors hold the same values; None where that cannot be told, as of those without data."""
-    if getattr(one, "is_meta", True) or getattr(other, "is_meta", True) or one.device != other.device:
+    if getattr(tensor, "is_meta", True) or getattr(other, "is_meta", True) or tensor.device != other.device:
         return None
-    return bool(one.equal(other))
+    return bool(tensor.equal(other))

@@ -213,8 +213,8 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
     """The numbers of files that number themselves, by what stands before, between and after them."""
     sets: dict[tuple[str, str, str, str], set[str]] = {}
     for name in names:
-        if found := _PART.fullmatch(name):
-            start, number, between, of, end = found.groups()
+        if match := _PART.fullmatch(name):
+            start, number, between, of, end = match.groups()
             sets.setdefault((start, between, of, end), set()).add(number)
     return sets
 

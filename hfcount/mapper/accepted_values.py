@@ -61,7 +61,7 @@ def accepted_values(kind: str) -> AcceptedValues | None:
     row = json_lines.of_kind(_file(), kind)
     if row is None:
         return None
-    types = {key: said for said, keys in row.get("types", {}).items() for key in keys.split()}
+    types = {key: form for form, keys in row.get("types", {}).items() for key in keys.split()}
     limits = {key: (least, most, *out) for key, (least, most, *out) in row.get("limits", {}).items()}
     turning = {name: frozenset(kinds.split()) for name, kinds in row.get("turning", {}).items()}
 
@@ -80,9 +80,9 @@ def accepted_values(kind: str) -> AcceptedValues | None:
         turning=turning,
         filled=names("filled"),
         sides=names("sides"),
-        words={key: tuple(one.split()) for key, one in row.get("words", {}).items()},
-        alike=tuple(tuple(one.split()) for one in row.get("alike", ())),
-        divided=tuple((whole, part) for whole, part in map(str.split, row.get("divided", ()))),
+        words={key: tuple(text.split()) for key, text in row.get("words", {}).items()},
+        alike=tuple(tuple(text.split()) for text in row.get("alike", ())),
+        divided=tuple((dividend, part) for dividend, part in map(str.split, row.get("divided", ()))),
     )
 
 
@@ -94,13 +94,13 @@ def shared(name: str) -> tuple[str, ...]:
 @cache
 def renamed() -> Mapping[str, str]:
     """Kinds of layers that transformers takes for others: the later name by the earlier one."""
-    return dict(one.split(":", 1) for one in shared("renamed"))
+    return dict(pair.split(":", 1) for pair in shared("renamed"))
 
 
 @cache
 def _shared() -> Mapping[str, str]:
-    found: Mapping[str, str] = json_lines.of_all(_file())
-    return found
+    words: Mapping[str, str] = json_lines.of_all(_file())
+    return words
 
 
 @cache

@@ -34,8 +34,8 @@ def known(name: str) -> KnownClass | None:
 @lru_cache(2048)
 def classes(model_type: str) -> tuple[str, ...]:
     """The classes that take configs of a type; empty for a type that transformers does not have."""
-    found = re.search(rf'^"{re.escape(model_type)}": "([^"]*)"', _text(), re.MULTILINE)
-    return tuple(found[1].split()) if found else ()
+    match = re.search(rf'^"{re.escape(model_type)}": "([^"]*)"', _text(), re.MULTILINE)
+    return tuple(match[1].split()) if match else ()
 
 
 @lru_cache(64)
@@ -45,9 +45,9 @@ def prefix(name: str, model_type: str) -> str | None:
     Args:
         name: the class; "" stands for any of the type.
     """
-    for one in (name, model_type):
-        if one and (found := re.search(rf'^"{re.escape(one)}": "([^"]*)"', _prefixes(), re.MULTILINE)):
-            return found[1]
+    for key in (name, model_type):
+        if key and (match := re.search(rf'^"{re.escape(key)}": "([^"]*)"', _prefixes(), re.MULTILINE)):
+            return match[1]
     return None
 
 

@@ -90,5 +90,5 @@ class Sizes(Record):
             ConfigError: a key is absent or holds what it must not.
             TypeError: a field without declaration is not given.
         """
-        whole: Any = cls
-        return cast(T, whole(**{name: one.take(c, name) for name, one in whole._readers.items()}, **given))
+        sizes: Any = cls
+        return cast(T, sizes(**{name: reader.take(c, name) for name, reader in sizes._readers.items()}, **given))

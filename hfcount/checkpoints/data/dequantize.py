@@ -47,8 +47,8 @@ def _codes(rows: Rows, begin: int, end: int, wide: int, shifts: Sequence[int]) -
     """The numbers in some bytes of each block: of every `wide` bytes first their lowest bits, then the next."""
     bits = 8 // len(shifts)
     parts = rows[:, begin:end].reshape(len(rows), -1, 1, wide)
-    found = parts >> np.array(shifts, np.uint8).reshape(1, 1, -1, 1) & np.uint8((1 << bits) - 1)
-    return found.reshape(len(rows), -1).astype(np.int16)
+    codes = parts >> np.array(shifts, np.uint8).reshape(1, 1, -1, 1) & np.uint8((1 << bits) - 1)
+    return codes.reshape(len(rows), -1).astype(np.int16)
 
 
 def _five(rows: Rows, begin: int) -> NDArray[np.int16]:

@@ -44,8 +44,8 @@ class FileSource:
         tasks = list(_tasks(self._folder, places, summed))
         before = {path: state(path) for path in {task.path for task in tasks}}
         tallies, sums = {name: Tally() for name in places}, {}
-        for task, (found, digest) in zip(tasks, run_apart([task.run for task in tasks], done), strict=True):
-            for piece, tally in zip(task.pieces, found, strict=True):
+        for task, (counted, digest) in zip(tasks, run_apart([task.run for task in tasks], done), strict=True):
+            for piece, tally in zip(task.pieces, counted, strict=True):
                 tallies[piece.tensor].add(tally, elements(piece.dtype, piece.begin))
             if digest is not None:
                 sums[task.path.relative_to(self._folder).as_posix()] = digest
@@ -75,10 +75,10 @@ class _Task:
         """The figures of each piece, and the file's sum."""
         digest = sha256() if self.summed else None
         with opened(self.path) as file:
-            found = [self._piece(file, worker, piece, digest) for piece in self.pieces]
+            tallies = [self._piece(file, worker, piece, digest) for piece in self.pieces]
             if digest:
                 self._rest(file, worker, os.fstat(file.fileno()).st_size, digest)
-        return found, digest.hexdigest() if digest else None
+        return tallies, digest.hexdigest() if digest else None
 
     def _piece(self, file: BufferedReader, worker: Worker, piece: TensorPiece, digest: Any) -> Tally:
         if digest:
@@ -104,7 +104,7 @@ class _Task:
 def _tasks(folder: Path, where: Mapping[str, TensorLocation], summed: Collection[str]) -> Iterator[_Task]:
     """The work in parts that are about as long, but for files that are read as a whole."""
     by_file: dict[str, list[TensorPiece]] = {}
-    for name, place in sorted(where.items(), key=lambda one: (one[1].file, one[1].begin)):
+    for name, place in sorted(where.items(), key=lambda item: (item[1].file, item[1].begin)):
         dtype, pieces = place.entry.dtype, by_file.setdefault(place.file, [])
         task = _CHUNKS * step(dtype)
         for begin in range(0, place.size, task):
@@ -113,7 +113,7 @@ def _tasks(folder: Path, where: Mapping[str, TensorLocation], summed: Collection
         in_order, by_file[file] = _in_order(by_file.get(file, ()))
         yield _Task(folder / file, in_order, True)
     for file, pieces in by_file.items():
-        yield from (_Task(folder / file, some) for some in _batches(pieces))
+        yield from (_Task(folder / file, batch) for batch in _batches(pieces))
 
 
 def _in_order(pieces: Sequence[TensorPiece]) -> tuple[list[TensorPiece], list[TensorPiece]]:
@@ -122,8 +122,8 @@ def _in_order(pieces: Sequence[TensorPiece]) -> tuple[list[TensorPiece], list[Te
     again: list[TensorPiece] = []
     end = 0
     for piece in pieces:
-        some = again if piece.first < end else first
-        some.append(piece)
+        target = again if piece.first < end else first
+        target.append(piece)
         end = max(end, piece.first + piece.size)
     return first, again
 

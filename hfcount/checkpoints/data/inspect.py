@@ -33,12 +33,12 @@ def _looked(request: Request, inspection: Inspection) -> Inspection:
     from hfcount.checkpoints.data.file_source import FileSource  # which imports numpy
     from hfcount.checkpoints.data.stored_values import stored_values
 
-    held = stored_values(request, inspection)
-    if held is None or not (held.places or held.unread):
+    stored = stored_values(request, inspection)
+    if stored is None or not (stored.places or stored.unread):
         return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
-    known = {name: said for name in held.files if (said := listed_checksum(held.folder / name))}
-    inspection = _with_findings(inspection, FileSource(held.folder), held.places, known)
-    return _unseen(inspection, "NoData", held.unread) if held.unread else inspection
+    known = {name: checksum for name in stored.files if (checksum := listed_checksum(stored.folder / name))}
+    inspection = _with_findings(inspection, FileSource(stored.folder), stored.places, known)
+    return _unseen(inspection, "NoData", stored.unread) if stored.unread else inspection
 
 
 def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
@@ -72,18 +72,18 @@ def _with_findings(
 
     done = inspection.options.reading(sum(place.size for place in where.values()))
     values = source.read(where, known, done)
-    found = subjects.subjects(where, values.tallies, inspection)
+    tensors = subjects.subjects(where, values.tallies, inspection)
     outcome = inspection.outcome
-    tied, apart = tied_copies.differing(found, source, outcome)
+    tied, apart = tied_copies.differing(tensors, source, outcome)
     outcome.findings = [
-        *(one for one in outcome.findings if not (tied and one.code == "HF203")),
-        *faults.findings(found, source, outcome),
+        *(finding for finding in outcome.findings if not (tied and finding.code == "HF203")),
+        *faults.findings(tensors, source, outcome),
         *tied,
         *_damaged(values, known),
     ]
     outcome.errors_first()
     outcome.apart |= apart
-    statistics = tuple(one.statistics for one in found)
+    statistics = tuple(tensor.statistics for tensor in tensors)
     return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
 
 

@@ -23,13 +23,13 @@ class TensorLocation(NamedTuple):
 
 def places(shards: Mapping[str, Shard]) -> dict[str, TensorLocation]:
     """Where each tensor is; one that is in two files is in the last of them."""
-    found = {}
+    locations = {}
     for name, shard in sorted(shards.items()):
         if shard.header:
             start = LENGTH_BYTES + shard.header.length
             for tensor, entry in shard.header.tensors.items():
-                found[tensor] = TensorLocation(name, start + entry.begin, entry)
-    return found
+                locations[tensor] = TensorLocation(name, start + entry.begin, entry)
+    return locations
 
 
 def elements(dtype: str, size: int) -> int:

@@ -45,5 +45,5 @@ def _bytes(tensor: Any) -> Bytes:
     if isinstance(tensor, np.ndarray):
         return np.ascontiguousarray(tensor).reshape(-1).view(np.uint8)
     torch = sys.modules["torch"]  # it is one of its tensors
-    found: Bytes = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-    return found
+    raw: Bytes = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return raw

@@ -90,8 +90,8 @@ class _Team:
 
     def results(self, done: Done) -> Iterator[Any]:
         """What each work came to, in order, when all are done."""
-        found: dict[int, Any] = {}
-        said = 0
+        results: dict[int, Any] = {}
+        reported = 0
         try:
             with DefaultSelector() as selector:
                 for pipe in self._left:
@@ -102,13 +102,13 @@ class _Team:
                             key.data.extend(part)
                         else:
                             selector.unregister(key.fd)
-                            found |= self._ended(key.fd, key.data)
+                            results |= self._ended(key.fd, key.data)
                     now = self._read()
-                    done(now - said)
-                    said = now
+                    done(now - reported)
+                    reported = now
         finally:
             self._end()
-        yield from (found[number] for number in range(len(self._works)))
+        yield from (results[number] for number in range(len(self._works)))
 
     def _read(self) -> int:
         """The bytes that all have read."""
@@ -127,13 +127,13 @@ class _Team:
             why = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise FetchError("UnreadableFile", f"A process that read files ended early ({why}). Run again.")
         try:
-            found = pickle.loads(sent)  # of a process of our own
+            results = pickle.loads(sent)  # of a process of our own
         except (EOFError, pickle.UnpicklingError):  # killed, and nobody was told
             raise FetchError("UnreadableFile", "A process that read files ended early. Run again.") from None
-        if isinstance(found, BaseException):
-            raise found
-        assert isinstance(found, dict)
-        return found
+        if isinstance(results, BaseException):
+            raise results
+        assert isinstance(results, dict)
+        return results
 
     def _end(self) -> None:
         """Ends what still runs; it holds nothing."""
@@ -161,7 +161,7 @@ class _Team:
 
     def _found(self, place: int, turns: Sequence[int]) -> dict[int, Any] | Exception:
         """What each work that is taken comes to, by its number, or the first error."""
-        found = {}
+        results = {}
         with memoryview(self._shared).cast("Q") as read:
 
             def done(size: int) -> None:
@@ -170,10 +170,10 @@ class _Team:
             worker = Worker(done, lambda: os.getppid() != self._parent)
             try:
                 while (number := self._next(turns, read)) < len(self._works):
-                    found[number] = self._works[number](worker)
+                    results[number] = self._works[number](worker)
             except Exception as error:  # which the parent raises
                 return error
-        return found
+        return results
 
     def _next(self, turns: Sequence[int], shared: memoryview) -> int:
         """The number of the next work that nobody has taken."""

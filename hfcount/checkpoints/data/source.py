@@ -50,18 +50,18 @@ def search(source: Source, place: TensorLocation, wanted: Callable[[Codes], NDAr
     count = first = start = 0
     for raw in source.chunks(place):
         codes = raw.view(WHOLE.get(dtype, f"u{BITS[dtype] // 8}"))
-        found = np.flatnonzero(wanted(codes))
-        first = start + int(found[0]) if found.size and not count else first
-        count, start = count + int(found.size), start + codes.size
+        matches = np.flatnonzero(wanted(codes))
+        first = start + int(matches[0]) if matches.size and not count else first
+        count, start = count + int(matches.size), start + codes.size
     return count, first
 
 
-def elements_differing(source: Source, one: TensorLocation, other: TensorLocation) -> tuple[int, int]:
+def elements_differing(source: Source, place: TensorLocation, other: TensorLocation) -> tuple[int, int]:
     """How many elements of two tensors of one shape and dtype differ in their bits, and the number of the first."""
     count = first = start = 0
-    width = max(BITS[one.entry.dtype] // 8, 1)
-    for raw, beside in zip(source.chunks(one), source.chunks(other), strict=True):
-        found = np.flatnonzero((raw != beside).reshape(-1, width).any(axis=1))
-        first = start + int(found[0]) if found.size and not count else first
-        count, start = count + int(found.size), start + raw.size // width
+    width = max(BITS[place.entry.dtype] // 8, 1)
+    for raw, beside in zip(source.chunks(place), source.chunks(other), strict=True):
+        differing = np.flatnonzero((raw != beside).reshape(-1, width).any(axis=1))
+        first = start + int(differing[0]) if differing.size and not count else first
+        count, start = count + int(differing.size), start + raw.size // width
     return count, first

@@ -117,11 +117,11 @@ class Subjects:
 def subjects(places: Mapping[str, TensorLocation], tallies: Mapping[str, Tally], inspection: Inspection) -> Subjects:
     """The tensors with their leaves."""
     finder, expected = _leaves(inspection.blueprint, inspection.outcome)
-    found = {}
+    by_name = {}
     for name, place in places.items():
         leaf = finder.find(expected.get(name, name)) if finder else None
-        found[name] = Subject(name, place, tallies[name], leaf)
-    return Subjects(found)
+        by_name[name] = Subject(name, place, tallies[name], leaf)
+    return Subjects(by_name)
 
 
 def _leaves(blueprint: Blueprint | None, outcome: Outcome) -> tuple[Finder | None, Mapping[str, str]]:
@@ -131,4 +131,4 @@ def _leaves(blueprint: Blueprint | None, outcome: Outcome) -> tuple[Finder | Non
     match = outcome.packed.match if outcome.packed else outcome.match
     spelling = outcome.packed.spelling if outcome.packed else match.spelling if match else {}
     leaves = [leaf for leaf, _ in match.listed] if match else blueprint.leaves
-    return Finder(leaves), {found: expected for expected, found in spelling.items()}
+    return Finder(leaves), {stored: expected for expected, stored in spelling.items()}

@@ -13,7 +13,7 @@ from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.hub.files import HubFiles
-from hfcount.fetcher.hub.listing import ListingQuery, tree, whole, with_modules
+from hfcount.fetcher.hub.listing import ListingQuery, read_listing, tree, with_modules
 from hfcount.fetcher.hub.refusals import refusal, unlike_a_hub
 from hfcount.fetcher.hub.shards import HubShards, begun
 from hfcount.fetcher.interface import CAPS, TOKENS, Documents, Request, Shards, label, top_level
@@ -109,24 +109,24 @@ class _Repo:
             self.sizes = kept.sizes
         if self._is_place():
             return self._place()
-        found = dict(kept.documents) if kept else {}
-        found |= {CONFIG: config} if config else {}
-        missing = [name for name in self._wanted() if name not in found]
-        found |= self._read(missing, ahead=kept is None)
+        documents = dict(kept.documents) if kept else {}
+        documents |= {CONFIG: config} if config else {}
+        missing = [name for name in self._wanted() if name not in documents]
+        documents |= self._read(missing, ahead=kept is None)
         layout = layout_of(self.sizes or ())
-        self._check_there(found, layout)
-        if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
-            self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
-        others = module_files.configs(found, self.sizes or (), partial(self._read, ahead=False))
+        self._check_there(documents, layout)
+        if (sizes := self._with_modules(documents.get(MODULES))) is not self.sizes:
+            self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, complete=False)
+        others = module_files.configs(documents, self.sizes or (), partial(self._read, ahead=False))
         shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes, self.begun)
         if kept is not None:
-            shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)
-        found |= others
-        first, index, names = found[layout.config], found.get(layout.listing), top_level(self.sizes or ())
+            shards = kept.shards(shards, more=bool(missing or others) or not kept.complete)
+        documents |= others
+        first, index, names = documents[layout.config], documents.get(layout.listing), top_level(self.sizes or ())
         return Documents(
             *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
-            companions=others_of(found, layout),
+            companions=others_of(documents, layout),
             place=self._place(),
             layout=layout,
         )
@@ -136,10 +136,10 @@ class _Repo:
         """Whether the weights are in this folder, and not in those of the parts of a pipeline."""
         return layout_of(self.sizes or ()) is not PIPELINE_LAYOUT
 
-    def _check_there(self, found: Collection[str], layout: Layout) -> None:
+    def _check_there(self, documents: Collection[str], layout: Layout) -> None:
         """Raises FetchError if the config or an index that is listed was not found."""
         for name in (layout.config, layout.listing):
-            if name not in found and (name == layout.config or name in (self.sizes or ())):
+            if name not in documents and (name == layout.config or name in (self.sizes or ())):
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
 
     def _is_place(self) -> bool:
@@ -174,14 +174,14 @@ class _Repo:
             try:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
                     _ = [reading.result() for reading in others.values()]
-                found = {CONFIG: self.document(CONFIG)} if CONFIG in names else {}
+                documents = {CONFIG: self.document(CONFIG)} if CONFIG in names else {}
                 if ahead and self._has_weights and self.request.meter is None:  # and this repo may be read
                     self.begun = begun(self.client, self.url, self.refused, self.sizes, self.request.headers)
-                found |= {name: reading.result() for name, reading in others.items()}
+                documents |= {name: reading.result() for name, reading in others.items()}
             except BaseException:
                 self.client.deadline.stop()  # nobody waits for the other one
                 raise
-        return {name: one for name, one in found.items() if one}
+        return {name: document for name, document in documents.items() if document}
 
     def url(self, name: str, revision: str | None = None) -> str:
         """Where a file is, at the commit once that is known, or at another revision."""
@@ -201,11 +201,11 @@ class _Repo:
         """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo."""
         if self.commit is not None and self.request.files is not None:
             return Listing(self.commit, self.request.files)
-        found = whole(self._for_listing, self.asked, sure, self.refused)
-        if found is None:
+        listing = read_listing(self._for_listing, self.asked, sure, self.refused)
+        if listing is None:
             return None
-        self.commit = found.commit
-        return found.below(self.subfolder)
+        self.commit = listing.commit
+        return listing.below(self.subfolder)
 
     def _tree(self) -> Listing | None:
         """The same in its other form, at the commit that is known; with config.json, which is known to be there."""
@@ -224,14 +224,14 @@ class _Repo:
             return self.sizes
         if not self.treed and any("/" in name for name in self.sizes):
             return self.sizes
-        asked = self._for_listing
-        return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self.files.has)
+        query = self._for_listing
+        return with_modules(query, self.commit, self.subfolder, modules, self.sizes, self.files.has)
 
     def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""
         config = self.document(CONFIG)
         if self.commit is None:
-            raise unlike_a_hub(self.place.shown, self.label, found=config is not None)
+            raise unlike_a_hub(self.place.shown, self.label, has_config=config is not None)
         if config is None:
             raise self._no_config()
         return config

@@ -51,7 +51,7 @@ class HubFiles:
         with suppress(FetchError, Denied, Empty):
             end = tokens.BEGINNING if name == TOKENIZER else SHORT
             raw, size = self.client.range(self.named(name), self.url(name), 0, end)
-            return Document(f"{label} {name}", tokens.said(name, raw, len(raw) < size) or b"{}")
+            return Document(f"{label} {name}", tokens.excerpt(name, raw, len(raw) < size) or b"{}")
         return None
 
     def close(self) -> None:

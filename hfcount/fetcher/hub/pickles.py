@@ -44,7 +44,7 @@ def read_pickles(
     Raises:
         FetchError: a server could not be reached, refused, does not serve ranges, or sent other bytes meanwhile.
     """
-    found, room = PickleSet(), _ByteBudget()
+    pickles, room = PickleSet(), _ByteBudget()
     files = {name: _File(client, name, url, refused, room) for name, url in urls.items()}
     with ThreadPoolExecutor(many := workers(client.round_trip)) as pool:
         waiting = list(files)
@@ -56,14 +56,14 @@ def read_pickles(
                     reading[name] = pool.submit(files[name].ends, sizes.get(name))
                 name = next(iter(reading))
                 if (ends := reading.pop(name).result()) is not None:
-                    found.look(name, ends.size, _Reader(files[name], ends).read)
+                    pickles.look(name, ends.size, _Reader(files[name], ends).read)
                     client.deadline.check()
                 done()
         except BaseException:
             client.deadline.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return found.files
+    return pickles.files
 
 
 class _File(NamedTuple):
@@ -83,8 +83,8 @@ class _File(NamedTuple):
         """
         what = printable(self.name)
         try:
-            whole = size is not None and size <= HEAD + TAIL
-            head, size = self.client.range(what, self.url, 0, HEAD + TAIL if whole else HEAD)
+            short = size is not None and size <= HEAD + TAIL
+            head, size = self.client.range(what, self.url, 0, HEAD + TAIL if short else HEAD)
         except Empty:
             return _Ends(0, b"")
         except Denied as denied:

@@ -65,7 +65,7 @@ def look(name: str, size: int, read: Read) -> Pickle | Broken:
         return read_pickle(name, size, read)
     except DocumentError as error:
         expected = error.expected if error.code == "HF004" and isinstance(error.expected, int) else None
-        return Broken(name, size, error.said, error.fix, error.code, expected, isinstance(error, TooLarge))
+        return Broken(name, size, error.text, error.fix, error.code, expected, isinstance(error, TooLarge))
 
 
 class PickleSet:
