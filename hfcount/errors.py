@@ -10,7 +10,7 @@
     ├── SweepError            a sweep cannot go on: its folder, its workers or its listing cannot be used
     └── BadSetting            a what-if sets an unknown key, or a key to an impossible value
 
-A run that cannot look raises an exception; one that looks and finds a difference reports a finding.
+A run that cannot read its input raises an exception; a difference is reported as a finding.
 """
 
 from typing import Any, Literal

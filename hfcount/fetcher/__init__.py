@@ -1,4 +1,4 @@
-"""Where documents come from: recorded fixtures, a local folder, the cache, the Hub."""
+"""Reads the documents of a checkpoint from recorded fixtures, a local folder, the cache or the Hub."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -47,7 +47,7 @@ def begin(request: Request) -> None:
 
 
 def fetch(request: Request) -> Documents:
-    """The documents of one checkpoint, from the first source that takes the request.
+    """The documents of one checkpoint, from the first source that accepts the request.
 
     Raises:
         FetchError: they could not be read, or there is no config.json.
@@ -60,7 +60,7 @@ def fetch(request: Request) -> Documents:
 
 
 def opened(request: Request) -> "Documents | Place":
-    """The same, or the place alone where it has no config.json, or a file in it is named; raises as `fetch` does."""
+    """As `fetch`, but the place alone if it has no config.json or a file of it is named."""
     begun = _BEGUN.pop(request, None)
     return begun.result() if begun else _source(request)[1].read(request)
 

@@ -1,4 +1,4 @@
-"""The config of another model: the base that an adapter or a GGUF file was made of, or the target of a draft."""
+"""Reads the config of a related model: the base of an adapter or GGUF file, or the target of a draft."""
 
 import os
 from contextlib import suppress
@@ -21,7 +21,7 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
 
     Args:
         named: a folder, a config's own .json file, or a repo as MODEL may name it.
-        request: of the model that was made of it, whose way of looking is taken.
+        request: of the derived model; its options are used.
         trusted: whether a person named it; what a file names is never a path.
 
     Raises:
@@ -50,7 +50,7 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
 
 
 def own_config(request: Request) -> Document:
-    """The config.json of the model that is asked for, in a folder or by one request; raises as `base_config` does."""
+    """The config.json of the requested model, from a folder or by one request; raises as `base_config` does."""
     if folder.takes(request):
         return _local(request.path)
     from hfcount.fetcher.hub import config as hub_config

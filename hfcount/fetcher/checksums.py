@@ -1,4 +1,4 @@
-"""What the files of a checkpoint contain, by checksums at hand: those that the Hub lists, and that downloads keep."""
+"""Checksums of a checkpoint's files: those that the Hub lists, and those that downloads keep."""
 
 import os
 import re
@@ -43,7 +43,7 @@ class Contents(NamedTuple):
 
 
 def contents(request: Request) -> Contents | None:
-    """What a folder or repo contains, by its paths; None where nothing says it.
+    """The files of a folder or repo with their checksums, by path; None if unknown.
 
     Raises:
         FetchError: it could not be reached, or there is no such repo.

@@ -31,7 +31,7 @@ _COMMIT = "X-Repo-Commit"
 
 
 class Answer(NamedTuple):
-    """What a server said: its headers, and the body as far as it was asked for."""
+    """An HTTP answer: headers, and the requested part of the body."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 
 class Denied(Exception):
-    """A server answered with something else than the file.
+    """A server answered with an error instead of the file.
 
     Args:
         status: of the answer; code: the Hub's own word for it, such as `GatedRepo`, or empty.
@@ -60,7 +60,7 @@ class Denied(Exception):
         self.server, self.own_server, self.signed = server, own_server, signed
 
     def error(self, what: str) -> FetchError:
-        """What to say of it where the Hub's own word for it says no more."""
+        """The error to raise if the Hub's code does not explain more."""
         if self.code == "GatedRepo":
             then = "with the account of the token that was sent (HF_TOKEN)" if self.signed else "and set HF_TOKEN"
             return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms {then}.")

@@ -1,4 +1,4 @@
-"""Where the data of a checkpoint lies on this machine, and which contents the Hub has listed for its files."""
+"""Locates the weight files on this machine, and the checksums that the Hub lists for them."""
 
 import os
 import re
@@ -20,7 +20,7 @@ _SLACK = 1.0  # seconds: huggingface_hub takes a file for changed that was writt
 
 
 class ListedChecksum(NamedTuple):
-    """What the Hub has listed for a file: its sha256; `later`: whether the file was written after it was downloaded."""
+    """The sha256 that the Hub lists for a file; `later`: whether the file was written after its download."""
 
     sha256: str
     later: bool
@@ -66,7 +66,7 @@ def _snapshot(request: Request, commit: str | None) -> Path | None:
 
 
 def listed_checksum(path: Path) -> ListedChecksum | None:
-    """What the Hub has listed for a file that was downloaded, where that was kept beside it.
+    """The checksum that the Hub lists for a downloaded file, if the download kept it.
 
     The cache calls a large file by its sha256; `hf download --local-dir` notes it in `.cache/huggingface`.
     """

@@ -1,4 +1,4 @@
-"""The Hub that the environment names, and who asks it: what huggingface_hub's settings say, without its HTTP client."""
+"""The Hub's endpoint, token and cache, from huggingface_hub's settings but without its HTTP client."""
 
 import os
 import re
@@ -24,11 +24,11 @@ class Endpoint(NamedTuple):
         return address(self.url)
 
     def file(self, model: str, revision: str, name: str) -> str:
-        """Where a file of a repo is."""
+        """The address of a file of a repo."""
         return f"{self.url}/{model}/resolve/{quote(revision, safe='')}/{quote(name)}"
 
     def api(self, model: str, kind: str, revision: str) -> str:
-        """Where the Hub says what a repo holds."""
+        """The API address of a repo's listing."""
         return f"{self.url}/api/models/{model}/{kind}/{quote(revision, safe='')}"
 
 
@@ -66,7 +66,7 @@ def endpoint() -> Endpoint:
 
 
 def headers() -> dict[str, str]:
-    """What every request says of its sender."""
+    """The headers of every request."""
     from hfcount.version import __version__
 
     version = ".".join(map(str, sys.version_info[:3]))
@@ -74,7 +74,7 @@ def headers() -> dict[str, str]:
 
 
 def token() -> str | None:
-    """The token that huggingface_hub would send.
+    """The access token, as huggingface_hub finds it.
 
     Most often it is in the environment or in a plain file. Where it has to be made anew, huggingface_hub does that.
 

@@ -1,6 +1,6 @@
-"""What runs have read of a Hub, kept by endpoint, repo and commit, in the form that --save writes.
+"""The cache of what runs have read of a Hub, by endpoint, repo and commit, in the format of --save.
 
-A commit never changes, so what is here needs no second request; only which commit a branch is at does. The folders are
+A commit never changes, so cached files need no second request; the commit of a branch does. The folders are
 in huggingface_hub's own cache of assets: assets/hfcount/<endpoint>/<repo>/refs/<revision> and .../<commit>/.
 """
 
@@ -63,13 +63,13 @@ class CachedEvidence:
     pickles: Mapping[str, Any] = field(default_factory=dict)
 
     def shards(self, otherwise: Shards | None = None, more: bool = False) -> RecordedShards:
-        """Reads the headers that were read before, and others by `otherwise`; `more`: there is more to keep."""
+        """Reads cached headers, and others by `otherwise`; `more`: there is more to keep."""
         shards = RecordedShards(self.files, self.sizes, otherwise, self.samples, self.pickles)
         shards.kept, shards.asked = frozenset((*self.files, *self.pickles)), more
         return shards
 
     def under(self, listed: Mapping[str, int | None]) -> "CachedEvidence":
-        """What a fresh listing of the commit does not contradict, with the sizes that it gives."""
+        """The evidence that a fresh listing of the commit does not contradict, with the listed sizes."""
         sizes = {name: None if name in TOKENS else len(document.raw) for name, document in self.documents.items()}
         documents = {name: document for name, document in self.documents.items() if _alike(listed, name, sizes[name])}
         files = {name: entry for name, entry in self.files.items() if _alike(listed, name, entry.get("bytes"))}
@@ -86,7 +86,7 @@ def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> boo
 
 
 def load(request: Request, endpoint: str, commit: str) -> CachedEvidence | None:
-    """What is kept of a commit; None where nothing is, or nothing whole."""
+    """The cached evidence of a commit; None if there is none, or it is damaged."""
     kept = None
     with suppress(OSError, ValueError):  # there may be no place for a cache
         place = _repo(request, endpoint) / commit
@@ -142,7 +142,7 @@ def keep(
     samples: Samples,
     pickles: Pickles = MappingProxyType({}),
 ) -> None:
-    """Keeps what a run has read, beside what others have. A cache that cannot be written is none, and no error."""
+    """Adds a run's evidence to the cache. It is not an error if the cache cannot be written."""
     commit = documents.revision
     if commit is None:
         return
@@ -191,7 +191,7 @@ def _sums(documents: Mapping[str, bytes]) -> bytes:
 
 
 def clear() -> tuple[Path, int]:
-    """Removes all that is kept; where that was, and how many bytes.
+    """Clears the cache; returns its folder and the bytes removed.
 
     Raises:
         FetchError: NotSaved, it cannot be removed.
@@ -205,7 +205,7 @@ def clear() -> tuple[Path, int]:
 
 
 def measured() -> tuple[Path, int]:
-    """Where all is that is kept, and how many bytes that is.
+    """The folder of the cache, and its size in bytes.
 
     Raises:
         FetchError: NotSaved, it cannot be read.

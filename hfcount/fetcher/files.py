@@ -1,4 +1,4 @@
-"""Files on disk: read only if they are regular and not too long, written whole or not at all."""
+"""Reads regular files of bounded size, and writes files atomically."""
 
 import os
 import stat
@@ -116,11 +116,11 @@ class FolderReader:
         self.folder, self._label = folder, label
 
     def document(self, name: str) -> Document | None:
-        """As FileReader has it."""
+        """See FileReader."""
         return read(self.folder / name, self._label and f"{self._label} {name}")
 
     def range(self, name: str, start: int, stop: int) -> bytes:
-        """As FileReader has it."""
+        """See FileReader."""
         with opened(self.folder / name, printable(name)) as file:
             if file is None:
                 raise FetchError("UnreadableFile", f"{printable(name)} is not there any more.")

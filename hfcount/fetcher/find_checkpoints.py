@@ -37,7 +37,7 @@ _SOME = 1_000  # that are looked for among what is left out
 
 
 def checkpoints(root: str | os.PathLike[str], everything: bool = False) -> Iterator[str]:
-    """Every folder from `root` down that holds a checkpoint, and each that cannot be read, in order.
+    """Every folder from `root` down with a checkpoint, and each unreadable one, in order.
 
     Links are followed unless they lead back. Hidden folders, those of Python's environments and of node, and what git
     ignores are left out below `root`, unless `everything` is wanted or git ignores `root` itself.

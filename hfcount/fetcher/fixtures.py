@@ -1,4 +1,4 @@
-"""Recorded checkpoints: a tree of folders that --save writes and --fixtures reads."""
+"""Recorded checkpoints: folders that --save writes and --fixtures reads."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -30,7 +30,7 @@ from hfcount.text import printable
 
 
 def takes(request: Request) -> bool:
-    """Whether a tree is named; then MODEL is a path below it, whatever else is called so."""
+    """Whether --fixtures is given; MODEL is then a path below it."""
     return request.fixtures is not None
 
 
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
 
 
 class RecordedShards:
-    """Weight files whose headers an earlier run wrote down; `otherwise` reads those of the others, where they are.
+    """Weight files whose headers an earlier run recorded; `otherwise` reads those that are not recorded.
 
     `asked` says whether it has. Without a listing it also says what there is.
     """
@@ -144,7 +144,7 @@ class RecordedShards:
         return shards
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """What pickled files hold, as far as that is recorded or can be read; raises as `read` does."""
+        """The pickled files that are recorded or can be read; raises as `read` does."""
         pickles = _read_pickles({name: self._pickles[name] for name in wanted if name in self._pickles})
         rest = [name for name in wanted if name not in pickles]
         if rest and self._otherwise is not None:
@@ -192,7 +192,7 @@ def record(
     root: Path,
     pickles: Pickles = MappingProxyType({}),
 ) -> Path:
-    """Writes what was read to DIR/<model>/, and returns that folder; each file appears whole or not at all.
+    """Records what was read in DIR/<model>/, and returns that folder; files are written atomically.
 
     Args:
         shards: headers by file; None if none were read.
@@ -232,7 +232,7 @@ def record(
 
 
 def record_parts(documents: Documents, parts: Mapping[str, Documents], root: Path) -> Path:
-    """Writes what was read of a pipeline and of its parts, and returns its folder; raises as `record` does.
+    """Records a pipeline and its parts, and returns its folder; raises as `record` does.
 
     Args:
         documents: of the folder with the pipeline's index; parts: by name. What was read of each is in its `Reads`.

@@ -1,4 +1,4 @@
-"""A local folder, or a config's own file."""
+"""Reads a local folder, or a single config file."""
 
 import os
 import re
@@ -28,7 +28,7 @@ _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something
 
 
 def takes(request: Request) -> bool:
-    """Whether there is a file or folder called MODEL, if only a broken link, or it can only be meant as a path."""
+    """Whether MODEL exists on disk (a broken link counts), or can only be a path."""
     model, path = request.model, local_path(request.model)
     return (
         model.startswith((".", "/", "~", os.sep))
@@ -136,7 +136,7 @@ def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> Fetc
 
 
 class FolderShards:
-    """Weight files of a folder; `whole` says whether that has all there are, `entries` is all that is in it."""
+    """Weight files of a folder; `whole`: the folder has all of them; `entries`: all names in it."""
 
     local = True
     kept: Collection[str] = ()
@@ -173,7 +173,7 @@ class FolderShards:
         return shards
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """What pickled files of those names hold; a file that does not exist is left out."""
+        """The pickled files of those names; a file that does not exist is left out."""
         from hfcount.formats.pickles import PickleSet  # most checkpoints have none
 
         pickles = PickleSet()
@@ -198,7 +198,7 @@ class FolderShards:
         return digests
 
     def _there(self, name: str) -> bool:
-        """Whether it may be there: a recording names many files that it does not have."""
+        """Whether it may exist: a recording names many files that are absent."""
         return "/" in name or name in self._entries
 
     def _read(self, name: str) -> Shard | None:

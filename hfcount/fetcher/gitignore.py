@@ -1,4 +1,4 @@
-"""Which folders git ignores, by the .gitignore files of a repository; git itself is not run.
+"""Evaluates .gitignore files for folders, without running git.
 
 Each pattern is matched segment by segment, so that none takes long, whoever wrote it. What is tracked although a
 pattern ignores it counts as ignored, as in other tools that read these files.

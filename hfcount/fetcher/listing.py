@@ -1,4 +1,4 @@
-"""What a repo holds: its commit, and the names and sizes of its files, as the Hub lists them."""
+"""Parses the Hub's listing of a repo: its commit, and the names and sizes of its files."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A folder or a repo at one commit, whatever it holds: the names of its files, and any of them by ranges."""
+"""A folder or repo at one commit: its file names, and a reader for any of them."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, Protocol
@@ -32,12 +32,12 @@ class FileReader(Protocol):
 
 
 class Place(NamedTuple):
-    """What is at MODEL.
+    """The folder or repo that MODEL names.
 
     Args:
         sizes: bytes of all files by their paths, None for an unknown size.
         reader: reads any of them.
-        refuse: gives what is raised where this is no checkpoint of any kind that is known.
+        refuse: makes the error to raise if this is not a checkpoint of a known kind.
         file: the weight file that was named, or the end of its name, such as `Q4_K_M`.
         local: whether reading sends no request.
     """
@@ -57,7 +57,7 @@ class Place(NamedTuple):
         return f"{self.model}/{self.file}" if self.file else self.model
 
     def refusal(self) -> FetchError:
-        """Why this is no checkpoint with a config of its own."""
+        """The error for a place without its own config."""
         if self.file is None:
             return self.refuse()
         text = f"{printable(self.label)} has no config.json of its own, which --set and --quantize need. Name one."

@@ -1,4 +1,4 @@
-"""Tensors that are not saved yet, as the documents of a checkpoint that holds them in one file."""
+"""Presents tensors in memory as the documents of a checkpoint with one weight file."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -39,7 +39,7 @@ def documents(
 
 
 class MemoryShards:
-    """One file that is nowhere."""
+    """A single weight file that exists in memory only."""
 
     local, whole = True, True
     kept: Collection[str] = ()
@@ -49,20 +49,20 @@ class MemoryShards:
         self.names: Collection[str] | None = (shard.name,)
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
-        """As Shards has it."""
+        """See Shards."""
         return {name: self._shard.size for name in wanted if name == self._shard.name}
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """As Shards has it."""
+        """See Shards."""
         done()
         return {name: self._shard for name in wanted if name == self._shard.name}
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """As Shards has it."""
+        """See Shards."""
         return {}
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
-        """What stands for each piece: the data stays where it is, and tensors are compared as a whole."""
+        """A stand-in digest for each piece: data is not copied, and whole tensors are compared."""
         places = {piece: self._holding(piece) for piece in wanted}
         names = list(dict.fromkeys(name for name, _ in places.values()))
         first: dict[str, str] = {}

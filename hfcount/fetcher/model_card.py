@@ -1,4 +1,4 @@
-"""What a checkpoint says that it was made of: the tags of a listing, and the metadata of its card."""
+"""Reads a checkpoint's base models from the tags of a listing or the metadata of its card."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _RELATION = re.compile(r"^base_model_relation:[ \t]*[\"']?(\w+)", re.MULTILINE)
 
 
 class NamedBase(NamedTuple):
-    """A base: a repo, and how the checkpoint was made of it, such as `merge` or `finetune`, where that is said."""
+    """A base model's repo, and the checkpoint's relation to it, such as `merge` or `finetune`, if given."""
 
     model: str
     relation: str | None = None

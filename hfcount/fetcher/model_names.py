@@ -1,4 +1,4 @@
-"""MODEL as people paste it: an address of the Hub's pages, hf://, org/name@REV, or a weight file of a local folder."""
+"""Parses MODEL: a URL of the Hub, hf://, org/name@REV, or a weight file of a local folder."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _TAGGED = re.compile(r"((?:(?:www\.)?(?:huggingface\.co|hf\.co)/|hf://)?[^@/\s:]
 
 
 def understood(request: Request) -> Request:
-    """The same request with MODEL as a repo id, and what else it says as revision and subfolder; or as a local path.
+    """The request with MODEL split into repo id, revision and subfolder; or with a local path.
 
     Nothing is asked of the Hub. With `fixtures` MODEL is a path below that folder, and a local folder or file of that
     name goes before any other meaning.

@@ -1,4 +1,4 @@
-"""Files of the modules that a modules.json of sentence-transformers names: their configs, and their weights."""
+"""Locates the configs and weights of the modules in a modules.json of sentence-transformers."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Repos of libraries that hfcount does not read: what they are by their files, and what can be done."""
+"""Recognises repos of unsupported libraries by their files, and suggests what to do."""
 
 import re
 from collections.abc import Collection
@@ -95,7 +95,7 @@ _KINDS = (
 
 
 def unread(kind: str, name: str) -> str:
-    """What to do about a file of weights of a kind that is not read, as a clause."""
+    """What to do about a weight file of an unsupported kind, as a clause."""
     if kind == "TensorFlow" and not name.endswith("_model.h5"):  # which transformers never saved
         return _EXPORTED
     return _UNREAD.get(kind, "which is not read")

@@ -1,4 +1,4 @@
-"""The parts of a pipeline: the files of each folder, and the documents of those that hold weights."""
+"""Reads the parts of a pipeline: the files of each folder, and the documents of those with weights."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -17,7 +17,7 @@ from hfcount.fetcher.location import Place
 from hfcount.formats.json import Document
 
 PartResult = Documents | Place | FetchError
-"""What there is of a part: its documents, a folder without a config, or why it could not be read."""
+"""The result of reading a part: its documents, a folder without a config, or the error."""
 
 _AT_ONCE = 4  # parts that are read from the Hub
 

@@ -1,4 +1,4 @@
-"""The headers of weight files, by ranged reads: a few kilobytes of each."""
+"""Reads the headers of remote weight files by ranged requests: a few kilobytes of each."""
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -46,7 +46,7 @@ class Headers:
 
     Args:
         urls: the address of each shard, by its name.
-        refused: says what an answer without the file means.
+        refused: makes the error for an answer without the file.
         likely: bytes of each file that are asked for at first.
     """
 
@@ -137,7 +137,7 @@ def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 
 class _ByteBudget:
-    """How many bytes of long headers may yet be read, of one and of all."""
+    """A limit on the bytes of long headers, of one and of all."""
 
     def __init__(self) -> None:
         self._left, self._lock = _ALL, Lock()

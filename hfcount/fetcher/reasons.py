@@ -1,4 +1,4 @@
-"""What to say where there is no config, or nothing to compare it with."""
+"""Texts for checkpoints without a config, or without weights to compare it with."""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress

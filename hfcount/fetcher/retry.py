@@ -1,4 +1,4 @@
-"""How long to wait for a server, and how often to ask again."""
+"""Deadlines and retries of HTTP requests."""
 
 import re
 import time

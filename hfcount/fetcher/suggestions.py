@@ -1,4 +1,4 @@
-"""What there is in place of a checkpoint, and the command to type for what was probably meant."""
+"""Suggests a command when the path is not a checkpoint."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _KINDS = ("ONNX", "TensorFlow", "Flax", "OpenVINO", "Core ML", *_DIALECTS)
 
 
 def no_folder(path: Path, model: str) -> str:
-    """What to say of a path, given as MODEL, where there is no folder."""
+    """The message for a path, given as MODEL, that is not a folder."""
     shown = printable(str(path))
     if os.path.islink(path) and not os.path.exists(path):
         return f"{shown} is a link to {printable(os.readlink(path))}, which does not exist. Download it again."
@@ -70,7 +70,7 @@ def _nearest(name: str, folder: Path) -> tuple[list[str], list[str]]:
 
 
 def no_repo(model: str) -> str:
-    """What to say besides of a repo that is not there: local folders that may be meant, and how repos are named."""
+    """A hint for a missing repo: local folders that may be meant, and how repos are named."""
     above, slash, name = model.rpartition("/")
     near, names = _nearest(name, Path(above or "."))
     if names and slash:
@@ -93,7 +93,7 @@ def _command(*words: str) -> str:
 
 
 def without_config(files: Collection[str], folder: Path | None = None) -> str:
-    """What is there in place of a config.json, as the end of a sentence; empty if nothing is known.
+    """What a folder has instead of a config.json, as the end of a sentence; empty if unknown.
 
     Args:
         files: paths of the files that are known, those of folders below included.

@@ -1,4 +1,4 @@
-"""What a tokenizer's files say of its highest ids: of each file only that part, so that a recording stays small."""
+"""Reads the added tokens of a tokenizer's files, and keeps only that part so that recordings stay small."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
 
 
 def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
-    """What a file says of added tokens and of the last of its vocabulary, as a file of its own; None if nothing.
+    """The added tokens and the last vocabulary entry of a file, as a smaller file; None if there are none.
 
     Args:
         cut: whether it is only the beginning of the file.

@@ -1,4 +1,4 @@
-"""A model of transformers that is in memory: its config and its tensors as save_pretrained would write them."""
+"""Presents a transformers model in memory as save_pretrained would write it: its config and tensors."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -118,7 +118,7 @@ def _ties(model: Any, tensors: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _memory(tensor: Any) -> object:
-    """What two tensors have in common that are the same elements of the same memory; else the tensor alone."""
+    """A key that is equal for tensors with the same elements in the same memory."""
     pointer: Callable[[], int] | None = getattr(tensor, "data_ptr", None)
     if pointer is None or getattr(tensor, "is_meta", True) or not tensor.numel():
         return id(tensor)

@@ -1,4 +1,4 @@
-"""What lies beside a model and is not looked at: its other forms, parts of a pipeline, what others add to it."""
+"""Classifies the files next to a model that are not read: other formats, adapters, training state."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -41,14 +41,14 @@ def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def kind(name: str) -> str | None:
-    """What a file is that no run looks at, by its path; None if it is of no kind that is known."""
+    """The kind of an unread file, by its path; None if unknown."""
     if name.startswith(".") or "/." in name:
         return None
     return next((kind for pattern, kind in _kinds() if pattern.fullmatch(name)), None)
 
 
 def beside(names: Collection[str], read: Collection[str], companions: Mapping[str, Document]) -> dict[str, list[str]]:
-    """The files that were not looked at, by their kind.
+    """The files that were not read, by kind.
 
     Args:
         names: paths of all files that are known; read: those that were read.

@@ -1,4 +1,4 @@
-"""The weight files of a checkpoint: which are its model, which lie beside it, and which no loader takes unasked."""
+"""Sorts the weight files of a checkpoint: the model's, others that may be loaded, and those that are not by default."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -182,7 +182,7 @@ def recorded_sizes(documents: Documents, weights: Weights) -> Mapping[str, int |
 
 
 class IncompleteSet(NamedTuple):
-    """Files that are not there though the names of others count them: some `numbers` of `of`."""
+    """A numbered set with missing files: `numbers` of `of`."""
 
     names: list[str]
     numbers: list[int]
@@ -190,7 +190,7 @@ class IncompleteSet(NamedTuple):
 
 
 def incomplete_sets(names: Iterable[str]) -> list[IncompleteSet]:
-    """What is lost of sets of files that number themselves, such as `model-00002-of-00002` where the first is there."""
+    """The numbered sets with missing files, such as `model-00002-of-00002` if only the first exists."""
     incomplete = []
     for (start, between, of, end), numbers in _parts(names).items():
         there, width, total = set(map(int, numbers)), len(next(iter(numbers))), int(of)

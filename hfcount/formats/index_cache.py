@@ -1,4 +1,4 @@
-"""The indexes that were read last: fine-tunes and copies of one model often have the same, byte for byte."""
+"""Caches parsed indexes: fine-tunes and copies of a model often have the same, byte for byte."""
 
 from threading import Lock
 

@@ -1,4 +1,4 @@
-"""Where in the text of a JSON document a key stands, for editors and for what annotates files; a line is 1 or more."""
+"""Finds the line of a key in a JSON document, counted from 1, for annotations."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Pieces of weight files, told from one another by their digests."""
+"""Pieces of weight files and their digests."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ Samples = Mapping[Piece, str]
 
 
 def digest(raw: bytes) -> str:
-    """What stands for some bytes where they are compared with others."""
+    """The digest that represents some bytes in comparisons."""
     from hashlib import sha256  # which loads OpenSSL, and is seldom needed
 
     return sha256(raw).hexdigest()

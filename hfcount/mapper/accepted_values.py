@@ -1,4 +1,4 @@
-"""Which values transformers' configuration classes take, as recorded in values.json by tests/tools/values.py."""
+"""The values that transformers' config classes accept (values.json, recorded by tests/tools/values.py)."""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -18,7 +18,7 @@ Limits = tuple[float | None, float | None, bool, bool]
 
 
 class AcceptedValues(NamedTuple):
-    """What one class takes; empty for a class that transformers does not have.
+    """The values that one class accepts; empty for a class that transformers does not have.
 
     Args:
         types: the type of each key, such as `int|list[int]|null`; keys that take anything are left out.
@@ -57,7 +57,7 @@ class AcceptedValues(NamedTuple):
 
 @lru_cache(64)
 def accepted_values(kind: str) -> AcceptedValues | None:
-    """What the class of a model_type takes, or the class of that name; None if transformers does not have it."""
+    """The values that the class of a model_type, or of that name, accepts; None if transformers does not have it."""
     row = json_lines.of_kind(_file(), kind)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""Which classes transformers has, of which model_types, and their base model's name (tests/tools/classes.py)."""
+"""The classes of transformers by model_type, and their base_model_prefix (tests/tools/classes.py)."""
 
 import re
 from functools import cache, lru_cache
@@ -18,7 +18,7 @@ class KnownClass(NamedTuple):
 
 @lru_cache(64)
 def known(name: str) -> KnownClass | None:
-    """What transformers has under this name, or under one that differs in case and underscores alone.
+    """The class of this name in transformers; case and underscores may differ.
 
     Code that was published before it came into transformers often spells its names otherwise.
     """
@@ -40,7 +40,7 @@ def classes(model_type: str) -> tuple[str, ...]:
 
 @lru_cache(64)
 def prefix(name: str, model_type: str) -> str | None:
-    """What a class calls its base model, `base_model_prefix`; None where transformers has no class of the type.
+    """The `base_model_prefix` of a class; None if transformers has no class of the type.
 
     Args:
         name: the class; "" stands for any of the type.

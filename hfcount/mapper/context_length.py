@@ -1,4 +1,4 @@
-"""How many tokens of context a config allows, as vLLM derives it.
+"""The context length that a config allows, as vLLM derives it.
 
 vLLM 0.33: transformers_utils/model_arch_config_convertor.py (derive_max_model_len_and_key), config/model.py
 (_get_and_verify_max_len). What scaled rotary positions mean: transformers 5.23, modeling_rope_utils.py.

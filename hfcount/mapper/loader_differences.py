@@ -1,4 +1,4 @@
-"""Keys that readers take differently: transformers 4.57, vLLM 0.33 and 5.23. tests/tools/readers.py records them."""
+"""Config keys that transformers 4.57, 5.23 and vLLM 0.33 read differently (recorded by tests/tools/readers.py)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ _ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "origi
 
 
 class TieDifference(NamedTuple):
-    """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks.
+    """A reader that ties the head otherwise than 5.23; `place` is the full path of the key that it reads.
 
     `absent` is what text_config stands for where it is absent, so that it can be written there with the flag.
     """

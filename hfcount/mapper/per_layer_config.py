@@ -1,4 +1,4 @@
-"""per_layer_config, in which transformers 5 writes what single layers have of their own.
+"""Reads per_layer_config, the overrides of single layers in transformers 5.
 
 Source: transformers 5.23, integrations/heterogeneity/configuration_utils.py.
 """

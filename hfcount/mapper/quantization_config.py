@@ -1,4 +1,4 @@
-"""Quantisation schemes: entries by a config or a file beside it, or recognised by stored names."""
+"""Recognises quantisation schemes by the config, a file beside it, or stored names."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What configs mean by absent keys: of transformers (reference.json) and of diffusers (diffusers.json).
+"""The defaults of absent config keys in transformers (reference.json) and diffusers (diffusers.json).
 
 They are recorded by tests/tools/reference.py and tests/tools/diffusers_defaults.py.
 """

@@ -1,4 +1,4 @@
-"""What transformers refuses of a config: values of the wrong type or out of range, words that it does not know."""
+"""Finds config values that transformers refuses: of a wrong type, out of range, or unknown."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What transformers refuses of rotary positions: kinds without what they need, and numbers that are none.
+"""Finds rotary settings that transformers refuses: missing parameters, and values that are not numbers.
 
 transformers 5.23: modeling_rope_utils.py.
 """

@@ -1,4 +1,4 @@
-"""A config.json by its keys: which of several names counts, what an absent key means, which keys were asked for."""
+"""Looks up keys of a config: aliases, defaults of absent keys, and which keys were read."""
 
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
@@ -18,7 +18,7 @@ UNSAID: Any = object()
 
 
 class Tracked:
-    """The keys of a config, and what was asked of them. See Config for what is read, and for the arguments."""
+    """The keys of a config, and which of them were read. See Config for the typed reads and the arguments."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Tracked:
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:
-        """What was said of this document with `cannot_run`."""
+        """The problems noted with `cannot_run`."""
         return tuple(self._problems.values())
 
     def cannot_run(self, variant: Variant, text: str, key: str, fix: str | None = None, **values: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is said of a config that no family describes."""
+"""Messages for configs of unsupported model types."""
 
 import re
 from collections.abc import Collection
@@ -33,7 +33,7 @@ _NEAR = 0.8  # of two names: one letter of five, or two of ten
 
 
 def unknown_type(model_type: str, types: Collection[str]) -> str:
-    """What is said of a type that is none of `types`, which are described."""
+    """The message for a model type that is not among the supported `types`."""
     from difflib import get_close_matches
 
     if is_of_diffusers(model_type):
@@ -78,7 +78,7 @@ def own_code(c: Config) -> str:
 
 
 def untyped(c: Config) -> str:
-    """What is said of a config without a model_type, and without a class that tells it."""
+    """The message for a config without a model_type or a known class."""
     other, named = c.value("_class_name"), c.value("architectures")
     if isinstance(other, str):
         return f"this is the config of {printable(other, 60)}, a class of diffusers that no family describes. {_LISTS}"

@@ -1,4 +1,4 @@
-"""Whether a JSON value is of a type as values.json writes it, such as `int|list[int]|null`."""
+"""Checks JSON values against types as values.json writes them, such as `int|list[int]|null`."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _MANY = {
 def fits(value: Any, types: str) -> bool:
     """Whether a value is of one of these types.
 
-    As transformers does, it takes true and false for no whole number, and a whole number for no other number.
+    As in transformers, true is not an int, and an int is not a float.
     """
     return any(_fits(value, alternative) for alternative in _alternatives(types))
 

@@ -1,4 +1,4 @@
-"""Tensors of adapters that are all zeros, and were not when they were made.
+"""Finds adapter tensors that are all zeros although they were not initialised so.
 
 LoRA multiplies two matrices, of which one begins with zeros: with two of zeros neither ever moves. Source: peft 0.21,
 tuners/lora/layer.py (`reset_lora_parameters`) and tuners/lora/dora.py, where the magnitude is the norm of a weight.
@@ -16,10 +16,10 @@ _PREFIX = "base_model.model."
 
 
 def zeros(subjects: Subjects, loaded: Sequence[Subject]) -> list[Subject]:
-    """Pairs of matrices that are zeros, first ones where others are not, magnitudes, and modules saved as a whole.
+    """The zero tensors: pairs of matrices, first matrices unless all are zero, magnitudes, and fully saved modules.
 
     Args:
-        loaded: those of `subjects` that a loader takes.
+        loaded: the tensors of `subjects` that a loader reads.
     """
     firsts = [tensor for tensor in loaded if tensor.tally.count and _FIRST.search(tensor.name)]
     some_are = any(zero(tensor) for tensor in firsts) and not all(zero(tensor) for tensor in firsts)
@@ -42,6 +42,6 @@ def _magnitude(tensor: Subject) -> bool:
 
 
 def _whole(tensor: Subject) -> bool:
-    """Whether it is a matrix of a module that is saved as a whole, beside the others."""
+    """Whether it is the matrix of a module that is saved in full (PEFT's modules_to_save)."""
     matrix = tensor.name.endswith(".weight") and sum(size > 1 for size in tensor.shape) > 1
     return matrix and tensor.name.startswith(_PREFIX) and not _OF_TUNERS.search(tensor.name)

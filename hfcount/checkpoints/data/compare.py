@@ -1,4 +1,4 @@
-"""Compares the values of tensors in files: whether they are the same, and else how many differ and by how much."""
+"""Compares the values of tensors in files: how many differ, and by how much."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -55,7 +55,7 @@ class Span(NamedTuple):
 
 
 def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str, Difference]:
-    """How the second tensor of each pair differs from the first, of the same shape; whatever files they are in.
+    """Compares pairs of tensors of the same shape, in any files.
 
     Args:
         done: called with the number of bytes that were compared, of both sides together.

@@ -1,4 +1,4 @@
-"""Tensors of one value where no library begins with such values, and no training ends with them."""
+"""Finds tensors of one constant value that neither initialisation nor training explains."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ Groups = Sequence[Sequence[Subject]]
 
 
 class Constants(NamedTuple):
-    """The tensors that were lost, and those of layers that were added with zeros and are yet to be trained."""
+    """The tensors that were lost, and the zero tensors of added layers that are not trained yet."""
 
     lost: list[Subject]
     begun: list[Subject]
 
 
 def constants(subjects: Subjects, loaded: Sequence[Subject], outcome: Outcome) -> Constants:
-    """The tensors whose only value is not what they began with.
+    """The constant tensors whose value is not their initial one.
 
     Args:
-        loaded: those of `subjects` that a loader takes.
+        loaded: the tensors of `subjects` that a loader reads.
     """
     of_leaf: dict[int, list[Subject]] = {}
     for tensor in loaded:
@@ -48,7 +48,7 @@ def constants(subjects: Subjects, loaded: Sequence[Subject], outcome: Outcome) -
 
 
 def _layers(wrong: Mapping[str, Subject], groups: Groups) -> set[str]:
-    """Those of layers that write nothing, among others that do: they pass on what they get, as added ones begin."""
+    """The tensors of layers with zero output matrices where other layers have none, as in newly added layers."""
     written: dict[str, list[Subject]] = {}
     others: set[str] = set()
     for tensor in (tensor for group in groups for tensor in group):
@@ -64,7 +64,7 @@ def _layers(wrong: Mapping[str, Subject], groups: Groups) -> set[str]:
 
 
 def _branches(wrong: Mapping[str, Subject], groups: Groups, subjects: Subjects) -> set[str]:
-    """Those of branches that add nothing in any layer, and whose biases are zeros as well: so ControlNets begin."""
+    """The tensors of branches that output zero in every layer, biases included, as a new ControlNet does."""
 
     def begun(tensor: Subject) -> bool:
         return tensor.name in wrong and tensor.matrix and zero(tensor) and zero(subjects.beside(tensor.name, ("bias",)))

@@ -1,6 +1,6 @@
-"""Counts the values of a chunk of bytes: the fewest passes over what the processor's cache holds.
+"""Counts the values of a chunk of bytes, in few passes over the processor's cache.
 
-Floats are compared as whole numbers: codes grow with the magnitude of their values, so that the largest code read with
+Floats are compared as integers: codes grow with the magnitude of their values, so that the largest code read with
 a sign is the largest value, the largest read without one is the most negative value, and both tell whether a NaN or an
 infinity is there at all. Only then are they looked for one by one.
 """
@@ -31,7 +31,7 @@ _LARGEST = {4: 126, 8: 1000}  # powers of two that a float of so many bytes hold
 
 
 class Chunks:
-    """Counts chunks, in buffers of its own: each thread has one of these."""
+    """Counts chunks in its own buffers; each thread has one."""
 
     def __init__(self) -> None:
         pages: Bytes = np.empty(_PAGES, np.uint8)
@@ -40,14 +40,14 @@ class Chunks:
         self._words = pages[CHUNK : 2 * CHUNK].view(np.uint32)
 
     def run(self, dtype: str) -> Run | None:
-        """What counts chunks that fill `bytes`; None if each has to be counted by itself."""
+        """A run that counts chunks that fill `bytes`; None if each has to be counted by itself."""
         kind = FLOATS.get(dtype)
         return (
             Run(dtype, self.bytes, self._words) if kind and kind.bits >= 8 and kind.signed and dtype != "C64" else None
         )
 
     def count(self, dtype: str, raw: Bytes) -> Tally:
-        """What is known of the values of some bytes, which begin in `bytes` or are as well aligned."""
+        """The tally of the values in `raw`, which begins in `bytes` or is as well aligned."""
         if dtype in BLOCKS:
             return self._blocks(dtype, raw)
         if dtype in WHOLE:
@@ -59,7 +59,7 @@ class Chunks:
         return tally if dtype != "C64" else _pairs(tally, raw)
 
     def _blocks(self, dtype: str, raw: Bytes) -> Tally:
-        """What is known of the scales of quantised blocks; a place is that of the block's first element."""
+        """The tally of the scales of quantised blocks; spots are numbered by the block's first element."""
         tally, block = self.count(*scales(dtype, raw)), BLOCKS[dtype].block
 
         def placed(spot: Spot | None) -> Spot | None:
@@ -90,7 +90,7 @@ class Chunks:
         return tally
 
     def _specials(self, kind: Float, codes: NDArray[np.unsignedinteger]) -> Tally:
-        """The same of a chunk with values that are NaN or infinite."""
+        """The tally of a chunk with values that are NaN or infinite."""
         size = codes & (kind.sign - 1) if kind.signed else codes
         bad = codes == kind.sign if kind.unsigned_zero else size > kind.highest
         places = np.flatnonzero(bad)
@@ -225,7 +225,7 @@ def _by_code(kind: Float, counts: NDArray[np.intp]) -> Tally:
 
 
 def _pairs(parts: Tally, raw: Bytes) -> Tally:
-    """Complex numbers, by what is known of their real and imaginary parts; `least` and `most` are those of parts."""
+    """The tally of complex numbers from that of their parts; `least` and `most` are those of the parts."""
     values = raw.view(np.complex64)
     return replace(
         parts,

@@ -1,4 +1,4 @@
-"""What is wrong with the values of tensors, by what a loader or a forward pass makes of them."""
+"""Finds faults in the values of tensors: NaN, infinity, constants, unusable scales, codes out of range."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +26,7 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[ValueFinding]:
-    """All that is wrong with the values of some tensors.
+    """Yields the findings about the values of the tensors.
 
     Raises:
         FetchError: a file cannot be read again, to find where a value is.

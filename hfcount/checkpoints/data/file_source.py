@@ -1,4 +1,4 @@
-"""Reads tensors from files, and counts their values as they come in."""
+"""A source of values for local files, which counts values while it reads."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ class TensorPiece(NamedTuple):
 
 
 class FileSource:
-    """The files of a folder, as a source of values."""
+    """The files of a folder as a source of values."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What a core reads at once: pieces of a file, in order; or all of it, with its sum, if `summed`."""
+    """A core's unit of work: pieces of a file, in order; with `summed`, all of the file and its sha256."""
 
     path: Path
     pieces: Sequence[TensorPiece]

@@ -1,4 +1,4 @@
-"""Makes a finding of several tensors with the same fault."""
+"""Reports several tensors with the same fault as one finding."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar

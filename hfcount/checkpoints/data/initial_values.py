@@ -1,4 +1,4 @@
-"""What freshly made models begin with: tensors of one value that no training has moved yet.
+"""Recognises tensors that still have their initial constant value.
 
 Tokens, scales and tables of positions begin with zeros or ones; of matrices that are called `weight`, and of experts,
 only those that start a block as nothing, in all layers alike. Training moves all of these, and the norms around them:

@@ -1,4 +1,4 @@
-"""The stage after the headers: every value of the tensors, and what is wrong with them."""
+"""Inspects the values of the tensors, the stage after the headers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ MISSING = "--depth data needs numpy. Install it with `pip install 'hfcount[data]
 
 
 def with_values(request: Request, inspection: Inspection) -> Inspection:
-    """The same with what is wrong with the values of its tensors, or why that is not known."""
+    """Adds findings about the values of the tensors, or the reason why they were not read."""
     try:
         return _looked(request, inspection)
     except FetchError as error:
@@ -42,7 +42,7 @@ def _looked(request: Request, inspection: Inspection) -> Inspection:
 
 
 def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
-    """The same with what is wrong with the values of tensors that are in memory, by name.
+    """Adds findings about the values of tensors in memory, given by name.
 
     Raises:
         ImportError: there is no numpy.

@@ -1,4 +1,4 @@
-"""Where tensors lie in files."""
+"""The locations of tensors in files."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Shard
 
 
 class TensorLocation(NamedTuple):
-    """Where a tensor is: its file, and the first byte of its data in there."""
+    """The location of a tensor: its file, and the first byte of its data there."""
 
     file: str
     begin: int
@@ -22,7 +22,7 @@ class TensorLocation(NamedTuple):
 
 
 def places(shards: Mapping[str, Shard]) -> dict[str, TensorLocation]:
-    """Where each tensor is; one that is in two files is in the last of them."""
+    """The location of each tensor; the last file wins if two have it."""
     locations = {}
     for name, shard in sorted(shards.items()):
         if shard.header:

@@ -1,4 +1,4 @@
-"""Tensors that are in memory as a source of values: those of torch on any device, and arrays of numpy."""
+"""A source of values for tensors in memory: torch tensors on any device, and numpy arrays."""
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -16,10 +16,10 @@ from hfcount.checkpoints.data.tally import Tally
 
 
 class MemorySource:
-    """Some tensors by name; those on a device are copied one by one.
+    """Tensors in memory by name; those on a device are copied one by one.
 
     Args:
-        places: where the tensors would be in a file, which tells them apart.
+        places: the tensors' locations, as if they were in a file.
     """
 
     def __init__(self, tensors: Mapping[str, Any], places: Mapping[str, TensorLocation]) -> None:

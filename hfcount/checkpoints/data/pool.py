@@ -1,4 +1,4 @@
-"""Threads that count values: one a core, each with buffers of its own, ended by the first failure and by Ctrl-C."""
+"""Counts values in threads, one a core, ended by the first failure or Ctrl-C."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from hfcount.checkpoints.data.tally import Tally
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-_REPORTED = 16 * CHUNK  # bytes of which the reading is said at once
+_REPORTED = 16 * CHUNK  # bytes after which progress is reported
 
 _PAUSE = 0.2  # seconds after which Ctrl-C is seen
 
@@ -27,7 +27,7 @@ class Stopped(Exception):
 
 
 class Worker:
-    """What a thread or a process counts with.
+    """Counts values in one thread or process.
 
     Args:
         done: called with the number of bytes that were read, after some chunks.
@@ -71,7 +71,7 @@ class Worker:
             self.went(min(CHUNK, size - begin))
 
     def went(self, size: int) -> None:
-        """Notes bytes that were read; those of several chunks are said at once, and with 0 all that are left.
+        """Counts bytes read, and reports them every few chunks; 0 reports the rest.
 
         Raises:
             Stopped: the run has ended.
@@ -85,7 +85,7 @@ class Worker:
 
 
 def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:
-    """What comes of each piece of work, in order; raises what the first that fails raises."""
+    """The result of each work, in order; raises the error of the first that fails."""
     from concurrent.futures import ThreadPoolExecutor
 
     stop, thread = Event(), local()

@@ -1,4 +1,4 @@
-"""What values become in a narrower dtype: the nearest one that it holds, of two as near the even one."""
+"""Rounds values to a narrower dtype: to nearest, ties to even."""
 
 from collections.abc import Iterable
 from math import ldexp

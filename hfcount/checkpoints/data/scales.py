@@ -1,4 +1,4 @@
-"""Scales of packed weights that no weight can be read with.
+"""Finds unusable scales of packed weights: NaN, infinite, zero or negative.
 
 Some quantisers write signs into their scales, and zeros for blocks of zeros: then most tensors of scales have such.
 """

@@ -1,4 +1,4 @@
-"""Where values come from: files, or tensors in memory."""
+"""The interface of sources of values: files, or tensors in memory."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from hfcount.formats.dtypes import BITS
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What was read: the figures of each tensor by name, and the sha256 of files of which that was asked for."""
+    """The tally of each tensor by name, and the requested sha256 of files."""
 
     tallies: Mapping[str, Tally]
     sums: Mapping[str, str]

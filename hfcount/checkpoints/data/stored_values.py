@@ -1,4 +1,4 @@
-"""Where the values of a checkpoint lie, whatever holds them: files of safetensors, pickles, GGUF, adapters, modules."""
+"""Locates the values of a checkpoint in safetensors, pickles, GGUF, adapters and modules."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ class StoredValues(NamedTuple):
 
     Args:
         folder: of all files.
-        places: of the tensors by name; before those of a module stands its folder.
+        places: locations by tensor name; names of a module's tensors are prefixed with its folder.
         files: the files that they are in.
         unread: why the values of some are not read; None if all are.
     """
@@ -40,7 +40,7 @@ class StoredValues(NamedTuple):
 
 
 def stored_values(request: Request, inspection: Inspection) -> StoredValues | None:
-    """Where the values are; None where there is nothing to read.
+    """Locates the values; None if there is nothing to read.
 
     Raises:
         FetchError: the files are not on this machine.
@@ -149,7 +149,7 @@ def _record(read: Callable[[int, int], bytes], begin: int) -> int:
 
 
 def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | None = None) -> StoredValues | None:
-    """The same of GGUF files: all that were looked at, or only those of one set."""
+    """Locates the values of GGUF files: of all that were read, or of one set."""
     from hfcount.checkpoints.gguf.files import file_sets, headers
     from hfcount.formats.gguf.header import Header
 

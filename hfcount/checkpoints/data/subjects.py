@@ -1,4 +1,4 @@
-"""The tensors whose values were read, and what each of them is to the model."""
+"""The tensors whose values were read, with their roles in the model."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _SCALES = ("scale", "absmax")
 
 
 class Subject(NamedTuple):
-    """A tensor, where it is, what its values are, and which leaf of the blueprint it is, if it is one."""
+    """A tensor that was read: its location, its tally, and its leaf of the blueprint, if any."""
 
     name: str
     place: TensorLocation
@@ -78,7 +78,7 @@ class Subject(NamedTuple):
 
     @property
     def statistics(self) -> TensorStatistics:
-        """What the report says of its values."""
+        """Its statistics for the report."""
         tally, least_and_most = self.tally, self.tally.range or (None, None)
         bad = [spot.number for spot in (tally.first_nan, tally.first_infinite) if spot]
         return TensorStatistics(

@@ -1,4 +1,4 @@
-"""Copies of tied weights that differ where no sample was taken."""
+"""Finds tied copies that differ outside the sampled bytes."""
 
 from hfcount.checkpoints.data.findings import reported
 from hfcount.checkpoints.data.source import Source, elements_differing

@@ -1,4 +1,4 @@
-"""A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
+"""Reads a repo of the Hub at one commit: its listing, documents and shard headers."""
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,7 +29,7 @@ from hfcount.text import printable
 
 
 def takes(request: Request) -> bool:
-    """Whatever no other source takes is a repo id."""
+    """Always true: the last source treats MODEL as a repo id."""
     del request
     return True
 
@@ -63,7 +63,7 @@ def asking(seconds: float, meter: Meter | None = None) -> Client:
 
 
 def listed(client: Client, request: Request) -> Listing | None:
-    """What a repo holds; None where the endpoint does not say; raises FetchError as `read` does."""
+    """The listing of a repo; None if the endpoint has none; raises FetchError as `read` does."""
     if not hub.is_repo_id(request.model):
         raise FetchError("BadName", not_a_repo_id(request.model))
     return _Repo(client, hub.endpoint(), request).listing(sure=True)
@@ -81,7 +81,7 @@ class _Repo:
         self.files = HubFiles(client, self.url, self.named, self.refused, self.document)
 
     def documents(self) -> Documents | Place:
-        """What was kept of the commit, and the rest as it is read now."""
+        """The documents, from the cache as far as it has them."""
         with ThreadPoolExecutor(1) as pool:
             try:
                 if self._unknown:  # so that its config is needed whatever the listing says
@@ -95,7 +95,7 @@ class _Repo:
 
     @property
     def _unknown(self) -> bool:
-        """Whether nothing is known of the repo, and nobody counts who asks for what."""
+        """Whether the cache knows nothing of the repo, and requests are not limited."""
         if self.request.meter is not None or self.request.files is not None or self.request.file is not None:
             return False
         return not self.request.cache or not evidence_cache.knows(self.request, self.place.url)
@@ -198,7 +198,7 @@ class _Repo:
         return label(self.path, self.commit or self.asked)
 
     def listing(self, sure: bool = False) -> Listing | None:
-        """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo."""
+        """The listing of the repo; None if the endpoint has none; with `sure`, a missing repo raises."""
         if self.commit is not None and self.request.files is not None:
             return Listing(self.commit, self.request.files)
         listing = read_listing(self._for_listing, self.asked, sure, self.refused)

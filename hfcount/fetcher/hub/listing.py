@@ -1,4 +1,4 @@
-"""What an endpoint lists of a repo, folder by folder where it lists no more at once."""
+"""Reads the listing of a repo, folder by folder if the endpoint lists no more at once."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -20,7 +20,7 @@ _MODULE = ("config.json", "tokenizer.json", "wordembedding_config.json", "model.
 
 
 class ListingQuery(NamedTuple):
-    """Who is asked for which repo, and what messages call its listing."""
+    """A query for the listing of a repo, and its name in messages (`what`)."""
 
     client: Client
     place: Endpoint
@@ -50,7 +50,7 @@ def pages(query: ListingQuery, url: str) -> list[Document]:
 def read_listing(
     query: ListingQuery, revision: str, sure: bool, refused: Callable[[Denied, str], FetchError]
 ) -> Listing | None:
-    """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo.
+    """The listing of the repo; None if the endpoint has none; with `sure`, a missing repo raises.
 
     Args:
         refused: what is raised for another answer.

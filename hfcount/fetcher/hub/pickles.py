@@ -1,4 +1,4 @@
-"""Pickled weight files of a repo of the Hub: of each the first and the last 64 KiB, and what its directory asks for."""
+"""Reads pickled weight files of a repo of the Hub: their first and last 64 KiB, and what their directories need."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -132,7 +132,7 @@ class _Reader(NamedTuple):
 
 
 class _ByteBudget:
-    """How many bytes may yet be read."""
+    """A limit on the bytes to read."""
 
     def __init__(self) -> None:
         self._left = _ALL

@@ -1,4 +1,4 @@
-"""What a Hub means by an answer without the file."""
+"""Translates a Hub's error answers to FetchErrors."""
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Denied

@@ -1,4 +1,4 @@
-"""The pairs of a GGUF header: their values, of which long ones are counted and not kept."""
+"""Parses the metadata of a GGUF header; long values are counted and not kept."""
 
 from collections.abc import Mapping
 from struct import Struct, calcsize
@@ -99,5 +99,5 @@ def read_text(window: HeaderWindow, place: int, what: str) -> tuple[str, int]:
 
 
 def broken(text: str, fix: str | None = None) -> DocumentError:
-    """What is raised of a header that breaks a rule of the format."""
+    """The error for a header that breaks a rule of the format."""
     return DocumentError(text, "HF003", fix=fix)

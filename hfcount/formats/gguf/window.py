@@ -1,4 +1,4 @@
-"""The bytes of a file that were read so far, grown by ranges as they are needed."""
+"""A growing window of the first bytes of a GGUF file."""
 
 from struct import Struct
 

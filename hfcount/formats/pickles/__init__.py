@@ -1,4 +1,4 @@
-"""Reads what files of torch.save hold: names, dtypes, shapes and storages, by a few ranges. Nothing of it is run.
+"""Reads names, dtypes, shapes and storages of torch.save files by a few ranges, without running the pickle.
 
 Source: torch 2.13, torch/serialization.py (`_load`, `_legacy_load`), judged by torch.load(weights_only=True), its
 default. A file takes two ranges, the first 64 KiB and the last, and with thousands of tensors two more: what is left of
@@ -60,7 +60,7 @@ class Broken:
 
 
 def look(name: str, size: int, read: Read) -> Pickle | Broken:
-    """What a file holds, or why it cannot be read; arguments as of `read_pickle`."""
+    """Reads a file, or says why it cannot be read; arguments as of `read_pickle`."""
     try:
         return read_pickle(name, size, read)
     except DocumentError as error:

@@ -1,4 +1,4 @@
-"""The stack on which a pickle is read without running it: names stay text, and calls give values that do nothing."""
+"""The stack that reads a pickle without running it: names stay text, and calls are simulated."""
 
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections.abc import Iterable

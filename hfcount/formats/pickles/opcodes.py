@@ -66,7 +66,7 @@ def _value(machine: Machine) -> Any:
 
 
 class _AnyProtocol(SafeOpcodes):
-    """The stack with the opcodes that torch.load refuses, too."""
+    """The stack with all opcodes, also those that torch.load refuses."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The opcodes that torch.load takes from a pickle by default.
+"""The opcodes that torch.load accepts by default, as methods of the stack.
 
 Source: torch 2.13, torch/_weights_only_unpickler.py (`Unpickler.load`), and what each does: Python's pickletools.
 """
@@ -16,9 +16,9 @@ _SIGNED, _UNSIGNED, _SHORT, _FLOAT = (Struct(code).unpack_from for code in ("<i"
 
 
 class SafeOpcodes(Machine):
-    """The stack with an opcode in each method that `SAFE` names.
+    """The stack, with a method for each opcode in `SAFE`.
 
-    They take the place of their first argument, and return that behind the last one.
+    A method is given the position of the opcode's argument, and returns the position after it.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""The state dict in the value of a pickle: which names have tensors, and whether their storages can hold them."""
+"""Extracts the state dict of a pickle, and checks that storages can hold its tensors."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
