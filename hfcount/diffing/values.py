@@ -171,10 +171,7 @@ def local(one: Looked) -> tuple[Path, Mapping[str, TensorLocation]]:
     plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
     if one.request is None or one.inspection is None or plain:
         return _folder(one), _places(one)
-    from hfcount.checkpoints.data.stored_values import (
-        of_gguf,
-        stored_values,
-    )  # which is for other containers, and modules
+    from hfcount.checkpoints.data.stored_values import of_gguf, stored_values  # for other containers, and modules
 
     if one.parts:
         held = of_gguf(one.request, one.inspection, one.parts)

@@ -48,16 +48,15 @@ class Denied(Exception):
     Args:
         status: of the answer; code: the Hub's own word for it, such as `GatedRepo`, or empty.
         message: the Hub's own, printable; commit: of the repo, if the answer names it.
-        server: the host that answered, without secrets; own_server: whether it is the endpoint.
-        signed: whether a token was sent.
+        server: the host, without secrets; at_hub: whether it is the endpoint; signed: whether a token was sent.
     """
 
     def __init__(
-        self, status: int, code: str, message: str, *, commit: str, server: str, own_server: bool, signed: bool
+        self, status: int, code: str, message: str, *, commit: str, server: str, at_hub: bool, signed: bool
     ) -> None:
         super().__init__(f"{server} answered {status}")
         self.status, self.code, self.message, self.commit = status, code, message, commit
-        self.server, self.own_server, self.signed = server, own_server, signed
+        self.server, self.at_hub, self.signed = server, at_hub, signed
 
     def error(self, what: str) -> FetchError:
         """The error to raise if the Hub's code does not explain more."""
@@ -66,7 +65,7 @@ class Denied(Exception):
             return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms {then}.")
         detail = f" ({self.message})" if self.message else ""
         hint = " Check the token that was sent (HF_TOKEN)." if self.signed else " Set HF_TOKEN."
-        hint = hint if self.status in (401, 403) and self.own_server else ""
+        hint = hint if self.status in (401, 403) and self.at_hub else ""
         hint = ", though asked again and again. Try again later." if self.status in TRANSIENT else f".{hint}"
         return FetchError("HubError", f"{self.server} answered {self.status} for {what}{detail}{hint}")
 
@@ -193,12 +192,12 @@ class Client:
 
     def _refusal(self, response: requests.Response, url: str, commit: str) -> Exception:
         """What an answer that is not the file says."""
-        status, own_server = response.status_code, origin(url) == self._origin
-        if status == 403 and not own_server:
+        status, at_hub = response.status_code, origin(url) == self._origin
+        if status == 403 and not at_hub:
             return _Refused("the signed address was refused (403)")
         message = printable(response.headers.get("X-Error-Message", ""), 160)
-        code, signed = response.headers.get("X-Error-Code", ""), own_server and self._token is not None
-        return Denied(status, code, message, commit=commit, server=where(url), own_server=own_server, signed=signed)
+        code, signed = response.headers.get("X-Error-Code", ""), at_hub and self._token is not None
+        return Denied(status, code, message, commit=commit, server=where(url), at_hub=at_hub, signed=signed)
 
     def _metered(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request, counted where the endpoint's quota is shared."""

@@ -78,9 +78,8 @@ class MemoryShards:
         header = self._shard.header
         assert header is not None
         start = piece.begin - LENGTH_BYTES - header.length
-        return next(
-            (name, start - entry.begin) for name, entry in header.tensors.items() if entry.begin <= start < entry.end
-        )
+        tensors = header.tensors.items()
+        return next((name, start - entry.begin) for name, entry in tensors if entry.begin <= start < entry.end)
 
     def close(self) -> None:
         """Nothing is open."""

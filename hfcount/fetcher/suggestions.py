@@ -163,9 +163,7 @@ def _cached(folder: Path) -> str:
             f" {_command(_named(names[0]), '--offline')} verifies one"
         )
     name = printable(_named(repo.name))
-    snapshots = [
-        snapshot for snapshot in _entries(repo / "snapshots") if (repo / "snapshots" / snapshot / CONFIG).exists()
-    ]
+    snapshots = [name for name in _entries(repo / "snapshots") if (repo / "snapshots" / name / CONFIG).exists()]
     if not snapshots:
         return f": it is the Hugging Face cache of {name}, which has no whole snapshot: {_command(name)} asks the Hub"
     place = os.path.relpath(repo / "snapshots" / snapshots[-1])

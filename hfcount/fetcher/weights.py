@@ -197,9 +197,8 @@ def incomplete_sets(names: Iterable[str]) -> list[IncompleteSet]:
         first = 0 if 0 in there else 1
         gone = [number for number in range(first, first + min(total, MAX_SHARDS)) if number not in there]
         if gone and max(there) < first + total:
-            incomplete.append(
-                IncompleteSet([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total)
-            )
+            absent = [f"{start}{number:0{width}}{between}{of}{end}" for number in gone]
+            incomplete.append(IncompleteSet(absent, gone, total))
     return incomplete
 
 

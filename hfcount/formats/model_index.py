@@ -71,9 +71,8 @@ def read_pipeline(document: Document) -> PipelineIndex:
         raise DocumentError(
             f"{document.where} lists {len(parts):,} parts; at most {MOST} are read.", key=parts[-1].name
         )
-    settings = {
-        key: value for key, value in values.items() if key[:1] != "_" and key not in pairs and key not in absent
-    }
+    others = values.keys() - pairs.keys() - set(absent)
+    settings = {key: value for key, value in values.items() if key[:1] != "_" and key in others}
     version = values.get("_diffusers_version")
     return PipelineIndex(kind, code, parts, absent, settings, version if isinstance(version, str) else "")
 

@@ -114,9 +114,8 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[TieDifference, ...]:
     if kind in _VLLM and text is not None:
         place = _VLLM[kind]
         default = declared(kind).keys.get(TIE, False) if not place else False
-        differences.append(
-            TieDifference(VLLM, bool((text if place else values).get(TIE, default)), f"{place and place + '.'}{TIE}")
-        )
+        flag = (text if place else values).get(TIE, default)
+        differences.append(TieDifference(VLLM, bool(flag), f"{place and place + '.'}{TIE}"))
     return tuple(difference for difference in differences if difference.tied != tied)
 
 

@@ -42,8 +42,7 @@ def announcements(config: Mapping[str, Any], beside: Mapping[str, Mapping[str, A
     for prefix, part in parts:
         keys = [key for key in KEYS if isinstance(part.get(key), dict) and part[key]]
         if keys:
-            # DeepSeek's, beside it
-            extra = {"expert_dtype": config["expert_dtype"]} if "expert_dtype" in config else {}
+            extra = {key: config[key] for key in ("expert_dtype",) if key in config}  # DeepSeek's, beside it
             entries.append(_announcement({**extra, **part[keys[0]]}, f"{prefix}{keys[0]}", "config.json"))
             break
     for file in SIDE_FILES:

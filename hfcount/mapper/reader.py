@@ -256,9 +256,8 @@ class Config(Tracked):
             values = {"key": refusal.key, "fix": "Correct it.", "expected": expected, "observed": observed}
             return ConfigError(f"{self.where}: {text}", variant="out-of-range", **values, built=True)
         fix = f"Write {refusal.instead}." if refusal.instead else None
-        return ConfigError(
-            f"{self.where}: {text}", "HF110", key=refusal.key, fix=fix, expected=expected, observed=observed
-        )
+        values = {"key": refusal.key, "fix": fix, "expected": expected, "observed": observed}
+        return ConfigError(f"{self.where}: {text}", "HF110", **values)
 
     def _is_never_built(self, name: Str, value: Int) -> Bool:
         """Whether no model is built with a size below 1: some tensor has a negative extent, or it is divided by 0."""

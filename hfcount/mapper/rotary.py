@@ -101,10 +101,8 @@ def _checked(accepted: AcceptedValues, given: Mapping[str, Any], path: str, turn
             yield f"{path}{name}", ABSENT, f'{key} "{kind}" needs it'
     if turns:
         read = (*_READ, *_NEEDED.get(kind, ()))
-        yield from _numbers(given, path, [setting for setting in read if setting in given])
-        yield from _numbers(
-            given, path, [setting for setting in _OPTIONAL.get(kind, ()) if given.get(setting) is not None]
-        )
+        yield from _numbers(given, path, [name for name in read if name in given])
+        yield from _numbers(given, path, [name for name in _OPTIONAL.get(kind, ()) if given.get(name) is not None])
 
 
 def _numbers(given: Mapping[str, Any], path: str, names: list[str]) -> Iterator[Problem]:

@@ -1,8 +1,7 @@
 """Locates the scales in blocks of GGUF's quantised types.
 
-The values of a block are whole numbers times its scales, which are all that can be NaN or infinite: llama.cpp looks at
-The values of a block are integers times its scales; only the scales can be NaN or infinite. llama.cpp's --check-tensors
-checks the same. Source: ggml, ggml-common.h (the structures of blocks) and ggml-quants.c
+The values of a block are integers times its scales, so that only scales can be NaN or infinite; llama.cpp's
+--check-tensors checks the same. Source: ggml, ggml-common.h (the structures of blocks) and ggml-quants.c
 (`ggml_validate_row_data`).
 """
 

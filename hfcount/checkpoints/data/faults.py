@@ -35,9 +35,9 @@ def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[V
     plain = [tensor for tensor in loaded if not tensor.scale]
     nan = [tensor for tensor in plain if tensor.tally.nan]
     infinite = [tensor for tensor in plain if tensor.tally.infinite and not _bounds(tensor)]
-    yield from reported(NotANumber, nan, lambda tensor: _spot(tensor, tensor.tally.first_nan, tensor.tally.nan))
+    yield from reported(NotANumber, nan, lambda first: _spot(first, first.tally.first_nan, first.tally.nan))
     yield from reported(
-        Infinite, infinite, lambda tensor: _spot(tensor, tensor.tally.first_infinite, tensor.tally.infinite)
+        Infinite, infinite, lambda first: _spot(first, first.tally.first_infinite, first.tally.infinite)
     )
     lost, begun = constants(subjects, loaded, outcome)
     yield from reported(OneValue, lost, lambda tensor: {"observed": tensor.tally.least})

@@ -95,8 +95,5 @@ def _of_tokens(tensor: Subject) -> bool:
 
 
 def _begins_random(tensor: Subject) -> bool:
-    return (
-        tensor.matrix
-        and tensor.leaf is not None
-        and (tensor.name.endswith(".weight") or tensor.leaf.component == "experts")
-    )
+    leaf = tensor.leaf if tensor.matrix else None
+    return leaf is not None and (tensor.name.endswith(".weight") or leaf.component == "experts")

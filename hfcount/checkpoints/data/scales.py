@@ -31,9 +31,7 @@ def unusable(loaded: Sequence[Subject], source: Source, outcome: Outcome) -> Ite
     """The scales that are NaN, infinite, zero or negative."""
     scales = [tensor for tensor in loaded if tensor.scale and tensor.tally.count]
     codes = _codes(scales, outcome)
-    yield from reported(
-        ScaleUnusable, _beyond(scales, codes), lambda tensor: _coded(source, tensor, codes[tensor.name])
-    )
+    yield from reported(ScaleUnusable, _beyond(scales, codes), lambda scale: _coded(source, scale, codes[scale.name]))
     for what, affected in (
         ("NaN", [tensor for tensor in scales if tensor.tally.nan]),
         ("infinite", [tensor for tensor in scales if tensor.tally.infinite]),
@@ -49,9 +47,8 @@ def unusable(loaded: Sequence[Subject], source: Source, outcome: Outcome) -> Ite
 
 def _beyond(scales: Sequence[Subject], codes: Mapping[str, str]) -> list[Subject]:
     """Those that hold a code of no number."""
-    return [
-        tensor for tensor in scales if tensor.name in codes and tensor.tally.most > FLOATS[codes[tensor.name]].highest
-    ]
+    coded = (scale for scale in scales if scale.name in codes)
+    return [scale for scale in coded if scale.tally.most > FLOATS[codes[scale.name]].highest]
 
 
 def _partly(rest: Sequence[Subject], source: Source) -> Iterator[ScaleUnusable]:
@@ -63,9 +60,7 @@ def _partly(rest: Sequence[Subject], source: Source) -> Iterator[ScaleUnusable]:
 
 def _in_part(what: str, scales: Sequence[Subject], among: int, source: Source) -> Iterator[ScaleUnusable]:
     """The scales with some values of a kind: a note for those of weights, unless most of them have such by design."""
-    certain = [
-        tensor for tensor in scales if tensor.tally.count == 1 or any(word in tensor.name for word in _OF_INPUTS)
-    ]
+    certain = [scale for scale in scales if scale.tally.count == 1 or any(word in scale.name for word in _OF_INPUTS)]
     doubtful = [tensor for tensor in scales if tensor not in certain]
     yield from reported(ScaleUnusable, certain, partial(_located, what, source))
     if 2 * len(doubtful) <= among:

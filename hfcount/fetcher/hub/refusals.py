@@ -26,7 +26,7 @@ def refusal(denied: Denied, what: str, model: str, revision: str, label: str, wh
             f"{printable(model)} has no revision {printable(revision)}. Give a branch, a tag or a full commit.",
         )
     hidden = denied.status == 401 and not code and not denied.message.startswith("Invalid credentials")
-    if denied.own_server and (code == "RepoNotFound" or hidden):
+    if denied.at_hub and (code == "RepoNotFound" or hidden):
         hint = "send the token of an account that may read it" if denied.signed else "set HF_TOKEN"
         from hfcount.fetcher.suggestions import no_repo
 
