@@ -21,7 +21,6 @@ SOURCES = ("fixtures", "folder", "cache", "hub")
 """Modules of this folder, in order of precedence. Each is imported only after those before it passed the request on:
 the Hub's brings in an HTTP client."""
 
-
 _BEGUN: "dict[Request, Future[Documents | Place]]" = {}
 
 

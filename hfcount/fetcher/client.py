@@ -47,15 +47,15 @@ class Denied(Exception):
 
     Args:
         status: of the answer; code: the Hub's own word for it, such as `GatedRepo`, or empty.
-        message: the Hub's own, printable; commit: of the repo, if the answer names it.
+        text: the Hub's message, printable; commit: of the repo, if the answer names it.
         server: the host, without secrets; at_hub: whether it is the endpoint; signed: whether a token was sent.
     """
 
     def __init__(
-        self, status: int, code: str, message: str, *, commit: str, server: str, at_hub: bool, signed: bool
+        self, status: int, code: str, text: str, *, commit: str, server: str, at_hub: bool, signed: bool
     ) -> None:
         super().__init__(f"{server} answered {status}")
-        self.status, self.code, self.message, self.commit = status, code, message, commit
+        self.status, self.code, self.text, self.commit = status, code, text, commit
         self.server, self.at_hub, self.signed = server, at_hub, signed
 
     def error(self, what: str) -> FetchError:
@@ -63,7 +63,7 @@ class Denied(Exception):
         if self.code == "GatedRepo":
             then = "with the account of the token that was sent (HF_TOKEN)" if self.signed else "and set HF_TOKEN"
             return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms {then}.")
-        detail = f" ({self.message})" if self.message else ""
+        detail = f" ({self.text})" if self.text else ""
         hint = " Check the token that was sent (HF_TOKEN)." if self.signed else " Set HF_TOKEN."
         hint = hint if self.status in (401, 403) and self.at_hub else ""
         hint = ", though asked again and again. Try again later." if self.status in TRANSIENT else f".{hint}"
@@ -195,9 +195,9 @@ class Client:
         status, at_hub = response.status_code, origin(url) == self._origin
         if status == 403 and not at_hub:
             return _Refused("the signed address was refused (403)")
-        message = printable(response.headers.get("X-Error-Message", ""), 160)
+        text = printable(response.headers.get("X-Error-Message", ""), 160)
         code, signed = response.headers.get("X-Error-Code", ""), at_hub and self._token is not None
-        return Denied(status, code, message, commit=commit, server=where(url), at_hub=at_hub, signed=signed)
+        return Denied(status, code, text, commit=commit, server=where(url), at_hub=at_hub, signed=signed)
 
     def _metered(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request, counted where the endpoint's quota is shared."""

@@ -41,7 +41,6 @@ PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
 COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
-
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
 
@@ -53,7 +52,6 @@ LONGEST = 1_000_000
 
 TRANSIENT = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
-
 
 Early = Literal["all", "unindexed"]
 """Headers that a run reads whatever it finds: all of them, or those of a checkpoint without an index."""

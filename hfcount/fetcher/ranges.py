@@ -37,7 +37,6 @@ def likely_length(index: int | None, shards: int) -> int:
 LONGEST, _ALL = 25_000_000, 100_000_000
 """Bytes of one header, and of all that take a second request: the Hub itself reads no longer one."""
 
-
 _RUN = 1 << 20  # bytes of pieces that are read at once
 
 

@@ -27,7 +27,6 @@ _SHAPELESS = frozenset(
     """.split()
 )
 
-
 _EVERY = ("moe_layer_freq",)  # every so many layers are of a kind: at 1 all are, as they are where nobody reads it
 
 

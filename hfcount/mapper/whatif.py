@@ -19,7 +19,6 @@ Changes = Mapping[str, Any]
 _PLACE = r"\[(\d{1,9})\]"
 _PLACES = r"(\[\d{1,9}\])+\Z"
 
-
 QUANTIZATION = "quantization_config"
 """A key that may be set in any config."""
 

@@ -25,7 +25,7 @@ def refusal(denied: Denied, what: str, model: str, revision: str, label: str, wh
             "NoSuchRevision",
             f"{printable(model)} has no revision {printable(revision)}. Give a branch, a tag or a full commit.",
         )
-    hidden = denied.status == 401 and not code and not denied.message.startswith("Invalid credentials")
+    hidden = denied.status == 401 and not code and not denied.text.startswith("Invalid credentials")
     if denied.at_hub and (code == "RepoNotFound" or hidden):
         hint = "send the token of an account that may read it" if denied.signed else "set HF_TOKEN"
         from hfcount.fetcher.suggestions import no_repo
@@ -35,7 +35,7 @@ def refusal(denied: Denied, what: str, model: str, revision: str, label: str, wh
             f"no repo {printable(model)} on {where}, or it is private: check the name, or {hint}. Nor is"
             f" there a local folder of that name.{no_repo(model)}",
         )
-    if denied.message == "Access to this resource is disabled.":
+    if denied.text == "Access to this resource is disabled.":
         return FetchError("HubError", f"access to {label} is disabled by {where}.")
     return denied.error(what)
 
