@@ -1,4 +1,4 @@
-"""`python -m hfcount`, and what the command `hfcount` runs."""
+"""The entry point of `python -m hfcount` and of the command `hfcount`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _end_soon() -> None:
 
 
 def _unraisable(raised: Any) -> None:
-    """What Python can only print, such as Ctrl-C while it forgets a module's lock."""
+    """Handles exceptions that Python can only print, such as Ctrl-C while it releases a module's lock."""
     if issubclass(raised.exc_type, (SystemExit, KeyboardInterrupt)):
         _end(130)
     sys.__unraisablehook__(raised)

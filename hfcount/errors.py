@@ -10,7 +10,7 @@
     ├── SweepError            a sweep cannot go on: its folder, its workers or its listing cannot be used
     └── BadSetting            a what-if sets an unknown key, or a key to an impossible value
 
-A run that cannot look raises an exception; one that looks and finds a difference reports a finding.
+A run that cannot read its input raises an exception; a difference is reported as a finding.
 """
 
 from typing import Any, Literal
@@ -67,7 +67,7 @@ class BrokenRule(HfcountError):
     """An error that becomes a finding of the rule `code`.
 
     Args:
-        said: what is wrong, and where.
+        text: what is wrong, and where.
         variant: of HF103, what is wrong.
         key: the full key path in the document.
         file: the file in the checkpoint.
@@ -80,7 +80,7 @@ class BrokenRule(HfcountError):
 
     def __init__(
         self,
-        said: str,
+        text: str,
         code: str | None = None,
         *,
         variant: Variant | None = None,
@@ -91,8 +91,8 @@ class BrokenRule(HfcountError):
         fix: str | None = None,
         built: bool = False,
     ) -> None:
-        super().__init__(f"{said} {fix}" if fix else said)
-        self.said, self.code, self.key, self.file = said, code or self.code, key, file
+        super().__init__(f"{text} {fix}" if fix else text)
+        self.text, self.code, self.key, self.file = text, code or self.code, key, file
         self.variant = variant
         self.expected, self.observed, self.fix, self.built = expected, observed, fix, built
 

@@ -1,4 +1,4 @@
-"""What can be asked of a report, by itself: the command line offers it before it imports what answers."""
+"""Names of options, apart from the modules that implement them, so that the command line starts fast."""
 
 from typing import Literal
 
@@ -9,16 +9,16 @@ Depth = Literal["config", "index", "headers", "data"]
 """How far a run looked."""
 
 Expected = Literal["same", "finetune", "cast", "quantised", "merge"]
-"""What a checkpoint may be expected to be to another."""
+"""Expected relations of a checkpoint to another."""
 
 Extra = Literal["tensors", "formula", "layers"]
 """Fields of the report that are filled in where they are asked for."""
 
 DerivedWith = Literal["transformers", "diffusers"]
-"""What may give names and shapes of a type that no family describes."""
+"""Libraries that can derive names and shapes of an unsupported type."""
 
 CACHE_DTYPES = ("float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8")
-"""What keys and values may be cached in."""
+"""Dtypes of the KV cache."""
 
 CACHE_ALIASES = {
     "fp32": "float32",
@@ -29,4 +29,4 @@ CACHE_ALIASES = {
     "fp8_e4m3": "float8_e4m3fn",
     "fp8_e5m2": "float8_e5m2",
 }
-"""What engines call them: vLLM's --kv-cache-dtype, SGLang's, llama.cpp's."""
+"""Their names in engines: vLLM's --kv-cache-dtype, SGLang, llama.cpp."""

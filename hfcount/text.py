@@ -16,7 +16,7 @@ def printable(text: str, limit: int | None = _SHOWN) -> str:
 
 
 def writable(text: str, encoding: str) -> str:
-    """`text` in characters that the encoding has: signs of formulas as ASCII, any other as a question mark."""
+    """`text` in characters of the encoding: formula signs become ASCII, any others a question mark."""
     lacking = {char for char in set(text) if not char.isascii() and not char.encode(encoding, "ignore")}
     return text.translate({ord(char): _PLAIN.get(char, "?") for char in lacking}) if lacking else text
 

@@ -1,4 +1,4 @@
-"""The version, and where the project lives: `python tests/tools/update.py` writes both wherever else they stand."""
+"""The version and the project's address; `python tests/tools/update.py` copies both to other files."""
 
 __version__ = "0.1.0"
 

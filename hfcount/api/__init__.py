@@ -230,7 +230,7 @@ def verify_model(
         ValueError: safetensors has no such dtype, or there is no such rule.
         ImportError: `data` is asked for, and there is no numpy.
     """
-    from hfcount.fetcher.module import opened, tensors_of
+    from hfcount.fetcher.torch_model import opened, tensors_of
 
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", policy_of(allow, strict), derive_with=derive_with)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hfcount.api import verify, verify_model
 from hfcount.errors import HfcountError, NotVerified
-from hfcount.fetcher.module import base_of
+from hfcount.fetcher.torch_model import base_of
 
 if TYPE_CHECKING:
     from hfcount.report.model import Report

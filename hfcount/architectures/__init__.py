@@ -50,7 +50,7 @@ from hfcount.architectures.registry import (
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes
-from hfcount.mapper.unknown import by_timm, own_code, untyped
+from hfcount.mapper.unknown_types import by_timm, own_code, untyped
 from hfcount.spec import Lacking, Spec
 from hfcount.spec.tree.nodes import Block
 from hfcount.text import printable

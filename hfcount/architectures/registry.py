@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper import Config
-from hfcount.mapper.unknown import type_of_class, unknown_type
+from hfcount.mapper.unknown_types import type_of_class, unknown_type
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block
 

@@ -10,7 +10,7 @@ from hfcount import architectures
 from hfcount.blueprints.model_class import Naming
 from hfcount.errors import ConfigError, UnknownClass
 from hfcount.mapper.classes import prefix
-from hfcount.mapper.loader_differences import Moved, Rotary, Tied
+from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference
 from hfcount.mapper.token_ids import TokenId
 from hfcount.spec import Head, Spec
 from hfcount.spec.tree.leaves import Label, Leaf, leaves, undescribed
@@ -95,9 +95,9 @@ class Blueprint:
     naming: Naming = field(default_factory=Naming)
     other: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
     custom_code: UnknownClass | None = None
-    ties_otherwise: tuple[Tied, ...] = ()
-    rotary_otherwise: tuple[Rotary, ...] = ()
-    moved: Moved | None = None
+    ties_otherwise: tuple[TieDifference, ...] = ()
+    rotary_otherwise: tuple[RotaryDifference, ...] = ()
+    moved: MovedSizes | None = None
     untied: frozenset[str] = frozenset()
     keep_names: bool = False
     verbatim_names: bool = False

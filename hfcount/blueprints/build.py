@@ -8,7 +8,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.model_class import Naming, coded, elsewhere, naming, refused
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.mapper.overrides import check_alike
+from hfcount.mapper.per_layer_config import check_alike
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block
 from hfcount.text import typed

@@ -10,7 +10,7 @@ from hfcount.mapper import Config
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.reference import Declared, declared, knows, version
-from hfcount.mapper.unknown import by_timm
+from hfcount.mapper.unknown_types import by_timm
 from hfcount.text import printable
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.errors import HfcountError
-from hfcount.fetcher.base import base_config
+from hfcount.fetcher.base_config import base_config
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.layout import CONFIG
 from hfcount.fetcher.location import Place

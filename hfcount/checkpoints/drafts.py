@@ -9,7 +9,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.checkpoints.inspection import Evidence, Inspection
 from hfcount.errors import FetchError, UnknownArchitecture
-from hfcount.fetcher.base import base_config
+from hfcount.fetcher.base_config import base_config
 from hfcount.fetcher.interface import Request
 from hfcount.formats.json import parse_object
 from hfcount.mapper import Config

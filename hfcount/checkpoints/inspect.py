@@ -77,7 +77,7 @@ def _fitted(inspection: Inspection, request: Request) -> Inspection:
 
 def _base(request: Request, source: str, named: str, unasked: bool) -> Document | None:
     """The config of the model that a config names; a local folder asks nothing of the Hub unasked."""
-    from hfcount.fetcher.base import base_config  # few name one
+    from hfcount.fetcher.base_config import base_config  # few name one
 
     if request.base is not None:
         return base_config(request.base, request)

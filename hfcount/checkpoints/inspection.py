@@ -14,7 +14,7 @@ from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
-from hfcount.mapper.lengths import Length
+from hfcount.mapper.context_length import Length
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.mapper.whatif import Changes
 from hfcount.options import AskedDepth, Depth, DerivedWith, Extra

@@ -4,7 +4,7 @@ import re
 
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.layout import CONFIG, INDEX
-from hfcount.formats import json_lines
+from hfcount.formats import line_numbers
 from hfcount.formats.json import Document
 from hfcount.report.figures import Location
 from hfcount.text import printable
@@ -20,7 +20,7 @@ def place(finding: Finding, documents: Documents) -> Location:
         return Location(file=INDEX if line else CONFIG, line=line)
     document = _document(documents, file)
     if document is None and index and file not in (documents.shards.names or ()):  # a file that is not there
-        line = json_lines.line_of_text(index.raw, file)
+        line = line_numbers.line_of_text(index.raw, file)
         return Location(file=INDEX if line else printable(file), line=line)
     return Location(file=printable(file), line=_line(finding, key, document))
 
@@ -34,8 +34,8 @@ def _line(finding: Finding, key: str | None, document: Document | None) -> int |
     if document is None:
         return None
     if finding.file == INDEX:  # which may be long, and has its keys in no other object
-        return json_lines.line_of_name(document.raw, key.rpartition(".")[2]) if key else _entry(finding, document)
-    return json_lines.line_of_key(document.raw, key) if key else json_lines.line_of_error(document.raw)
+        return line_numbers.line_of_name(document.raw, key.rpartition(".")[2]) if key else _entry(finding, document)
+    return line_numbers.line_of_key(document.raw, key) if key else line_numbers.line_of_error(document.raw)
 
 
 def _entry(finding: Finding, index: Document | None) -> int | None:
@@ -43,5 +43,5 @@ def _entry(finding: Finding, index: Document | None) -> int | None:
     if index is None:
         return None
     if not finding.tensors:
-        return json_lines.line_of_error(index.raw) if finding.file == INDEX else None
-    return json_lines.line_of_name(index.raw, re.sub(r"\{(\d+)[^}]*\}", r"\1", finding.tensors[0]))
+        return line_numbers.line_of_error(index.raw) if finding.file == INDEX else None
+    return line_numbers.line_of_name(index.raw, re.sub(r"\{(\d+)[^}]*\}", r"\1", finding.tensors[0]))

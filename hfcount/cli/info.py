@@ -95,15 +95,15 @@ def _diff_schema() -> Iterator[str]:
 
 def cleared_lines() -> Iterator[str]:
     """What is removed of the cache."""
-    from hfcount.fetcher import evidence
+    from hfcount.fetcher import evidence_cache
 
-    root, size = evidence.clear()
+    root, size = evidence_cache.clear()
     yield f"removed {root} ({size:,} bytes)"
 
 
 def _cache_lines() -> Iterator[str]:
-    from hfcount.fetcher import evidence
+    from hfcount.fetcher import evidence_cache
 
-    root, size = evidence.measured()
+    root, size = evidence_cache.measured()
     yield f"{root}: {size:,} bytes"
     yield "`hfcount cache clear` removes it; --no-cache leaves it out of a run. Weights are never kept there."

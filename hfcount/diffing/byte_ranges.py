@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hfcount.checkpoints.data.locations import Place, elements
+from hfcount.checkpoints.data.locations import TensorLocation, elements
 from hfcount.diffing.fused_tensors import Bytes
 from hfcount.formats.dtypes import BITS
 from hfcount.formats.gguf.types import BLOCKS
@@ -30,7 +30,7 @@ class Run(NamedTuple):
         return self._replace(end=middle), self._replace(begin=middle)
 
 
-def runs(pieces: Sequence[Bytes], places: Mapping[str, Place]) -> list[Run] | None:
+def runs(pieces: Sequence[Bytes], places: Mapping[str, TensorLocation]) -> list[Run] | None:
     """Where the bytes of a tensor are, those that follow one another as one; None where that is not known."""
     found: list[Run] = []
     for piece in pieces:

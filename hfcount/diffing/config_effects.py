@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hfcount.diffing.pieces import Effect
+from hfcount.mapper.accepted_values import accepted_values
 from hfcount.mapper.loader_differences import usual_rotary
 from hfcount.mapper.reference import declared
-from hfcount.mapper.values import taken
 
 Values = Mapping[str, Any]
 
@@ -90,7 +90,7 @@ def of_adapter(key: str) -> Effect:
 
 def is_named(kind: str, name: str) -> bool:
     """Whether the class of a model_type takes a key of this name."""
-    own, types = declared(kind), taken(kind) if kind else None
+    own, types = declared(kind), accepted_values(kind) if kind else None
     return name in own.keys or name in own.parts or name in own.names or (types is not None and name in types.types)
 
 

@@ -13,8 +13,8 @@ from hfcount.diffing.pieces import ConfigKey, Effect
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.keys_without_shape import is_shapeless
-from hfcount.mapper.loader_differences import OLDER, Rotary, Tied
-from hfcount.mapper.reference import Declared, Part, declared, declares
+from hfcount.mapper.loader_differences import OLDER, RotaryDifference, TieDifference
+from hfcount.mapper.reference import Declared, NestedConfig, declared, declares
 from hfcount.mapper.whatif import changed
 from hfcount.text import printable, shown
 
@@ -114,7 +114,7 @@ def _inner(one: Any, other: Any, own: Declared, name: str, names: tuple[str, str
     yield from _differing(first, second, part, (f"{names[0]}.", f"{names[1]}."), inner=not part)
 
 
-def _filled(value: Any, usual: Part) -> dict[str, Any]:
+def _filled(value: Any, usual: NestedConfig) -> dict[str, Any]:
     """What a nested config holds, with what its class puts there where it is absent."""
     if not isinstance(value, dict):
         return dict(usual.absent)
@@ -142,8 +142,8 @@ def _with_readers(rows: list[ConfigKey], blueprints: tuple[Blueprint | None, Blu
 
 def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
     """What readers take otherwise, by key: the value, and who takes what."""
-    rotary: dict[str, Rotary] = {printable(one.key): one for one in blueprint.rotary_otherwise}
-    ties: dict[str, Tied] = {printable(one.place): one for one in blueprint.ties_otherwise}
+    rotary: dict[str, RotaryDifference] = {printable(one.key): one for one in blueprint.rotary_otherwise}
+    ties: dict[str, TieDifference] = {printable(one.place): one for one in blueprint.ties_otherwise}
     said = {
         key: (json_value(one.newer), f"{OLDER} takes {shown(one.taken)}, from {printable(one.older)},")
         for key, one in rotary.items()

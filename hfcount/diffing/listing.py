@@ -12,7 +12,7 @@ from hfcount.diffing.other_files import beside
 from hfcount.diffing.pieces import FileSums, Relation, Side
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
-from hfcount.fetcher.base import own_config
+from hfcount.fetcher.base_config import own_config
 from hfcount.fetcher.checksums import Contents
 from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.json import parse_object

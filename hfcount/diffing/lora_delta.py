@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.adapter.settings import Settings
-from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.byte_ranges import Run, runs
 from hfcount.diffing.comparison import Compared
@@ -32,7 +32,7 @@ _ALPHA = 8.0  # where the settings do not say it
 _FIRST, _SECOND = ".lora_A.weight", ".lora_B.weight"
 _PREFIX = "base_model.model."
 
-_Held = tuple[Path, Mapping[str, Place]]
+_Held = tuple[Path, Mapping[str, TensorLocation]]
 """A folder, and where the tensors of its files are."""
 
 

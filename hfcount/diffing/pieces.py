@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hfcount.fetcher.interface import SourceName
+from hfcount.fetcher.location import SourceName
 from hfcount.options import Expected
 from hfcount.report.figures import Failure, Part
 from hfcount.report.model import Verdict

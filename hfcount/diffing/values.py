@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.checkpoints.data.difference import Difference
-from hfcount.checkpoints.data.locations import Place, places
+from hfcount.checkpoints.data.locations import TensorLocation, places
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.byte_ranges import Run, paired, runs
 from hfcount.diffing.loaded_side import Looked
@@ -71,7 +71,7 @@ class Gaps:
     through: str = ""
 
 
-_Where = tuple[Mapping[str, Place], Mapping[str, Place]]  # the tensors of A and of B
+_Where = tuple[Mapping[str, TensorLocation], Mapping[str, TensorLocation]]  # the tensors of A and of B
 
 
 class _Pair(NamedTuple):
@@ -166,17 +166,17 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
     return one, other
 
 
-def local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
+def local(one: Looked) -> tuple[Path, Mapping[str, TensorLocation]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
     plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
     if one.request is None or one.inspection is None or plain:
         return _folder(one), _places(one)
-    from hfcount.checkpoints.data.sources import of_gguf, stored  # which is for other containers, and modules
+    from hfcount.checkpoints.data.stored_values import of_gguf, stored_values  # for other containers, and modules
 
     if one.parts:
         held = of_gguf(one.request, one.inspection, one.parts)
         return (held.folder, held.places) if held else (_folder(one), {})
-    found = stored(one.request, one.inspection)
+    found = stored_values(one.request, one.inspection)
     if found is None or one.view is None:
         raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files to read")
     shapes = {name: entry.shape for name, entry in one.view.entries.items()}
@@ -212,11 +212,11 @@ def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[li
     return found, left
 
 
-def _places(one: Looked) -> Mapping[str, Place]:
+def _places(one: Looked) -> Mapping[str, TensorLocation]:
     """Where tensors are, without those beyond the end of a file that is cut."""
     if one.container not in (None, "adapter"):
         return {}
-    found: dict[str, Place] = {}
+    found: dict[str, TensorLocation] = {}
     for name, shard in sorted((*(one.shards or {}).items(), *one.modules.items())):
         if name.endswith(".safetensors"):
             start = f"{PurePosixPath(name).parent.as_posix()}/" if name in one.modules else ""

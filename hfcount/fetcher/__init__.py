@@ -1,4 +1,4 @@
-"""Where documents come from: recorded fixtures, a local folder, the cache, the Hub."""
+"""Reads the documents of a checkpoint from recorded fixtures, a local folder, the cache or the Hub."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -20,7 +20,6 @@ __all__ = ["SOURCES", "Request", "begin", "fetch", "finish", "opened"]
 SOURCES = ("fixtures", "folder", "cache", "hub")
 """Modules of this folder, in order of precedence. Each is imported only after those before it passed the request on:
 the Hub's brings in an HTTP client."""
-
 
 _BEGUN: "dict[Request, Future[Documents | Place]]" = {}
 
@@ -47,20 +46,20 @@ def begin(request: Request) -> None:
 
 
 def fetch(request: Request) -> Documents:
-    """The documents of one checkpoint, from the first source that takes the request.
+    """The documents of one checkpoint, from the first source that accepts the request.
 
     Raises:
         FetchError: they could not be read, or there is no config.json.
     """
-    found = opened(request)
-    if isinstance(found, Documents):
-        return found
-    found.reader.close()
-    raise found.refusal()
+    result = opened(request)
+    if isinstance(result, Documents):
+        return result
+    result.reader.close()
+    raise result.refusal()
 
 
 def opened(request: Request) -> "Documents | Place":
-    """The same, or the place alone where it has no config.json, or a file in it is named; raises as `fetch` does."""
+    """As `fetch`, but the place alone if it has no config.json or a file of it is named."""
     begun = _BEGUN.pop(request, None)
     return begun.result() if begun else _source(request)[1].read(request)
 
@@ -83,6 +82,6 @@ def finish(
     """Ends the connections of a run, and keeps what it has read of the Hub; `shards` is None if no headers were."""
     documents.shards.close()
     if documents.source == "hub" and request.cache:
-        from hfcount.fetcher import endpoint, evidence
+        from hfcount.fetcher import endpoint, evidence_cache
 
-        evidence.keep(request, endpoint.endpoint().url, documents, shards, samples or {}, pickles)
+        evidence_cache.keep(request, endpoint.endpoint().url, documents, shards, samples or {}, pickles)

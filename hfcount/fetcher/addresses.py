@@ -1,4 +1,4 @@
-"""Addresses on the web: whose they are, where a redirect leads, and how they are shown without what may be secret."""
+"""URLs: their origin, redirect targets, and display without secrets."""
 
 from contextlib import suppress
 from functools import lru_cache
@@ -18,7 +18,7 @@ def origin(url: str) -> tuple[str | None, str | None, int | None]:
 
 
 def joined(url: str, reference: str) -> str | None:
-    """Where a reference in an answer of `url` leads; None where that is no address on the web."""
+    """The absolute URL of a reference in an answer of `url`; None if it is not an HTTP address."""
     with suppress(ValueError, HTTPError):
         target = urljoin(url, reference)
         if parse_url(target).scheme in ("http", "https") and parse_url(target).host:

@@ -58,21 +58,21 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
     Args:
         cached: the commit in the standard cache; ref: the file that names it; folder: what is there of it.
     """
-    from hfcount.fetcher import endpoint, evidence
+    from hfcount.fetcher import endpoint, evidence_cache
 
     if not request.cache or not endpoint.is_repo_id(request.model):
         return None
     url, revision = endpoint.endpoint().url, request.revision or ""
-    commit = revision if is_commit(revision) else evidence.commit_of(request, url)
-    kept = evidence.load(request, url, commit) if commit and is_commit(commit) else None
+    commit = revision if is_commit(revision) else evidence_cache.commit_of(request, url)
+    kept = evidence_cache.load(request, url, commit) if commit and is_commit(commit) else None
     if kept is None or commit is None or (cached not in ("", commit) and _is_newer(ref, request, url)):
         return None
-    sizes, found = kept.sizes or {}, dict(kept.documents)
+    sizes, documents = kept.sizes or {}, dict(kept.documents)
     layout = layout_of(sizes)
     wanted = (layout.config, layout.listing, *companions(sizes))
-    if any(name in sizes and name not in found and name not in TOKENS for name in wanted):
+    if any(name in sizes and name not in documents and name not in TOKENS for name in wanted):
         return None
-    config, index = found.get(layout.config), found.get(layout.listing)
+    config, index = documents.get(layout.config), documents.get(layout.listing)
     if config is None:
         return None
     shards = kept.shards(_whole(folder, sizes) if cached == commit else None)
@@ -86,17 +86,17 @@ def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents |
         shards,
         names,
         sizes=kept.sizes,
-        companions=others_of(found, layout),
+        companions=others_of(documents, layout),
         layout=layout,
     )
 
 
 def _is_newer(ref: Path, request: Request, url: str) -> bool:
     """Whether the standard cache learnt later than any run which commit a branch is at."""
-    from hfcount.fetcher import evidence
+    from hfcount.fetcher import evidence_cache
 
     try:
-        return ref.stat().st_mtime_ns > evidence.ref_of(request, url).stat().st_mtime_ns
+        return ref.stat().st_mtime_ns > evidence_cache.ref_of(request, url).stat().st_mtime_ns
     except OSError:
         return False
 

@@ -1,4 +1,4 @@
-"""What the files of a checkpoint contain, by checksums at hand: those that the Hub lists, and that downloads keep."""
+"""Checksums of a checkpoint's files: those that the Hub lists, and those that downloads keep."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import folder
-from hfcount.fetcher.data_files import listed
+from hfcount.fetcher.data_files import listed_checksum
 from hfcount.fetcher.interface import Request
 from hfcount.formats.json import Document, parse_value
 
@@ -29,10 +29,10 @@ class Content(NamedTuple):
         """Whether another file has the same content; None where that cannot be told."""
         if None not in (self.size, other.size) and self.size != other.size:
             return False
-        found = [self.sums[kind] == other.sums[kind] for kind in self.sums if kind in other.sums and kind != "place"]
+        matches = [self.sums[kind] == other.sums[kind] for kind in self.sums if kind in other.sums and kind != "place"]
         if self.sums.get("place", "") == other.sums.get("place"):
             return True
-        return all(found) if found else None
+        return all(matches) if matches else None
 
 
 class Contents(NamedTuple):
@@ -43,7 +43,7 @@ class Contents(NamedTuple):
 
 
 def contents(request: Request) -> Contents | None:
-    """What a folder or repo contains, by its paths; None where nothing says it.
+    """The files of a folder or repo with their checksums, by path; None if unknown.
 
     Raises:
         FetchError: it could not be reached, or there is no such repo.
@@ -51,8 +51,8 @@ def contents(request: Request) -> Contents | None:
     if request.fixtures is not None or request.file is not None:
         return None
     if folder.takes(request):
-        found = of_folder(folder.local_path(request.model) / (request.subfolder or ""))
-        return Contents(found) if found else None
+        files = of_folder(folder.local_path(request.model) / (request.subfolder or ""))
+        return Contents(files) if files else None
     from hfcount.fetcher import cache
 
     if cache.takes(request):
@@ -64,19 +64,19 @@ def _of_hub(request: Request) -> Contents | None:
     """By the listing, in one request for each of its pages."""
     from hfcount.fetcher import endpoint, hub
     from hfcount.fetcher.client import Denied
-    from hfcount.fetcher.hub.listing import Asked, pages
+    from hfcount.fetcher.hub.listing import ListingQuery, pages
     from hfcount.fetcher.listing import read_model
 
     place = endpoint.endpoint()
     if not endpoint.is_repo_id(request.model):
         return None
     client = hub.asking(request.timeout, request.meter)
-    asked = Asked(client, place, request.model, f"the listing of {request.path}")
+    query = ListingQuery(client, place, request.model, f"the listing of {request.path}")
     url = place.api(request.model, "revision", request.revision or "main") + "?blobs=true"
     try:
-        found = pages(asked, url)
-        commit, _ = read_model(found[0])
-        files = of_listing(found, request.subfolder)
+        listing = pages(query, url)
+        commit, _ = read_model(listing[0])
+        files = of_listing(listing, request.subfolder)
     except (Denied, DocumentError):  # whoever reads the repo says why
         return None
     finally:
@@ -87,8 +87,8 @@ def _of_hub(request: Request) -> Contents | None:
 def of_listing(pages: Iterable[Document], subfolder: str | None = None) -> dict[str, Content]:
     """The files of a repo, or of a folder of it, by all pages of its listing; raises as `read_contents` does."""
     prefix = f"{subfolder}/" if subfolder else ""
-    found = (entry for page in pages for entry in read_contents(page))
-    return {name[len(prefix) :]: one for name, one in found if name.startswith(prefix)}
+    entries = (entry for page in pages for entry in read_contents(page))
+    return {name[len(prefix) :]: content for name, content in entries if name.startswith(prefix)}
 
 
 def read_contents(document: Document) -> Iterator[tuple[str, Content]]:
@@ -120,10 +120,10 @@ def of_folder(root: Path, wanted: Callable[[str], bool] = lambda _: True) -> dic
     Args:
         wanted: whether a file of this path is looked at.
     """
-    found: dict[str, Content] = {}
+    contents: dict[str, Content] = {}
     with suppress(OSError):
         for place, folders, names in os.walk(root):
-            folders[:] = [one for one in folders if one[0] != "."]
+            folders[:] = [child for child in folders if child[0] != "."]
             depth = len(Path(place).relative_to(root).parts)
             if depth >= _DEEP:
                 folders.clear()
@@ -132,15 +132,15 @@ def of_folder(root: Path, wanted: Callable[[str], bool] = lambda _: True) -> dic
                 called = path.relative_to(root).as_posix()
                 if wanted(called):
                     with suppress(OSError):
-                        found[called] = _of_file(path)
-    return found
+                        contents[called] = _of_file(path)
+    return contents
 
 
 def _of_file(path: Path) -> Content:
     facts = path.stat()
     sums = {"place": f"{facts.st_dev} {facts.st_ino}"}
     with suppress(FetchError):
-        kept = listed(path)
+        kept = listed_checksum(path)
         if kept and not kept.later:
             sums["sha256"] = kept.sha256
     if facts.st_size <= _SMALL and path.is_file():

@@ -31,7 +31,7 @@ _COMMIT = "X-Repo-Commit"
 
 
 class Answer(NamedTuple):
-    """What a server said: its headers, and the body as far as it was asked for."""
+    """An HTTP answer: headers, and the requested part of the body."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -43,29 +43,31 @@ class Answer(NamedTuple):
 
 
 class Denied(Exception):
-    """A server answered with something else than the file.
+    """A server answered with an error instead of the file.
 
     Args:
         status: of the answer; code: the Hub's own word for it, such as `GatedRepo`, or empty.
-        said: the Hub's message, safe to print; commit: of the repo, where the answer names it.
-        server: who answered, without secrets; own: whether it is the endpoint; signed: whether it was sent a token.
+        text: the Hub's message, printable; commit: of the repo, if the answer names it.
+        server: the host, without secrets; at_hub: whether it is the endpoint; signed: whether a token was sent.
     """
 
-    def __init__(self, status: int, code: str, said: str, *, commit: str, server: str, own: bool, signed: bool) -> None:
+    def __init__(
+        self, status: int, code: str, text: str, *, commit: str, server: str, at_hub: bool, signed: bool
+    ) -> None:
         super().__init__(f"{server} answered {status}")
-        self.status, self.code, self.said, self.commit = status, code, said, commit
-        self.server, self.own, self.signed = server, own, signed
+        self.status, self.code, self.text, self.commit = status, code, text, commit
+        self.server, self.at_hub, self.signed = server, at_hub, signed
 
     def error(self, what: str) -> FetchError:
-        """What to say of it where the Hub's own word for it says no more."""
+        """The error to raise if the Hub's code does not explain more."""
         if self.code == "GatedRepo":
             then = "with the account of the token that was sent (HF_TOKEN)" if self.signed else "and set HF_TOKEN"
             return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms {then}.")
-        said = f" ({self.said})" if self.said else ""
+        detail = f" ({self.text})" if self.text else ""
         hint = " Check the token that was sent (HF_TOKEN)." if self.signed else " Set HF_TOKEN."
-        hint = hint if self.status in (401, 403) and self.own else ""
+        hint = hint if self.status in (401, 403) and self.at_hub else ""
         hint = ", though asked again and again. Try again later." if self.status in TRANSIENT else f".{hint}"
-        return FetchError("HubError", f"{self.server} answered {self.status} for {what}{said}{hint}")
+        return FetchError("HubError", f"{self.server} answered {self.status} for {what}{detail}{hint}")
 
 
 class Empty(Exception):
@@ -190,12 +192,12 @@ class Client:
 
     def _refusal(self, response: requests.Response, url: str, commit: str) -> Exception:
         """What an answer that is not the file says."""
-        status, own = response.status_code, origin(url) == self._origin
-        if status == 403 and not own:
+        status, at_hub = response.status_code, origin(url) == self._origin
+        if status == 403 and not at_hub:
             return _Refused("the signed address was refused (403)")
-        said = printable(response.headers.get("X-Error-Message", ""), 160)
-        code, signed = response.headers.get("X-Error-Code", ""), own and self._token is not None
-        return Denied(status, code, said, commit=commit, server=where(url), own=own, signed=signed)
+        text = printable(response.headers.get("X-Error-Message", ""), 160)
+        code, signed = response.headers.get("X-Error-Code", ""), at_hub and self._token is not None
+        return Denied(status, code, text, commit=commit, server=where(url), at_hub=at_hub, signed=signed)
 
     def _metered(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request, counted where the endpoint's quota is shared."""
@@ -269,14 +271,14 @@ class Client:
             if begin > _SKIPPED:
                 raise FetchError("HubError", f"{what}: the server ignores Range, and there are {begin:,} bytes before.")
             size, skip = length, begin
-        wanted, body, seen = min(end, size) - begin + skip, BytesIO(), 0
-        while seen < wanted:
+        wanted, body, received = min(end, size) - begin + skip, BytesIO(), 0
+        while received < wanted:
             self.deadline.check()
-            piece = response.raw.read1(min(wanted - seen, _PIECE))
+            piece = response.raw.read1(min(wanted - received, _PIECE))
             if not piece:
-                raise BrokenOff(f"the answer broke off after {seen:,} of {wanted:,} bytes")
-            seen += len(piece)
-            body.write(piece[max(len(piece) - max(seen - skip, 0), 0) :])
+                raise BrokenOff(f"the answer broke off after {received:,} of {wanted:,} bytes")
+            received += len(piece)
+            body.write(piece[max(len(piece) - max(received - skip, 0), 0) :])
         return body.getvalue(), size
 
 

@@ -1,4 +1,4 @@
-"""Which further documents of a checkpoint are read, by the files that it has."""
+"""Selects the further documents to read of a checkpoint, by its files."""
 
 import re
 from collections.abc import Mapping

@@ -79,9 +79,9 @@ class _Trusted:
         so does one through a proxy that is itself met over TLS: the names are for both.
         """
         places = settings.get("ca_certs"), settings.get("ca_cert_dir")
-        own = settings.get("ssl_context") or settings.get("cert_file")
-        own = own or getattr(settings.get("proxy"), "scheme", None) == "https"
-        if own or not any(places) or settings.get("cert_reqs") != "CERT_REQUIRED":
+        custom = settings.get("ssl_context") or settings.get("cert_file")
+        custom = custom or getattr(settings.get("proxy"), "scheme", None) == "https"
+        if custom or not any(places) or settings.get("cert_reqs") != "CERT_REQUIRED":
             return settings
         with self._lock:
             if places not in self._contexts:

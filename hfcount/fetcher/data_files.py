@@ -1,4 +1,4 @@
-"""Where the data of a checkpoint lies on this machine, and which contents the Hub has listed for its files."""
+"""Locates the weight files on this machine, and the checksums that the Hub lists for them."""
 
 import os
 import re
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hfcount.errors import FetchError
+from hfcount.fetcher.files import FolderReader
 from hfcount.fetcher.interface import Documents, Request, label
-from hfcount.fetcher.location import FolderReader
 from hfcount.text import plural, printable
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -19,8 +19,8 @@ _UP = 4  # folders above a file in which the copy of a repo may begin
 _SLACK = 1.0  # seconds: huggingface_hub takes a file for changed that was written later than this after its download
 
 
-class Listed(NamedTuple):
-    """What the Hub has listed for a file: its sha256; `later`: whether the file was written after it was downloaded."""
+class ListedChecksum(NamedTuple):
+    """The sha256 that the Hub lists for a file; `later`: whether the file was written after its download."""
 
     sha256: str
     later: bool
@@ -65,19 +65,19 @@ def _snapshot(request: Request, commit: str | None) -> Path | None:
     return cache / request.subfolder if request.subfolder else cache
 
 
-def listed(path: Path) -> Listed | None:
-    """What the Hub has listed for a file that was downloaded, where that was kept beside it.
+def listed_checksum(path: Path) -> ListedChecksum | None:
+    """The checksum that the Hub lists for a downloaded file, if the download kept it.
 
     The cache calls a large file by its sha256; `hf download --local-dir` notes it in `.cache/huggingface`.
     """
     target = path.resolve()
     if path.is_symlink() and target.parent.name == "blobs" and _SHA256.fullmatch(target.name):
-        return Listed(target.name, False)
+        return ListedChecksum(target.name, False)
     for parent in [*path.absolute().parents][:_UP]:
         kept = parent / _DOWNLOADS / f"{path.absolute().relative_to(parent)}.metadata"
         with suppress(OSError, ValueError, IndexError):
             if kept.stat().st_size <= _SHORT:
                 _, etag, when = kept.read_text("ascii").split()[:3]
                 later = path.stat().st_mtime - _SLACK > float(when)
-                return Listed(etag, later) if _SHA256.fullmatch(etag) else None
+                return ListedChecksum(etag, later) if _SHA256.fullmatch(etag) else None
     return None

@@ -1,4 +1,4 @@
-"""The Hub that the environment names, and who asks it: what huggingface_hub's settings say, without its HTTP client."""
+"""The Hub's endpoint, token and cache, from huggingface_hub's settings but without its HTTP client."""
 
 import os
 import re
@@ -24,11 +24,11 @@ class Endpoint(NamedTuple):
         return address(self.url)
 
     def file(self, model: str, revision: str, name: str) -> str:
-        """Where a file of a repo is."""
+        """The address of a file of a repo."""
         return f"{self.url}/{model}/resolve/{quote(revision, safe='')}/{quote(name)}"
 
     def api(self, model: str, kind: str, revision: str) -> str:
-        """Where the Hub says what a repo holds."""
+        """The API address of a repo's listing."""
         return f"{self.url}/api/models/{model}/{kind}/{quote(revision, safe='')}"
 
 
@@ -54,19 +54,19 @@ def endpoint() -> Endpoint:
         FetchError: BadName, a setting of the environment cannot be read.
     """
     constants = settings()
-    found = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.HF_HUB_OFFLINE)
+    hub = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.HF_HUB_OFFLINE)
     try:
-        parts = urlsplit(found.url)
+        parts = urlsplit(hub.url)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         sound = False
-    if not sound or not found.url.isprintable() or " " in found.url:
-        raise FetchError("BadName", f"HF_ENDPOINT is {found.shown}, which is not the address of a Hub. Correct it.")
-    return found
+    if not sound or not hub.url.isprintable() or " " in hub.url:
+        raise FetchError("BadName", f"HF_ENDPOINT is {hub.shown}, which is not the address of a Hub. Correct it.")
+    return hub
 
 
 def headers() -> dict[str, str]:
-    """What every request says of its sender."""
+    """The headers of every request."""
     from hfcount.version import __version__
 
     version = ".".join(map(str, sys.version_info[:3]))
@@ -74,7 +74,7 @@ def headers() -> dict[str, str]:
 
 
 def token() -> str | None:
-    """The token that huggingface_hub would send.
+    """The access token, as huggingface_hub finds it.
 
     Most often it is in the environment or in a plain file. Where it has to be made anew, huggingface_hub does that.
 
@@ -84,20 +84,20 @@ def token() -> str | None:
     constants = settings()
     if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
         return None
-    found = _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"))
+    value = _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"))
     made_elsewhere = os.environ.get("HF_OIDC_RESOURCE") or "google.colab" in sys.modules
-    if made_elsewhere or (not found and os.path.exists(constants.HF_TOKEN_PATH)):
+    if made_elsewhere or (not value and os.path.exists(constants.HF_TOKEN_PATH)):
         from huggingface_hub import get_token
 
         try:
-            found = get_token()
+            value = get_token()
         except (OSError, ValueError) as error:
             raise FetchError(
                 "HubError", f"the token cannot be had ({printable(str(error), 120)}). Run `hf auth login`."
             ) from None
-    if found and not (found.isascii() and found.isprintable()):
+    if value and not (value.isascii() and value.isprintable()):
         raise FetchError("BadName", "the token has characters that none has. Correct HF_TOKEN, or run `hf auth login`.")
-    return found
+    return value
 
 
 def _clean(value: str | None) -> str | None:

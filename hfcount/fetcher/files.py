@@ -1,4 +1,4 @@
-"""Files on disk: read only if they are regular and not too long, written whole or not at all."""
+"""Reads regular files of bounded size, and writes files atomically."""
 
 import os
 import stat
@@ -107,3 +107,25 @@ def write(path: Path, raw: bytes) -> None:
     except BaseException:  # Ctrl-C, too, leaves no half of a file
         os.unlink(temporary)
         raise
+
+
+class FolderReader:
+    """Files of a local folder."""
+
+    def __init__(self, folder: Path, label: str | None = None) -> None:
+        self.folder, self._label = folder, label
+
+    def document(self, name: str) -> Document | None:
+        """See FileReader."""
+        return read(self.folder / name, self._label and f"{self._label} {name}")
+
+    def range(self, name: str, start: int, stop: int) -> bytes:
+        """See FileReader."""
+        with opened(self.folder / name, printable(name)) as file:
+            if file is None:
+                raise FetchError("UnreadableFile", f"{printable(name)} is not there any more.")
+            file.seek(start)
+            return file.read(stop - start) or b""
+
+    def close(self) -> None:
+        """Nothing is open."""

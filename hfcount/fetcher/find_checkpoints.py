@@ -37,7 +37,7 @@ _SOME = 1_000  # that are looked for among what is left out
 
 
 def checkpoints(root: str | os.PathLike[str], everything: bool = False) -> Iterator[str]:
-    """Every folder from `root` down that holds a checkpoint, and each that cannot be read, in order.
+    """Every folder from `root` down with a checkpoint, and each unreadable one, in order.
 
     Links are followed unless they lead back. Hidden folders, those of Python's environments and of node, and what git
     ignores are left out below `root`, unless `everything` is wanted or git ignores `root` itself.
@@ -59,8 +59,8 @@ def checkpoints_below(root: Path) -> list[str]:
         raise FetchError(
             "NoSuchFolder", f"{shown} is not a folder, and --recursive looks through folders. Leave it out for a repo."
         )
-    if found := list(checkpoints(root)):
-        return found
+    if folders := list(checkpoints(root)):
+        return folders
     message = f"no {CONFIG} with weights or an index beside it, from {shown} down"
     if left := list(islice(checkpoints(root, everything=True), _SOME)):
         raise FetchError(
@@ -92,7 +92,7 @@ def modules_in(folder: str) -> frozenset[str]:
     documents = {name: document for name, document in read.items() if document}
     modules = named_modules(documents, documents)
     parts = _parts(_document(os.path.join(folder, MODEL_INDEX)))
-    return parts | frozenset(one.folder.partition("/")[0] for one in modules if one.folder)
+    return parts | frozenset(module.folder.partition("/")[0] for module in modules if module.folder)
 
 
 def _parts(index: Document | None) -> frozenset[str]:
@@ -119,21 +119,21 @@ class _Folder(NamedTuple):
 
 
 def _walk(start: _Folder, everything: bool) -> Iterator[str]:
-    left, seen = [start], set[tuple[int, int]]()
+    left, visited = [start], set[tuple[int, int]]()
     while left:
         folder = left.pop()
         try:
             facts = os.stat(folder.path)
-            with os.scandir(folder.path) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(folder.path) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
         except OSError:
             yield folder.path
             continue
         place = (facts.st_dev, facts.st_ino)
-        if place in folder.above or (folder.linked and place in seen):
+        if place in folder.above or (folder.linked and place in visited):
             continue
         if folder.linked:
-            seen.add(place)
+            visited.add(place)
         names = {entry.name for entry in entries}
         if is_checkpoint(names):
             yield folder.path
@@ -149,7 +149,7 @@ def _walk(start: _Folder, everything: bool) -> Iterator[str]:
             for entry in entries
             if entry.name not in modules and _is_folder(entry)
         ]
-        left += [one for one in reversed(inner) if everything or not _is_left_out(one)]
+        left += [child for child in reversed(inner) if everything or not _is_left_out(child)]
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:

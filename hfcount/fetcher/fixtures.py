@@ -1,4 +1,4 @@
-"""Recorded checkpoints: a tree of folders that --save writes and --fixtures reads."""
+"""Recorded checkpoints: folders that --save writes and --fixtures reads."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -30,7 +30,7 @@ from hfcount.text import printable
 
 
 def takes(request: Request) -> bool:
-    """Whether a tree is named; then MODEL is a path below it, whatever else is called so."""
+    """Whether --fixtures is given; MODEL is then a path below it."""
     return request.fixtures is not None
 
 
@@ -83,10 +83,10 @@ def all_fixtures(root: Path) -> list[str]:
         raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
     wholes = {path.parent for name in (MODULES, MODEL_INDEX) for path in root.rglob(name)}
     places = wholes | {path.parent for path in root.rglob(CONFIG) if wholes.isdisjoint(path.parent.parents)}
-    found = sorted(path.relative_to(root).as_posix() for path in places)
-    if not found:
+    paths = sorted(path.relative_to(root).as_posix() for path in places)
+    if not paths:
         raise FetchError("NoConfig", f"no {CONFIG} anywhere below {printable(str(root))}.")
-    return found
+    return paths
 
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
 
 
 class RecordedShards:
-    """Weight files whose headers an earlier run wrote down; `otherwise` reads those of the others, where they are.
+    """Weight files whose headers an earlier run recorded; `otherwise` reads those that are not recorded.
 
     `asked` says whether it has. Without a listing it also says what there is.
     """
@@ -112,10 +112,10 @@ class RecordedShards:
         self._recorded, self._otherwise, self._samples, self._pickles = recorded, otherwise, samples, pickles
         self.asked, self.local, self.whole = False, otherwise is None or otherwise.local, True
         self._listed = sizes is not None or otherwise is None
-        known = {name: one.get("bytes") for name, one in (*recorded.items(), *pickles.items())}
+        known = {name: entry.get("bytes") for name, entry in (*recorded.items(), *pickles.items())}
         self._sizes = known if sizes is None else sizes
-        own = [name for name in top_level(self._sizes) if name.endswith(".safetensors")]
-        self.names: Collection[str] | None = own if otherwise is None or self._listed else otherwise.names
+        shard_names = [name for name in top_level(self._sizes) if name.endswith(".safetensors")]
+        self.names: Collection[str] | None = shard_names if otherwise is None or self._listed else otherwise.names
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
         """Bytes of those of the files that were there."""
@@ -134,34 +134,34 @@ class RecordedShards:
         Raises:
             FetchError: one that is not recorded could not be read.
         """
-        found = {name: recorded_shard(name, self._recorded[name]) for name in wanted if name in self._recorded}
-        rest = [name for name in wanted if name not in found]
+        shards = {name: recorded_shard(name, self._recorded[name]) for name in wanted if name in self._recorded}
+        rest = [name for name in wanted if name not in shards]
         if rest and self._otherwise is not None:
-            for _ in found:
+            for _ in shards:
                 done()
-            found |= (asked := self._otherwise.read(rest, done))
+            shards |= (asked := self._otherwise.read(rest, done))
             self.asked |= bool(asked)
-        return found
+        return shards
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """What pickled files hold, as far as that is recorded or can be read; raises as `read` does."""
-        found = _read_pickles({name: self._pickles[name] for name in wanted if name in self._pickles})
-        rest = [name for name in wanted if name not in found]
+        """The pickled files that are recorded or can be read; raises as `read` does."""
+        pickles = _read_pickles({name: self._pickles[name] for name in wanted if name in self._pickles})
+        rest = [name for name in wanted if name not in pickles]
         if rest and self._otherwise is not None:
-            for _ in found:
+            for _ in pickles:
                 done()
-            found |= (asked := self._otherwise.pickles(rest, done))
+            pickles |= (asked := self._otherwise.pickles(rest, done))
             self.asked |= bool(asked)
-        return found
+        return pickles
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as they are recorded or can be read; raises as `read` does."""
-        found = {piece: self._samples[piece] for piece in wanted if piece in self._samples}
-        rest = [piece for piece in wanted if piece not in found]
+        digests = {piece: self._samples[piece] for piece in wanted if piece in self._samples}
+        rest = [piece for piece in wanted if piece not in digests]
         if rest and self._otherwise is not None:
-            found |= (asked := self._otherwise.sample(rest))
+            digests |= (asked := self._otherwise.sample(rest))
             self.asked |= bool(asked)
-        return found
+        return digests
 
 
 def _read_pickles(recorded: Mapping[str, Any]) -> "dict[str, Pickle | Broken]":
@@ -170,7 +170,7 @@ def _read_pickles(recorded: Mapping[str, Any]) -> "dict[str, Pickle | Broken]":
     from hfcount.formats.pickles.recorded import read  # most recordings have none
 
     try:
-        return {name: read(name, one) for name, one in recorded.items()}
+        return {name: read(name, entry) for name, entry in recorded.items()}
     except ValueError as error:
         raise FetchError("UnreadableFile", f"{HEADERS}: {printable(str(error))}.") from None
 
@@ -192,7 +192,7 @@ def record(
     root: Path,
     pickles: Pickles = MappingProxyType({}),
 ) -> Path:
-    """Writes what was read to DIR/<model>/, and returns that folder; each file appears whole or not at all.
+    """Records what was read in DIR/<model>/, and returns that folder; files are written atomically.
 
     Args:
         shards: headers by file; None if none were read.
@@ -210,7 +210,7 @@ def record(
         **dict.fromkeys(COMPANIONS),
         documents.layout.config: documents.config.raw,
         documents.layout.listing: documents.index.raw if documents.index else None,
-        **{name: one.raw for name, one in documents.companions.items()},
+        **{name: document.raw for name, document in documents.companions.items()},
         HEADERS: recording(documents.revision, shards, others, sizes, samples, recorded_pickles(pickles)),
     }
     try:
@@ -232,18 +232,18 @@ def record(
 
 
 def record_parts(documents: Documents, parts: Mapping[str, Documents], root: Path) -> Path:
-    """Writes what was read of a pipeline and of its parts, and returns its folder; raises as `record` does.
+    """Records a pipeline and its parts, and returns its folder; raises as `record` does.
 
     Args:
         documents: of the folder with the pipeline's index; parts: by name. What was read of each is in its `Reads`.
     """
-    own = documents.shards
-    assert isinstance(own, Reads)
-    folder = record(documents, own.headers, own.samples, documents.sizes, root, own.pickled)
+    root_reads = documents.shards
+    assert isinstance(root_reads, Reads)
+    folder = record(documents, root_reads.headers, root_reads.samples, documents.sizes, root, root_reads.pickled)
     for name, part in parts.items():
         reads = part.shards
         assert isinstance(reads, Reads)
         local = documents.source == "folder"
-        one = replace(part, model=f"{documents.model}/{name}" if local else part.model)
-        record(one, reads.headers, reads.samples, part.sizes, folder if local else root, reads.pickled)
+        recorded = replace(part, model=f"{documents.model}/{name}" if local else part.model)
+        record(recorded, reads.headers, reads.samples, part.sizes, folder if local else root, reads.pickled)
     return folder

@@ -1,4 +1,4 @@
-"""A local folder, or a config's own file."""
+"""Reads a local folder, or a single config file."""
 
 import os
 import re
@@ -12,9 +12,9 @@ from typing import BinaryIO
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, module_files, tokens
 from hfcount.fetcher.companions import companions
-from hfcount.fetcher.interface import TOKENS, Documents, Pickles, Progress, Request, SourceName, top_level
+from hfcount.fetcher.interface import TOKENS, Documents, Pickles, Progress, Request, top_level
 from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, INDEX, SINGLE, layout_of
-from hfcount.fetcher.location import FolderReader, Place
+from hfcount.fetcher.location import Place, SourceName
 from hfcount.fetcher.reasons import without_config
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard, header_end, read_shard
@@ -28,7 +28,7 @@ _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something
 
 
 def takes(request: Request) -> bool:
-    """Whether there is a file or folder called MODEL, if only a broken link, or it can only be meant as a path."""
+    """Whether MODEL exists on disk (a broken link counts), or can only be a path."""
     model, path = request.model, local_path(request.model)
     return (
         model.startswith((".", "/", "~", os.sep))
@@ -93,23 +93,23 @@ def read_folder(
     names, layout = top_level(sizes), layout_of({*entries})
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (layout.config, layout.listing))
     refuse = partial(_no_config, folder, sizes, source)
-    place = Place(model, source, revision, sizes, FolderReader(folder, label), refuse, file)
+    place = Place(model, source, revision, sizes, files.FolderReader(folder, label), refuse, file)
     if config is None or file is not None:
         return place
     weights = [name for name in names if name.endswith(".safetensors")]
     if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
         weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
-    whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
+    complete = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
     return Documents(
         model,
         source,
         revision,
         config,
         index,
-        FolderShards(folder, weights, whole, entries),
-        names if whole else list(sizes),
-        sizes=sizes if whole else None,
+        FolderShards(folder, weights, complete, entries),
+        names if complete else list(sizes),
+        sizes=sizes if complete else None,
         companions=_companions(folder, sizes, config, label),
         place=place,
         layout=layout,
@@ -123,11 +123,11 @@ def _companions(
 
     def documents(wanted: Collection[str]) -> dict[str, Document]:
         read = ((name, files.read(folder / name, label and f"{label} {name}")) for name in wanted)
-        return {name: one for name, one in read if one}
+        return {name: document for name, document in read if document}
 
-    found = documents([name for name in companions(sizes) if name not in TOKENS])
-    others = module_files.configs({CONFIG: config, **found}, sizes, documents)
-    return found | others | tokens.read(folder, sizes, label)
+    named = documents([name for name in companions(sizes) if name not in TOKENS])
+    others = module_files.configs({CONFIG: config, **named}, sizes, documents)
+    return named | others | tokens.read(folder, sizes, label)
 
 
 def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> FetchError:
@@ -136,7 +136,7 @@ def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> Fetc
 
 
 class FolderShards:
-    """Weight files of a folder; `whole` says whether that has all there are, `entries` is all that is in it."""
+    """Weight files of a folder; `whole`: the folder has all of them; `entries`: all names in it."""
 
     local = True
     kept: Collection[str] = ()
@@ -149,56 +149,56 @@ class FolderShards:
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
         """Bytes of those of the files that are there; None for the size of what is no file."""
-        found: dict[str, int | None] = {}
+        sizes: dict[str, int | None] = {}
         for name in filter(self._there, wanted):
             try:
                 facts = os.stat(self._folder / name)
-                found[name] = facts.st_size if S_ISREG(facts.st_mode) else None
+                sizes[name] = facts.st_size if S_ISREG(facts.st_mode) else None
             except FileNotFoundError:
                 continue
             except (OSError, ValueError):
-                found[name] = None
-        return found
+                sizes[name] = None
+        return sizes
 
     def close(self) -> None:
         """Nothing is open."""
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         """The shards of those names; a file that does not exist is left out."""
-        found = {}
+        shards = {}
         for name in wanted:
-            if self._there(name) and (one := self._read(name)) is not None:
-                found[name] = one
+            if self._there(name) and (shard := self._read(name)) is not None:
+                shards[name] = shard
             done()
-        return found
+        return shards
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """What pickled files of those names hold; a file that does not exist is left out."""
-        from hfcount.formats.pickles import Several  # most checkpoints have none
+        """The pickled files of those names; a file that does not exist is left out."""
+        from hfcount.formats.pickles import PickleSet  # most checkpoints have none
 
-        found = Several()
+        pickles = PickleSet()
         for name in wanted:
             if self._there(name):
                 with files.opened(self._folder / name, printable(name)) as file:
                     if file is not None:
-                        found.look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
+                        pickles.look(name, os.fstat(file.fileno()).st_size, partial(_range, file))
             done()
-        return found.files
+        return pickles.files
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
         """The digests of pieces of the files, as far as these reach."""
-        found: dict[Piece, str] = {}
+        digests: dict[Piece, str] = {}
         for piece in wanted:
             with files.opened(self._folder / piece.file, printable(piece.file)) as file:
                 if file is not None:
                     file.seek(piece.begin)
                     raw = file.read(piece.end - piece.begin) or b""
                     if len(raw) == piece.end - piece.begin:
-                        found[piece] = digest(raw)
-        return found
+                        digests[piece] = digest(raw)
+        return digests
 
     def _there(self, name: str) -> bool:
-        """Whether it may be there: a recording names many files that it does not have."""
+        """Whether it may exist: a recording names many files that are absent."""
         return "/" in name or name in self._entries
 
     def _read(self, name: str) -> Shard | None:
@@ -218,17 +218,17 @@ def _range(file: BinaryIO, start: int, stop: int) -> bytes:
 
 def _listed(folder: Path) -> dict[str, int | None]:
     """Bytes of the files of a folder and, of some, of the folders in it, by their paths."""
-    found = _files(folder)
+    sizes = _files(folder)
     left, looked = [""], 0
-    while left and looked < _LOOKED and len(found) < _LISTED:
+    while left and looked < _LOOKED and len(sizes) < _LISTED:
         place, looked = left.pop(0), looked + 1
         with suppress(OSError), os.scandir(folder / place) as entries:
-            inner = sorted(f"{place}{one.name}/" for one in entries if one.name[0] != "." and _is_folder(one))
+            inner = sorted(f"{place}{entry.name}/" for entry in entries if entry.name[0] != "." and _is_folder(entry))
             left += inner if place.count("/") < _DEEP else []
-            for one in inner[: _LOOKED - looked]:
+            for child in inner[: _LOOKED - looked]:
                 with suppress(OSError):
-                    found |= {f"{one}{name}": size for name, size in _files(folder / one).items()}
-    return found
+                    sizes |= {f"{child}{name}": size for name, size in _files(folder / child).items()}
+    return sizes
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:

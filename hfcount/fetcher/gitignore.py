@@ -1,4 +1,4 @@
-"""Which folders git ignores, by the .gitignore files of a repository; git itself is not run.
+"""Evaluates .gitignore files for folders, without running git.
 
 Each pattern is matched segment by segment, so that none takes long, whoever wrote it. What is tracked although a
 pattern ignores it counts as ignored, as in other tools that read these files.
@@ -35,7 +35,7 @@ class _Pattern(NamedTuple):
                 at, place = star + 1, restart
             else:
                 return False
-        return all(one is None for one in self.segments[at:])
+        return all(segment is None for segment in self.segments[at:])
 
 
 Rules = tuple[tuple[str, tuple[_Pattern, ...]], ...]
@@ -44,13 +44,13 @@ Rules = tuple[tuple[str, tuple[_Pattern, ...]], ...]
 
 def rules_above(folder: str) -> Rules | None:
     """The rules that hold in a folder; None if it is in no repository, or itself ignored."""
-    whole = Path(os.path.realpath(folder))
-    top = next((one for one in (whole, *whole.parents) if (one / ".git").exists()), None)
+    path = Path(os.path.realpath(folder))
+    top = next((parent for parent in (path, *path.parents) if (parent / ".git").exists()), None)
     if top is None:
         return None
     rules = _patterns(top / ".git" / "info" / "exclude", str(top))
     place = top
-    for name in whole.relative_to(top).parts:
+    for name in path.relative_to(top).parts:
         rules = rules_in(str(place), rules)
         place /= name
         if ignored(str(place), rules):
@@ -79,8 +79,8 @@ def _patterns(file: Path, folder: str) -> Rules:
             text = lines.read(_LONGEST)
     except OSError:
         return ()
-    found = tuple(one for line in text.splitlines()[:_MOST] if (one := _pattern(line)) is not None)
-    return ((folder, found),) if found else ()
+    patterns = tuple(pattern for line in text.splitlines()[:_MOST] if (pattern := _pattern(line)) is not None)
+    return ((folder, patterns),) if patterns else ()
 
 
 def _pattern(line: str) -> _Pattern | None:
@@ -95,9 +95,9 @@ def _pattern(line: str) -> _Pattern | None:
         segments.insert(0, "**")
     if segments[-1] == "**":
         segments.append("*")
-    return _Pattern(tuple(None if one == "**" else _segment(one) for one in segments), not negated)
+    return _Pattern(tuple(None if segment == "**" else _segment(segment) for segment in segments), not negated)
 
 
 def _segment(text: str) -> Callable[[str], object]:
-    plain = re.sub(r"\\(.)", lambda found: f"[{found[1]}]" if found[1] in "*?[" else found[1], text)
+    plain = re.sub(r"\\(.)", lambda escape: f"[{escape[1]}]" if escape[1] in "*?[" else escape[1], text)
     return re.compile(translate(plain)).match

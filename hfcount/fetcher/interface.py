@@ -1,4 +1,4 @@
-"""What a source of documents is asked, and what it answers."""
+"""The interface of the sources: requests, and the documents that answer them."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -18,6 +18,7 @@ from hfcount.fetcher.layout import (
     PARAMS,
     Layout,
 )
+from hfcount.fetcher.location import Place, SourceName
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
@@ -25,14 +26,11 @@ from hfcount.mapper.quantization_config import SIDE_FILES
 from hfcount.text import printable
 
 if TYPE_CHECKING:
-    from hfcount.fetcher.location import Place
     from hfcount.fetcher.meter import Meter
     from hfcount.formats.pickles import Broken, Pickle
 
 Pickles = Mapping[str, "Pickle | Broken"]
 """Pickled weight files that were read, by name."""
-
-SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
@@ -42,7 +40,6 @@ PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
 
 COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
-
 
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
@@ -56,13 +53,12 @@ LONGEST = 1_000_000
 TRANSIENT = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
 
-
 Early = Literal["all", "unindexed"]
 """Headers that a run reads whatever it finds: all of them, or those of a checkpoint without an index."""
 
 
 def early(depth: str) -> Early | None:
-    """What a run that is to look so far reads in any case."""
+    """The headers that a run of this depth reads in any case."""
     if depth in ("headers", "data"):
         return "all"
     return "unindexed" if depth == "auto" else None
@@ -70,7 +66,7 @@ def early(depth: str) -> Early | None:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Which checkpoint, and where to look for it.
+    """A checkpoint to read, and how to read it.
 
     Args:
         model: a local folder or a config's own .json file if there is one, else a repo id; with `fixtures`, a path
@@ -148,7 +144,7 @@ class Shards(Protocol):
         """
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """What pickled files of those names hold, of which nothing is run; a file that does not exist is left out.
+        """The pickled files of those names, without running them; a file that does not exist is left out.
 
         Raises:
             FetchError: they could not be read.
@@ -166,7 +162,7 @@ class Shards(Protocol):
 
 
 class Reads:
-    """Shards that remember what was read of them, whatever becomes of the run: `headers` are None if none were."""
+    """Wraps Shards and remembers what was read; `headers` are None if none were."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
@@ -176,34 +172,34 @@ class Reads:
         self.samples: Samples = {}
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
-        """As Shards has it."""
+        """See Shards."""
         return self._shards.sizes(wanted)
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """As Shards has it."""
+        """See Shards."""
         shards = self._shards.read(wanted, done)
         self.headers = {**(self.headers or {}), **shards} or None
         return shards
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """As Shards has it."""
+        """See Shards."""
         pickles = self._shards.pickles(wanted, done)
         self.pickled = {**self.pickled, **pickles}
         return pickles
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
-        """As Shards has it."""
+        """See Shards."""
         self.samples = self._shards.sample(wanted)
         return self.samples
 
     def close(self) -> None:
-        """As Shards has it."""
+        """See Shards."""
         self._shards.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """All that was read of one checkpoint, at one commit.
+    """The documents of one checkpoint, at one commit.
 
     Args:
         shards: reads the headers of the weight files.
@@ -212,9 +208,9 @@ class Documents:
         sizes: bytes of all files by their names, those in folders below included, where they were listed with their
             sizes.
         companions: further documents by name: of COMPANIONS, and the configs of modules.
-        place: reads any other file; None where only the documents are at hand.
+        place: reads any other file; None if only the documents are available.
         layout: which files are the config, the weights and the index.
-        loaded_as: what counts in place of keys of the config, by key: the class that a pipeline's index names.
+        loaded_as: overrides of config keys, such as the class that a pipeline's index names.
         base: gives the config of another model, which the config names: that of --base or, where it is said to ask for
             it unasked, of the repo of that name; None where neither tells it.
     """
@@ -229,19 +225,19 @@ class Documents:
     alone: bool = False
     sizes: Mapping[str, int | None] | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
-    place: "Place | None" = None
+    place: Place | None = None
     layout: Layout = HF_LAYOUT
     loaded_as: Mapping[str, Any] = field(default_factory=dict)
     base: "Callable[[str, bool], Document | None] | None" = field(default=None, compare=False)
 
 
 class Source(Protocol):
-    """One place that documents come from: a module of this folder with these two functions."""
+    """A source of documents: a module of this folder with these two functions."""
 
     def takes(self, request: Request) -> bool:
-        """Whether this source answers a request that all sources before it have passed on."""
+        """Whether this source answers a request that the sources before it declined."""
 
-    def read(self, request: Request) -> "Documents | Place":
+    def read(self, request: Request) -> Documents | Place:
         """The documents of a request that it takes; where there is no config.json, or a file is named, the place.
 
         Raises:
@@ -267,5 +263,5 @@ def is_inside(folder: str) -> bool:
 
 
 def top_level(names: Iterable[str]) -> list[str]:
-    """The names of files that are in no folder below: what is there belongs to other models."""
+    """The names of files at the top level; files in subfolders belong to other models."""
     return [name for name in names if "/" not in name]

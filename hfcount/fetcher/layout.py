@@ -1,4 +1,4 @@
-"""Which files a checkpoint consists of, by the library that reads it."""
+"""The file names of a checkpoint, by the library that reads it."""
 
 from collections.abc import Collection, Mapping
 from typing import NamedTuple

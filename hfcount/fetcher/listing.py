@@ -1,4 +1,4 @@
-"""What a repo holds: its commit, and the names and sizes of its files, as the Hub lists them."""
+"""Parses the Hub's listing of a repo: its commit, and the names and sizes of its files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -58,15 +58,15 @@ def read_tree(document: Document) -> tuple[dict[str, int | None], list[str]]:
     value = parse_value(document)
     if not isinstance(value, list):
         raise DocumentError(f"{document.where} is not a list of files.")
-    folders = [one for one in value if isinstance(one, dict) and one.get("type", "file") == "directory"]
-    entries = [one for one in value if not isinstance(one, dict) or one.get("type", "file") == "file"]
+    folders = [entry for entry in value if isinstance(entry, dict) and entry.get("type", "file") == "directory"]
+    entries = [entry for entry in value if not isinstance(entry, dict) or entry.get("type", "file") == "file"]
     return _files(document, entries, "path"), list(_files(document, folders, "path"))
 
 
 def next_page(link: str) -> str | None:
     """Where the next page is, by a Link header."""
-    found = _NEXT.search(link)
-    return found[1] if found else None
+    match = _NEXT.search(link)
+    return match[1] if match else None
 
 
 def _files(document: Document, entries: list[Any], key: str) -> dict[str, int | None]:

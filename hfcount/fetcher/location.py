@@ -1,16 +1,13 @@
-"""A folder or a repo at one commit, whatever it holds: the names of its files, and any of them by ranges."""
+"""A folder or repo at one commit: its file names, and a reader for any of them."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from hfcount.errors import FetchError
-from hfcount.fetcher import files
 from hfcount.formats.json import Document
 from hfcount.text import printable
 
-if TYPE_CHECKING:
-    from hfcount.fetcher.interface import SourceName
+SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
 
 class FileReader(Protocol):
@@ -35,18 +32,18 @@ class FileReader(Protocol):
 
 
 class Place(NamedTuple):
-    """What is at MODEL.
+    """The folder or repo that MODEL names.
 
     Args:
         sizes: bytes of all files by their paths, None for an unknown size.
         reader: reads any of them.
-        refuse: gives what is raised where this is no checkpoint of any kind that is known.
+        refuse: makes the error to raise if this is not a checkpoint of a known kind.
         file: the weight file that was named, or the end of its name, such as `Q4_K_M`.
         local: whether reading sends no request.
     """
 
     model: str
-    source: "SourceName"
+    source: SourceName
     revision: str | None
     sizes: Mapping[str, int | None]
     reader: FileReader
@@ -60,30 +57,8 @@ class Place(NamedTuple):
         return f"{self.model}/{self.file}" if self.file else self.model
 
     def refusal(self) -> FetchError:
-        """Why this is no checkpoint with a config of its own."""
+        """The error for a place without its own config."""
         if self.file is None:
             return self.refuse()
         text = f"{printable(self.label)} has no config.json of its own, which --set and --quantize need. Name one."
         return FetchError("NoConfig", text)
-
-
-class FolderReader:
-    """Files of a local folder."""
-
-    def __init__(self, folder: Path, label: str | None = None) -> None:
-        self.folder, self._label = folder, label
-
-    def document(self, name: str) -> Document | None:
-        """As FileReader has it."""
-        return files.read(self.folder / name, self._label and f"{self._label} {name}")
-
-    def range(self, name: str, start: int, stop: int) -> bytes:
-        """As FileReader has it."""
-        with files.opened(self.folder / name, printable(name)) as file:
-            if file is None:
-                raise FetchError("UnreadableFile", f"{printable(name)} is not there any more.")
-            file.seek(start)
-            return file.read(stop - start) or b""
-
-    def close(self) -> None:
-        """Nothing is open."""

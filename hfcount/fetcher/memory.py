@@ -1,4 +1,4 @@
-"""Tensors that are not saved yet, as the documents of a checkpoint that holds them in one file."""
+"""Presents tensors in memory as the documents of a checkpoint with one weight file."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -20,7 +20,7 @@ def documents(
     config: Mapping[str, Any],
     tensors: Mapping[str, Any],
     title: str = "tensors in memory",
-    alike: Alike = lambda one, other: None,
+    alike: Alike = lambda tensor, other: None,
 ) -> Documents:
     """The documents of a config and of tensors: by name (shape in elements, dtype), or what has these attributes.
 
@@ -35,11 +35,11 @@ def documents(
     if not isinstance(tensors, Mapping):
         raise TypeError(f"tensors is {typed(tensors)}, and must be a dict of names to shapes and dtypes.")
     document = Document(CONFIG, json.dumps(dict(config), default=str).encode())
-    return Documents(title, "memory", None, document, None, Tensors(_shard(tensors), tensors, alike))
+    return Documents(title, "memory", None, document, None, MemoryShards(_shard(tensors), tensors, alike))
 
 
-class Tensors:
-    """One file that is nowhere."""
+class MemoryShards:
+    """A single weight file that exists in memory only."""
 
     local, whole = True, True
     kept: Collection[str] = ()
@@ -49,20 +49,20 @@ class Tensors:
         self.names: Collection[str] | None = (shard.name,)
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
-        """As Shards has it."""
+        """See Shards."""
         return {name: self._shard.size for name in wanted if name == self._shard.name}
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """As Shards has it."""
+        """See Shards."""
         done()
         return {name: self._shard for name in wanted if name == self._shard.name}
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """As Shards has it."""
+        """See Shards."""
         return {}
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
-        """What stands for each piece: the data stays where it is, and tensors are compared as a whole."""
+        """A stand-in digest for each piece: data is not copied, and whole tensors are compared."""
         places = {piece: self._holding(piece) for piece in wanted}
         names = list(dict.fromkeys(name for name, _ in places.values()))
         first: dict[str, str] = {}
@@ -78,7 +78,8 @@ class Tensors:
         header = self._shard.header
         assert header is not None
         start = piece.begin - LENGTH_BYTES - header.length
-        return next((name, start - one.begin) for name, one in header.tensors.items() if one.begin <= start < one.end)
+        tensors = header.tensors.items()
+        return next((name, start - entry.begin) for name, entry in tensors if entry.begin <= start < entry.end)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -86,8 +87,8 @@ class Tensors:
 
 def _shard(tensors: Mapping[str, Any]) -> Shard:
     entries, end = {}, 0
-    for name, one in tensors.items():
-        shape, dtype = _facts(name, one)
+    for name, tensor in tensors.items():
+        shape, dtype = _facts(name, tensor)
         known = stored_as(dtype)
         if known is None:
             raise ValueError(f"{printable(str(name))}: safetensors has no dtype {printable(dtype, 60)}.")
@@ -102,18 +103,16 @@ def _shard(tensors: Mapping[str, Any]) -> Shard:
     return read_shard(SINGLE, len(first) + end, first)
 
 
-def _facts(name: object, one: Any) -> tuple[list[int], str]:
+def _facts(name: object, tensor: Any) -> tuple[list[int], str]:
     if not isinstance(name, str):
         raise TypeError(f"the name {typed(name)} must be a str.")
-    shape, dtype = one if isinstance(one, tuple | list) and len(one) == 2 else (_of(one, "shape"), _of(one, "dtype"))
+    is_pair = isinstance(tensor, tuple | list) and len(tensor) == 2
+    shape, dtype = tensor if is_pair else (getattr(tensor, "shape", None), getattr(tensor, "dtype", None))
     try:
         sizes = [int(size) for size in shape]
     except (TypeError, ValueError):
         sizes = [-1]
     if dtype is None or min(sizes, default=0) < 0:
-        raise TypeError(f"{printable(name)} is {typed(one)}, and must be (shape, dtype), or have a shape and a dtype.")
+        must = "must be (shape, dtype), or have a shape and a dtype"
+        raise TypeError(f"{printable(name)} is {typed(tensor)}, and {must}.")
     return sizes, str(dtype)
-
-
-def _of(one: Any, name: str) -> Any:
-    return getattr(one, name, None)

@@ -1,4 +1,4 @@
-"""Requests to the Hub that a run may make, where many runs share a quota."""
+"""Limits the requests of a run to the Hub, as many runs share a quota."""
 
 import re
 import time
@@ -22,7 +22,7 @@ class OverQuota(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What the Hub says of a window in its RateLimit headers.
+    """A window of the Hub's RateLimit headers.
 
     Args:
         kind: of requests, such as `api` or `resolvers`.
@@ -40,7 +40,7 @@ class Limit:
 
 @dataclass
 class Meter:
-    """Counts the requests of a run to the endpoint: of `most`, `spent`. `heard` is what was last said of each limit."""
+    """Counts the requests of a run to the endpoint: `spent` of `most`. `heard` has the latest of each limit."""
 
     most: int
     spent: int = 0
@@ -67,24 +67,24 @@ class Meter:
         Raises:
             OverQuota: it asks to come back later.
         """
-        if found := limit(headers):
+        if latest := limit(headers):
             with self._lock:
-                self.heard[found.kind] = found
+                self.heard[latest.kind] = latest
         if status == 429:
             raise OverQuota(wait_of(headers))
 
 
 def limit(headers: Mapping[str, str]) -> Limit | None:
-    """The window that an answer's `RateLimit: "api";r=499;t=12` and `RateLimit-Policy` tell of."""
-    said = re.search(r'"?([\w-]*)"?\s*;\s*r=([0-9]{1,15})\s*;\s*t=([0-9]{1,9})', headers.get("RateLimit", ""))
-    if said is None:
+    """The window in an answer's `RateLimit: "api";r=499;t=12` and `RateLimit-Policy`."""
+    match = re.search(r'"?([\w-]*)"?\s*;\s*r=([0-9]{1,15})\s*;\s*t=([0-9]{1,9})', headers.get("RateLimit", ""))
+    if match is None:
         return None
     policy = headers.get("RateLimit-Policy", "")
     quota, window = (re.search(rf";\s*{name}=([0-9]{{1,15}})", policy) for name in "qw")
     return Limit(
-        said[1],
-        int(said[2]),
-        time.time() + float(said[3]),
+        match[1],
+        int(match[2]),
+        time.time() + float(match[3]),
         int(quota[1]) if quota else None,
         float(window[1]) if window else None,
     )

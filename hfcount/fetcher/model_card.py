@@ -1,4 +1,4 @@
-"""What a checkpoint says that it was made of: the tags of a listing, and the metadata of its card."""
+"""Reads a checkpoint's base models from the tags of a listing or the metadata of its card."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ _NAMED = re.compile(r"^base_model:[ \t]*([^\r\n]*)((?:\r?\n[ \t]*-[ \t]+\S+)*)",
 _RELATION = re.compile(r"^base_model_relation:[ \t]*[\"']?(\w+)", re.MULTILINE)
 
 
-class Named(NamedTuple):
-    """A base: a repo, and how the checkpoint was made of it, such as `merge` or `finetune`, where that is said."""
+class NamedBase(NamedTuple):
+    """A base model's repo, and the checkpoint's relation to it, such as `merge` or `finetune`, if given."""
 
     model: str
     relation: str | None = None
@@ -31,17 +31,17 @@ def is_repo(name: str) -> bool:
     return _REPO.fullmatch(name) is not None and is_inside(name) and ".." not in name
 
 
-def by_tags(tags: object) -> tuple[Named, ...]:
+def by_tags(tags: object) -> tuple[NamedBase, ...]:
     """The bases in the tags of a listing, which names each with its relation and without."""
-    found = dict[str, str | None]()
+    relations = dict[str, str | None]()
     for tag in tags if isinstance(tags, list) else ():
         match = _TAG.fullmatch(tag) if isinstance(tag, str) else None
         if match and is_repo(match[2]):
-            found[match[2]] = match[1] or found.get(match[2])
-    return tuple(Named(*one) for one in found.items())[:MOST]
+            relations[match[2]] = match[1] or relations.get(match[2])
+    return tuple(NamedBase(*base) for base in relations.items())[:MOST]
 
 
-def by_metadata(card: object) -> tuple[Named, ...]:
+def by_metadata(card: object) -> tuple[NamedBase, ...]:
     """The bases in the metadata of a card, as a listing has it."""
     if not isinstance(card, Mapping):
         return ()
@@ -49,7 +49,7 @@ def by_metadata(card: object) -> tuple[Named, ...]:
     return _named(names if isinstance(names, list) else [names], relation)
 
 
-def by_text(text: str) -> tuple[Named, ...]:
+def by_text(text: str) -> tuple[NamedBase, ...]:
     """The bases in the metadata of a card."""
     front = _front(text)
     relation = _RELATION.search(front)
@@ -70,7 +70,7 @@ def _front(text: str) -> str:
     return front[1] if front else ""
 
 
-def _named(found: Any, relation: object) -> tuple[Named, ...]:
-    repos = dict.fromkeys(name for name in found if isinstance(name, str) and is_repo(name))
+def _named(candidates: Any, relation: object) -> tuple[NamedBase, ...]:
+    repos = dict.fromkeys(name for name in candidates if isinstance(name, str) and is_repo(name))
     word = relation if isinstance(relation, str) and _WORD.fullmatch(relation) else None
-    return tuple(Named(name, word) for name in repos)[:MOST]
+    return tuple(NamedBase(name, word) for name in repos)[:MOST]

@@ -1,4 +1,4 @@
-"""MODEL as people paste it: an address of the Hub's pages, hf://, org/name@REV, or a weight file of a local folder."""
+"""Parses MODEL: a URL of the Hub, hf://, org/name@REV, or a weight file of a local folder."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _TAGGED = re.compile(r"((?:(?:www\.)?(?:huggingface\.co|hf\.co)/|hf://)?[^@/\s:]
 
 
 def understood(request: Request) -> Request:
-    """The same request with MODEL as a repo id, and what else it says as revision and subfolder; or as a local path.
+    """The request with MODEL split into repo id, revision and subfolder; or with a local path.
 
     Nothing is asked of the Hub. With `fixtures` MODEL is a path below that folder, and a local folder or file of that
     name goes before any other meaning.
@@ -42,10 +42,10 @@ def understood(request: Request) -> Request:
     if tagged := _TAGGED.fullmatch(model):
         return replace(understood(replace(request, model=tagged[1])), file=tagged[2])
     repo, revision, subfolder = _taken_apart(model)
-    for what, found, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
-        if found and asked and found != asked:
+    for what, part, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
+        if part and asked and part != asked:
             raise ValueError(
-                f"{shown} names the {what} {printable(found)}, and {printable(asked)} is asked for besides. Give one."
+                f"{shown} names the {what} {printable(part)}, and {printable(asked)} is asked for besides. Give one."
             )
     file = os.path.basename(urlsplit(model).path) if _is_gguf(model) and "://" in model else None
     return replace(
@@ -117,8 +117,8 @@ def _path(model: str) -> tuple[str, str | None, str | None]:
 
 def _divided(rest: str) -> tuple[str, str, str]:
     """`org/name`, whether `@` follows, and what comes after."""
-    found = re.fullmatch(r"([^/@]+(?:/[^/@]+)?)(?:(@)(.*)|/(.*))?", rest)
-    return (found[1], found[2] or "", found[3] or found[4] or "") if found else (rest, "", "")
+    match = re.fullmatch(r"([^/@]+(?:/[^/@]+)?)(?:(@)(.*)|/(.*))?", rest)
+    return (match[1], match[2] or "", match[3] or match[4] or "") if match else (rest, "", "")
 
 
 def _is_address(model: str) -> bool:

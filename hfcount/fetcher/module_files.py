@@ -1,4 +1,4 @@
-"""Files of the modules that a modules.json of sentence-transformers names: their configs, and their weights."""
+"""Locates the configs and weights of the modules in a modules.json of sentence-transformers."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -21,18 +21,18 @@ _LEVELS = 4  # of routers within routers
 Read = Callable[[Collection[str]], Mapping[str, Document]]
 
 
-def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -> dict[str, Document]:
+def configs(known: Mapping[str, Document], files: Collection[str], read: Read) -> dict[str, Document]:
     """The documents with the modules' configs, by path; level by level, since routers name further modules.
 
     Args:
-        found: documents that were read before.
+        known: documents that were read before.
         files: paths of all files there are.
         read: reads documents; one that is not there is left out.
     """
-    documents = dict(found)
-    for _ in range(_LEVELS if MODULES in found else 0):
+    documents = dict(known)
+    for _ in range(_LEVELS if MODULES in known else 0):
         modules = named_modules(documents, files)
-        wanted = {*(one.config(files) for one in modules), *(name for one in modules for name in one.inner)}
+        wanted = {*(module.config(files) for module in modules), *(name for module in modules for name in module.inner)}
         wanted |= set() if _gives_embedding(modules) else {KIND}
         wanted -= {CONFIG, *documents}
         if not (names := sorted(wanted.intersection(files))):
@@ -40,20 +40,20 @@ def configs(found: Mapping[str, Document], files: Collection[str], read: Read) -
         documents |= read(names)
         if wanted.isdisjoint(documents):
             break
-    return {name: one for name, one in documents.items() if name not in found}
+    return {name: document for name, document in documents.items() if name not in known}
 
 
 def _gives_embedding(modules: Sequence[Module]) -> bool:
     """Whether a text that goes through all of them in their order has an embedding in the end, whatever they are."""
-    kinds = [one.kind for one in modules]
+    kinds = [module.kind for module in modules]
     begun = any(kind in TRANSFORMERS for kind in kinds[1:])
     return not begun and not set(kinds).intersection(ROUTERS) and not set(kinds).isdisjoint(EMBEDDING)
 
 
 def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:
     """The weight files of modules, as far as they are there, but not those of models of transformers."""
-    reading = (one for one in named_modules(documents, files) if one.holds_weights)
-    return sorted({one.weights(files) for one in reading}.intersection(files))
+    reading = (module for module in named_modules(documents, files) if module.holds_weights)
+    return sorted({module.weights(files) for module in reading}.intersection(files))
 
 
 def most(files: Collection[str]) -> int:
@@ -71,4 +71,4 @@ def named_modules(documents: Mapping[str, Document], files: Collection[str]) -> 
         listed = read_modules(documents[MODULES])
     except DocumentError:  # a finding says it
         return []
-    return [one for one in all_modules(listed, documents, files) if not one.folder or is_inside(one.folder)]
+    return [module for module in all_modules(listed, documents, files) if not module.folder or is_inside(module.folder)]

@@ -1,4 +1,4 @@
-"""Repos of libraries that hfcount does not read: what they are by their files, and what can be done."""
+"""Recognises repos of unsupported libraries by their files, and suggests what to do."""
 
 import re
 from collections.abc import Collection
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hfcount.text import printable
 
 
-class Foreign(NamedTuple):
+class OtherFormat(NamedTuple):
     """A kind of repo.
 
     Args:
@@ -28,64 +28,64 @@ _UNREAD = {"ONNX": _EXPORTED, "OpenVINO": _EXPORTED, "Core ML": _EXPORTED, "Tens
 
 _FOLDERS = "checkpoints|clip_vision|controlnet|diffusion_models|loras|model_patches|text_encoders|unet|vae"
 _KINDS = (
-    Foreign(
+    OtherFormat(
         "a conversion by CTranslate2",
         (r"model\.bin", r"(shared_|source_|target_)?vocabulary\.(json|txt)"),
         f"which has a format of its own and is no pickle, so that it is not read: {_ORIGINAL}",
     ),
-    Foreign(
+    OtherFormat(
         "a distributed checkpoint of PyTorch",
         (r"(.*/)?[\w.-]+\.distcp",),
         "whose shards `accelerate merge-weights` gathers",
     ),
-    Foreign(
+    OtherFormat(
         "a checkpoint of DeepSpeed",
         (r"zero_to_fp32\.py", r"(.*/)?[\w.-]+_model_states\.pt"),
         "whose shards `python zero_to_fp32.py . .` gathers",
     ),
-    Foreign(
+    OtherFormat(
         "an archive of NeMo",
         (r".*\.nemo",),
         "which is not read: `tar -tf` lists what it holds; a version for transformers, if there is one, is a repo of"
         " its own",
     ),
-    Foreign(
+    OtherFormat(
         "a model of SpeechBrain",
         (r"(.*/)?hyperparams\.yaml",),
         "whose hyperparams.yaml names code and no sizes, so that SpeechBrain alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "a model or pipeline of pyannote.audio",
         (r"config\.yaml", r"(.*/)?pytorch_model\.bin|handler\.py"),
         "which names no sizes, so that pyannote.audio alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "a pipeline of spaCy",
         (r"meta\.json", r"config\.cfg"),
         "which spaCy alone reads, whose parts have formats of their own",
     ),
-    Foreign(
+    OtherFormat(
         "a model of Keras",
         (r"metadata\.json|.*\.keras", r"(.*/)?[\w.-]*\.weights\.h5|.*\.keras"),
         f"which is not read: if it was ported, {_ORIGINAL}",
     ),
-    Foreign(
+    OtherFormat(
         "a model of Flair",
         (r"pytorch_model\.bin", r"loss\.tsv|training\.log|weights\.txt"),
         "whose sizes stand in its pickled file, so that Flair alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "a model of Ultralytics",
         (r"(.*/)?(yolo|rtdetr|fastsam|mobile_sam|sam2?(\.1)?_)[\w.-]*\.pt",),
         "a pickle with classes of its own, which is not read: Ultralytics alone builds it",
     ),
-    Foreign(
+    OtherFormat(
         "files for ComfyUI",
         (rf"(.*/)?({_FOLDERS})/[^/]+\.(safetensors|ckpt|pt)",),
         "each a model of one file without a config: name the repo for diffusers that they were made from, whose"
         " folders have one each: `hfcount ORG/NAME`",
     ),
-    Foreign(
+    OtherFormat(
         "a diffusion model in one file",
         (r"v1-inference\.yaml|[\w.-]*(sd_xl|sdxl|v1-5|v2-1|sd3|sd3\.5|flux1?-)[\w.-]*\.(safetensors|ckpt)",),
         "without a config: name the repo for diffusers that it was made from, which has a model_index.json:"
@@ -95,7 +95,7 @@ _KINDS = (
 
 
 def unread(kind: str, name: str) -> str:
-    """What to do about a file of weights of a kind that is not read, as a clause."""
+    """What to do about a weight file of an unsupported kind, as a clause."""
     if kind == "TensorFlow" and not name.endswith("_model.h5"):  # which transformers never saved
         return _EXPORTED
     return _UNREAD.get(kind, "which is not read")
@@ -103,14 +103,14 @@ def unread(kind: str, name: str) -> str:
 
 def foreign(files: Collection[str]) -> str:
     """What a repo with these files is, and what can be done, as the end of a sentence; empty if that is unknown."""
-    for one in _KINDS:
-        fitting = [_first(pattern, files) for pattern in one.marks]
+    for kind in _KINDS:
+        fitting = [_first(pattern, files) for pattern in kind.marks]
         if all(fitting):
-            return f", but is {one.what} ({printable(fitting[0], 100)}), {one.do}"
+            return f", but is {kind.what} ({printable(fitting[0], 100)}), {kind.do}"
     return ""
 
 
 def _first(pattern: str, files: Collection[str]) -> str:
     """The first file that fits; empty if none does."""
-    whole = re.compile(pattern, re.IGNORECASE)
-    return next((name for name in sorted(files) if whole.fullmatch(name)), "")
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return next((name for name in sorted(files) if compiled.fullmatch(name)), "")

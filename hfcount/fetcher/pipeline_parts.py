@@ -1,4 +1,4 @@
-"""The parts of a pipeline: the files of each folder, and the documents of those that hold weights."""
+"""Reads the parts of a pipeline: the files of each folder, and the documents of those with weights."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -16,8 +16,8 @@ from hfcount.fetcher.layout import MODEL_INDEX, MODULES, layout_of, others_of
 from hfcount.fetcher.location import Place
 from hfcount.formats.json import Document
 
-Found = Documents | Place | FetchError
-"""What there is of a part: its documents, a folder without a config, or why it could not be read."""
+PartResult = Documents | Place | FetchError
+"""The result of reading a part: its documents, a folder without a config, or the error."""
 
 _AT_ONCE = 4  # parts that are read from the Hub
 
@@ -26,7 +26,7 @@ def folder_files(request: Request, documents: Documents, part: str) -> list[str]
     """The names of what is in the folder of a part, of folders with a slash; None where there is no such folder."""
     if documents.source == "folder":
         with suppress(OSError), os.scandir(local_path(request.path) / part) as entries:
-            return sorted(f"{one.name}/" if one.is_dir() else one.name for one in entries)
+            return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
         return None
     prefix = f"{part}/"
     names = documents.files if documents.sizes is None else documents.sizes
@@ -50,7 +50,7 @@ def at_root(documents: Documents) -> Documents | None:
     layout, place = layout_of(names), documents.place
     listed = dict.fromkeys(names) if documents.sizes is None else documents.sizes
     wanted = {layout.config, layout.listing, *companions(dict.fromkeys(names))}.intersection(names) - {MODULES, *TOKENS}
-    read = {name: one for name in wanted if (one := documents.companions.get(name) or _document(place, name))}
+    read = {name: document for name in wanted if (document := documents.companions.get(name) or _document(place, name))}
     if layout.config not in read:
         return None
     return replace(
@@ -78,11 +78,11 @@ def most(files: Collection[str]) -> int:
     )
 
 
-def open_parts(request: Request, documents: Documents, names: Collection[str]) -> dict[str, tuple[Request, Found]]:
+def open_parts(request: Request, documents: Documents, names: Collection[str]) -> dict[str, tuple[Request, PartResult]]:
     """The parts of those names: the request for each, and what there is; of a repo several are read at once."""
     requests = {name: _request(request, documents, name) for name in names}
     if documents.source != "hub":
-        return {name: (one, _tried(partial(opened, one))) for name, one in requests.items()}
+        return {name: (part, _tried(partial(opened, part))) for name, part in requests.items()}
     from hfcount.fetcher import hub
     from hfcount.fetcher.hub import files as hub_files
 
@@ -90,12 +90,12 @@ def open_parts(request: Request, documents: Documents, names: Collection[str]) -
     reader = documents.place.reader
     assert isinstance(reader, hub_files.HubFiles)
     with ThreadPoolExecutor(1 if request.meter else _AT_ONCE) as pool:
-        tried = {name: partial(_tried, partial(hub.read_part, one, reader.client)) for name, one in requests.items()}
-        asked = {name: pool.submit(one) for name, one in tried.items()}
+        tried = {name: partial(_tried, partial(hub.read_part, part, reader.client)) for name, part in requests.items()}
+        asked = {name: pool.submit(task) for name, task in tried.items()}
         return {name: (requests[name], future.result()) for name, future in asked.items()}
 
 
-def _tried(read: Callable[[], Documents | Place]) -> Found:
+def _tried(read: Callable[[], Documents | Place]) -> PartResult:
     try:
         return read()
     except FetchError as error:

@@ -1,4 +1,4 @@
-"""The headers of weight files, by ranged reads: a few kilobytes of each."""
+"""Reads the headers of remote weight files by ranged requests: a few kilobytes of each."""
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -37,7 +37,6 @@ def likely_length(index: int | None, shards: int) -> int:
 LONGEST, _ALL = 25_000_000, 100_000_000
 """Bytes of one header, and of all that take a second request: the Hub itself reads no longer one."""
 
-
 _RUN = 1 << 20  # bytes of pieces that are read at once
 
 
@@ -46,7 +45,7 @@ class Headers:
 
     Args:
         urls: the address of each shard, by its name.
-        refused: says what an answer without the file means.
+        refused: makes the error for an answer without the file.
         likely: bytes of each file that are asked for at first.
     """
 
@@ -57,7 +56,7 @@ class Headers:
         refused: Callable[[Denied, str], FetchError] = Denied.error,
         likely: int = PREFETCH,
     ) -> None:
-        self._client, self._refused, self._likely, self._room = client, refused, likely, _Room()
+        self._client, self._refused, self._likely, self._room = client, refused, likely, _ByteBudget()
         self._pool = ThreadPoolExecutor(workers(client.round_trip))
         self._reading = {name: self._read(name, url) for name, url in sorted(urls.items())}
 
@@ -70,7 +69,7 @@ class Headers:
         Raises:
             FetchError: a server could not be reached, refused, or does not serve ranges. Then all others are left off.
         """
-        found: dict[str, Shard] = {}
+        shards: dict[str, Shard] = {}
         begun = self._reading
         self._reading = {name: begun.get(name) or self._read(name, url) for name, url in sorted(urls.items())}
         reading = {future: name for name, future in self._reading.items()}
@@ -80,14 +79,14 @@ class Headers:
                 name = reading.pop(future)  # which holds the bytes
                 # Parsed here: workers that parse would take the interpreter's lock from those that wait.
                 if (read := future.result()) is not None:
-                    found[name] = read_shard(name, *read)
+                    shards[name] = read_shard(name, *read)
                 done()
         except BaseException:
             self._client.deadline.stop()
             raise
         finally:
             self.end()
-        return found
+        return shards
 
     def end(self) -> None:
         """Begins nothing more, and waits for what is on its way: the client's deadline cuts that short."""
@@ -116,12 +115,12 @@ def read_pieces(
 
     with ThreadPoolExecutor(workers(client.round_trip)) as pool:
         try:
-            found = list(pool.map(read, _runs(urls)))
+            batches = list(pool.map(read, _runs(urls)))
         except BaseException:
             client.deadline.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return {piece: said for several in found for piece, said in several.items()}
+    return {piece: value for digests in batches for piece, value in digests.items()}
 
 
 def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:
@@ -136,8 +135,8 @@ def _runs(pieces: Iterable[Piece]) -> list[list[Piece]]:
     return runs
 
 
-class _Room:
-    """How many bytes of long headers may yet be read, of one and of all."""
+class _ByteBudget:
+    """A limit on the bytes of long headers, of one and of all."""
 
     def __init__(self) -> None:
         self._left, self._lock = _ALL, Lock()
@@ -155,7 +154,7 @@ class _Room:
 
 
 def _first_bytes(
-    client: Client, name: str, url: str, refused: Callable[[Denied, str], FetchError], room: _Room, likely: int
+    client: Client, name: str, url: str, refused: Callable[[Denied, str], FetchError], room: _ByteBudget, likely: int
 ) -> tuple[int, bytes] | None:
     """A file's size and its bytes to the end of the header; None where there is no such file."""
     what = printable(name)

@@ -1,4 +1,4 @@
-"""What to say where there is no config, or nothing to compare it with."""
+"""Texts for checkpoints without a config, or without weights to compare it with."""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -71,9 +71,9 @@ def misnamed(documents: Documents, weights: Weights, held: str) -> str:
 def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     """Why there is nothing to compare the config with, where there is no index and no header was read."""
     files, where, layout = documents.files, label(documents.model, documents.revision), documents.layout
-    if found := [name for name in weights.there if name in (weights.sizes or ())]:
+    if there := [name for name in weights.there if name in (weights.sizes or ())]:
         return (
-            f"{where} has no {layout.listing}, and the headers of {named(found)} were not read, so there is nothing to"
+            f"{where} has no {layout.listing}, and the headers of {named(there)} were not read, so there is nothing to"
             " compare its config with. --depth headers reads them."
         )
     if documents.source == "cache" and not weights.whole:
@@ -98,7 +98,7 @@ def _other_weights(files: Collection[str], weights: Weights) -> str:
     if any(name.endswith(".gguf") for name in files):
         return ", only GGUF files."
     known = sorted(name for name in {*files, *weights.files} if not name.endswith(".safetensors"))
-    others = {name: own for name in known if (own := kind(name)) not in (None, TRAINING)}
+    others = {name: file_kind for name in known if (file_kind := kind(name)) not in (None, TRAINING)}
     if name := next(iter(others), ""):
         from hfcount.fetcher.other_formats import unread
 
@@ -121,23 +121,23 @@ _FOLDERS = 100  # that are looked into
 
 def _elsewhere(files: Collection[str]) -> str:
     """Where the weights are instead, as the end of a sentence; empty if that is unknown."""
-    for ends, said in _APART.items():
-        if name := next((one for one in sorted(files) if one.endswith(ends)), None):
-            return said.format(printable(name, 100))
+    for ends, template in _APART.items():
+        if name := next((file for file in sorted(files) if file.endswith(ends)), None):
+            return template.format(printable(name, 100))
     folders = {name.rpartition("/")[0] for name in files if name.endswith((f"/{SINGLE}", f"/{INDEX}"))}
-    if models := sorted(one for one in folders if f"{one}/{CONFIG}" in files):
+    if models := sorted(folder for folder in folders if f"{folder}/{CONFIG}" in files):
         return f"but {printable(models[-1], 100)} has: name that folder, or --subfolder"
     return ""
 
 
 def _within(documents: Documents) -> set[str]:
     """All files that are known, and of a local folder those of the folders in it."""
-    found = {*(documents.sizes or documents.files)}
+    paths = {*(documents.sizes or documents.files)}
     if documents.source == "folder":
         with suppress(OSError):
-            for folder in [one for one in sorted(Path(documents.model).iterdir()) if one.is_dir()][:_FOLDERS]:
-                found |= {f"{folder.name}/{one.name}" for one in islice(folder.iterdir(), _FOLDERS)}
-    return found
+            for folder in [child for child in sorted(Path(documents.model).iterdir()) if child.is_dir()][:_FOLDERS]:
+                paths |= {f"{folder.name}/{entry.name}" for entry in islice(folder.iterdir(), _FOLDERS)}
+    return paths
 
 
 def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Bodies of answers: what they claim to be, and what they are turned into."""
+"""Checks and decompresses the bodies of HTTP answers."""
 
 import re
 import zlib
@@ -49,13 +49,13 @@ def claimed_length(response: requests.Response) -> int | None:
     return int(claimed) if re.fullmatch(r"[0-9]{1,18}", claimed) else None
 
 
-def too_long(what: str, found: str, cap: int) -> FetchError:
-    """What is said of a document that is not read."""
-    return FetchError("UnreadableFile", f"{what} has {found}; at most {cap:,} are read.")
+def too_long(what: str, observed: str, cap: int) -> FetchError:
+    """The error for a document that is too long."""
+    return FetchError("UnreadableFile", f"{what} has {observed}; at most {cap:,} are read.")
 
 
 def unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:
-    """What turns pieces of a body into what they stand for, at most so many bytes of it."""
+    """A function that decompresses pieces of a body, at most so many bytes of each."""
     if encoding in ("", "identity"):
         return lambda piece, most: piece
     if encoding not in ("gzip", "x-gzip", "deflate"):

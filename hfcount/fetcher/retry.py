@@ -1,4 +1,4 @@
-"""How long to wait for a server, and how often to ask again."""
+"""Deadlines and retries of HTTP requests."""
 
 import re
 import time
@@ -34,10 +34,10 @@ class Deadline:
         """Ends all waiting."""
         self._stopped.set()
         with self._lock:
-            for one in self._sockets:
+            for connection in self._sockets:
                 with suppress(OSError):
-                    one.shutdown(SHUT_RDWR)
-                one.close()
+                    connection.shutdown(SHUT_RDWR)
+                connection.close()
             self._sockets.clear()
 
     def watched(self, connection: socket) -> socket:
@@ -84,8 +84,8 @@ class Deadline:
         """
         asked = asked_to_wait(headers)
         if asked is not None and asked > self.left():
-            said = f"{asked:,.0f} seconds" if asked < float("inf") else "for no time that can be read"
-            raise FetchError("HubError", f"the Hub asks to wait {said}. Try again then, or set HF_TOKEN.")
+            duration = f"{asked:,.0f} seconds" if asked < float("inf") else "for no time that can be read"
+            raise FetchError("HubError", f"the Hub asks to wait {duration}. Try again then, or set HF_TOKEN.")
         self.wait(min(8.0, 0.5 * 2**attempt) if asked is None else asked)
 
     def wait(self, seconds: float) -> None:

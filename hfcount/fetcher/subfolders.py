@@ -1,4 +1,4 @@
-"""A folder of a checkpoint as one of its own: its documents and weight files, by names without the folder."""
+"""Presents a subfolder of a checkpoint as a checkpoint, with names relative to it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -39,29 +39,29 @@ class _Below(Shards):
         self.kept = [name.removeprefix(start) for name in shards.kept if name.startswith(start)]
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
-        """As Shards has it."""
+        """See Shards."""
         sizes = self._shards.sizes(self._paths(wanted))
         return None if sizes is None else {name.removeprefix(self._start): size for name, size in sizes.items()}
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """As Shards has it."""
+        """See Shards."""
         read = self._shards.read(self._paths(wanted), done).values()
         shards = (shard._replace(name=shard.name.removeprefix(self._start)) for shard in read)
         return {shard.name: shard for shard in shards}
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
-        """As Shards has it."""
+        """See Shards."""
         read = self._shards.pickles(self._paths(wanted), done).values()
         pickles = (replace(pickle, name=pickle.name.removeprefix(self._start)) for pickle in read)
         return {pickle.name: pickle for pickle in pickles}
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
-        """As Shards has it."""
+        """See Shards."""
         pieces = {piece._replace(file=self._start + piece.file): piece for piece in wanted}
         return {pieces[piece]: value for piece, value in self._shards.sample(pieces).items()}
 
     def close(self) -> None:
-        """As Shards has it."""
+        """See Shards."""
         self._shards.close()
 
     def _paths(self, names: Collection[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What there is in place of a checkpoint, and the command to type for what was probably meant."""
+"""Suggests a command when the path is not a checkpoint."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _KINDS = ("ONNX", "TensorFlow", "Flax", "OpenVINO", "Core ML", *_DIALECTS)
 
 
 def no_folder(path: Path, model: str) -> str:
-    """What to say of a path, given as MODEL, where there is no folder."""
+    """The message for a path, given as MODEL, that is not a folder."""
     shown = printable(str(path))
     if os.path.islink(path) and not os.path.exists(path):
         return f"{shown} is a link to {printable(os.readlink(path))}, which does not exist. Download it again."
@@ -42,8 +42,8 @@ def _of_file(path: Path, shown: str) -> str:
         return f"{shown} is not a folder, but an archive. Unpack it, and name the folder: `hfcount FOLDER`."
     if (path.parent / CONFIG).is_file():
         return f"{shown} is not a folder. {_command(str(path.parent))} verifies the checkpoint that it is in."
-    if (own := kind(path.name)) in _KINDS:
-        return f"{shown} is not a folder, but {own}, {_DIALECTS.get(own) or unread(own, path.name)}."
+    if (file_kind := kind(path.name)) in _KINDS:
+        return f"{shown} is not a folder, but {file_kind}, {_DIALECTS.get(file_kind) or unread(file_kind, path.name)}."
     return f"{shown} is not a folder, but a file without a {CONFIG} beside it. Name a checkpoint's folder."
 
 
@@ -54,7 +54,7 @@ def _near(path: Path, model: str) -> str:
     meant, repo = "", re.fullmatch(r"(\w[\w.-]*(?:/\w[\w.-]*)?)(?:/+|/(.+))", model)
     if repo and not os.path.lexists(repo[1]):
         meant = f" If a repo is meant: {_command(*_repo(repo[1], repo[2] or ''))}."
-    above = next((one for one in path.parents if os.path.isdir(one)), None)
+    above = next((parent for parent in path.parents if os.path.isdir(parent)), None)
     if above is None or str(above) in (".", "/"):
         return f"Check the path.{meant}"
     near, names = _nearest(path.name, above)
@@ -70,13 +70,13 @@ def _nearest(name: str, folder: Path) -> tuple[list[str], list[str]]:
 
 
 def no_repo(model: str) -> str:
-    """What to say besides of a repo that is not there: local folders that may be meant, and how repos are named."""
+    """A hint for a missing repo: local folders that may be meant, and how repos are named."""
     above, slash, name = model.rpartition("/")
     near, names = _nearest(name, Path(above or "."))
     if names and slash:
         return f" The folder {printable(above)} has {_some(near or names)}."
-    found = f" Here are {_some(near)}." if near else ""
-    return found if slash else f"{found} Most repos are named org/name."
+    hint = f" Here are {_some(near)}." if near else ""
+    return hint if slash else f"{hint} Most repos are named org/name."
 
 
 def _repo(name: str, rest: str) -> Sequence[str]:
@@ -93,7 +93,7 @@ def _command(*words: str) -> str:
 
 
 def without_config(files: Collection[str], folder: Path | None = None) -> str:
-    """What is there in place of a config.json, as the end of a sentence; empty if nothing is known.
+    """What a folder has instead of a config.json, as the end of a sentence; empty if unknown.
 
     Args:
         files: paths of the files that are known, those of folders below included.
@@ -132,14 +132,14 @@ def _inner(inner: list[str], folder: Path | None) -> str:
 
 def _weights_alone(files: Collection[str], folder: Path | None) -> str:
     """That there are weights without a config."""
-    kinds = {name: own for name in sorted(files) if (own := kind(name)) not in (None, TRAINING)}
+    kinds = {name: file_kind for name in sorted(files) if (file_kind := kind(name)) not in (None, TRAINING)}
     if any(name.endswith(".safetensors") and "/" not in name and name not in kinds for name in files):
         return ", but weights: copy the config.json of the model that they were made from beside them"
-    for name, own in kinds.items():
-        if own == "GGUF" and name.count("/") > 1:
+    for name, file_kind in kinds.items():
+        if file_kind == "GGUF" and name.count("/") > 1:
             return f", but GGUF in folders below: {_at(name, folder)}"
-        if own in _KINDS:
-            return f", only {own} ({printable(name, 100)}), {_DIALECTS.get(own) or unread(own, name)}"
+        if file_kind in _KINDS:
+            return f", only {file_kind} ({printable(name, 100)}), {_DIALECTS.get(file_kind) or unread(file_kind, name)}"
     return ""
 
 
@@ -152,10 +152,10 @@ def _at(name: str, folder: Path | None) -> str:
 
 def _cached(folder: Path) -> str:
     """What a folder of the Hugging Face cache is, and how its repos are named; empty for any other."""
-    whole = Path(os.path.abspath(folder))
-    repo = next((one for one in (whole, *whole.parents) if one.name.startswith(_OF_MODELS)), None)
+    path = Path(os.path.abspath(folder))
+    repo = next((parent for parent in (path, *path.parents) if parent.name.startswith(_OF_MODELS)), None)
     if repo is None:
-        names = [one for place in (whole, whole / "hub") for one in _entries(place) if one.startswith(_OF_MODELS)]
+        names = [entry for place in (path, path / "hub") for entry in _entries(place) if entry.startswith(_OF_MODELS)]
         if not names:
             return ""
         return (
@@ -163,7 +163,7 @@ def _cached(folder: Path) -> str:
             f" {_command(_named(names[0]), '--offline')} verifies one"
         )
     name = printable(_named(repo.name))
-    snapshots = [one for one in _entries(repo / "snapshots") if (repo / "snapshots" / one / CONFIG).exists()]
+    snapshots = [name for name in _entries(repo / "snapshots") if (repo / "snapshots" / name / CONFIG).exists()]
     if not snapshots:
         return f": it is the Hugging Face cache of {name}, which has no whole snapshot: {_command(name)} asks the Hub"
     place = os.path.relpath(repo / "snapshots" / snapshots[-1])
@@ -175,8 +175,8 @@ def _named(folder: str) -> str:
 
 
 def _entries(folder: Path) -> list[str]:
-    with suppress(OSError, ValueError), os.scandir(folder) as found:
-        return _by_number(entry.name for entry in islice(found, _MANY))
+    with suppress(OSError, ValueError), os.scandir(folder) as listing:
+        return _by_number(entry.name for entry in islice(listing, _MANY))
     return []
 
 

@@ -1,4 +1,4 @@
-"""What a tokenizer's files say of its highest ids: of each file only that part, so that a recording stays small."""
+"""Reads the added tokens of a tokenizer's files, and keeps only that part so that recordings stay small."""
 
 import json
 import re
@@ -31,19 +31,19 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
         names: of the files that the folder has.
         label: what messages call the documents; their paths when None.
     """
-    found = {}
+    documents = {}
     for name in (name for name in TOKENS if name in names):
         path = folder / name
         with suppress(FetchError), files.opened(path, name) as file:
             most = _WHOLE if name == TOKENIZER else _MOST
             raw = file.read(most) if file else None
-            if raw and (part := said(name, raw, len(raw) == most)):
-                found[name] = Document((label and f"{label} {name}") or printable(str(path)), part)
-    return found
+            if raw and (part := excerpt(name, raw, len(raw) == most)):
+                documents[name] = Document((label and f"{label} {name}") or printable(str(path)), part)
+    return documents
 
 
-def said(name: str, raw: bytes, cut: bool) -> bytes | None:
-    """What a file says of added tokens and of the last of its vocabulary, as a file of its own; None if nothing.
+def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
+    """The added tokens and the last vocabulary entry of a file, as a smaller file; None if there are none.
 
     Args:
         cut: whether it is only the beginning of the file.
@@ -74,11 +74,11 @@ def _last(raw: bytes) -> dict[str, Any] | None:
     """The last token of a vocabulary that gives ids, which is mostly that of the highest; None if it does not."""
     end = raw.find(b'"merges":')  # which follow the vocabulary, if there are any
     end = len(raw) if end < 0 else end
-    found = re.search(_LAST, raw[max(end - _NEAR, 0) : end])
-    if found is None:
+    match = re.search(_LAST, raw[max(end - _NEAR, 0) : end])
+    if match is None:
         return None
     try:
-        return {"id": int(found[2]), "content": json.loads(found[1])}
+        return {"id": int(match[2]), "content": json.loads(match[1])}
     except ValueError:
         return None
 
@@ -107,17 +107,17 @@ def added(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
 def _listed(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     """Of tokenizer.json: {"added_tokens": [{"id", "content"}]}."""
     value = content.get("added_tokens")
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, dict):
-            yield one.get("content"), one.get("id")
+    for entry in value if isinstance(value, list) else ():
+        if isinstance(entry, dict):
+            yield entry.get("content"), entry.get("id")
 
 
 def _by_id(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     """Of tokenizer_config.json: {"added_tokens_decoder": {id: {"content"}}}."""
     value = content.get("added_tokens_decoder")
-    for key, one in value.items() if isinstance(value, dict) else ():
-        if isinstance(one, dict) and key.isdecimal() and len(key) < 19:
-            yield one.get("content"), int(key)
+    for key, entry in value.items() if isinstance(value, dict) else ():
+        if isinstance(entry, dict) and key.isdecimal() and len(key) < 19:
+            yield entry.get("content"), int(key)
 
 
 _TOKENS: Mapping[str, Callable[[Mapping[str, Any]], Iterable[tuple[Any, Any]]]] = {

@@ -1,4 +1,4 @@
-"""What lies beside a model and is not looked at: its other forms, parts of a pipeline, what others add to it."""
+"""Classifies the files next to a model that are not read: other formats, adapters, training state."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -41,35 +41,35 @@ def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def kind(name: str) -> str | None:
-    """What a file is that no run looks at, by its path; None if it is of no kind that is known."""
+    """The kind of an unread file, by its path; None if unknown."""
     if name.startswith(".") or "/." in name:
         return None
     return next((kind for pattern, kind in _kinds() if pattern.fullmatch(name)), None)
 
 
-def beside(names: Collection[str], seen: Collection[str], companions: Mapping[str, Document]) -> dict[str, list[str]]:
-    """The files that were not looked at, by their kind.
+def beside(names: Collection[str], read: Collection[str], companions: Mapping[str, Document]) -> dict[str, list[str]]:
+    """The files that were not read, by kind.
 
     Args:
-        names: paths of all files that are known; seen: those that were looked at.
+        names: paths of all files that are known; read: those that were read.
         companions: documents beside the config, by name.
     """
-    steps, found = module_folders(companions), dict[str, list[str]]()
-    for name in sorted(set(names).difference(seen)):
-        own = kind(name)
-        if own in (_FOLDERS, PICKLES) and "/" in name and name.partition("/")[0] in steps:
-            own = _STEPS
-        if own:
-            found.setdefault(own, []).append(name)
-    for place in {name.rpartition("/")[0] for name in found.get(OWN, ())}:
+    steps, by_kind = module_folders(companions), dict[str, list[str]]()
+    for name in sorted(set(names).difference(read)):
+        file_kind = kind(name)
+        if file_kind in (_FOLDERS, PICKLES) and "/" in name and name.partition("/")[0] in steps:
+            file_kind = _STEPS
+        if file_kind:
+            by_kind.setdefault(file_kind, []).append(name)
+    for place in {name.rpartition("/")[0] for name in by_kind.get(OWN, ())}:
         if (params := f"{place}/params.json".lstrip("/")) in names:
-            found[OWN].append(params)
-    return found
+            by_kind[OWN].append(params)
+    return by_kind
 
 
 def module_folders(companions: Mapping[str, Document]) -> set[str]:
     """The folders at the top that modules.json names modules in."""
     if MODULES in companions:
         with suppress(DocumentError):
-            return {one.folder.partition("/")[0] for one in read_modules(companions[MODULES])} - {""}
+            return {module.folder.partition("/")[0] for module in read_modules(companions[MODULES])} - {""}
     return set()

@@ -1,4 +1,4 @@
-"""The weight files of a checkpoint: which are its model, which lie beside it, and which no loader takes unasked."""
+"""Sorts the weight files of a checkpoint: the model's, others that may be loaded, and those that are not by default."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -181,23 +181,24 @@ def recorded_sizes(documents: Documents, weights: Weights) -> Mapping[str, int |
     return documents.sizes
 
 
-class Lost(NamedTuple):
-    """Files that are not there though the names of others count them: some `numbers` of `of`."""
+class IncompleteSet(NamedTuple):
+    """A numbered set with missing files: `numbers` of `of`."""
 
     names: list[str]
     numbers: list[int]
     of: int
 
 
-def lost(names: Iterable[str]) -> list[Lost]:
-    """What is lost of sets of files that number themselves, such as `model-00002-of-00002` where the first is there."""
+def incomplete_sets(names: Iterable[str]) -> list[IncompleteSet]:
+    """The numbered sets with missing files, such as `model-00002-of-00002` if only the first exists."""
     incomplete = []
     for (start, between, of, end), numbers in _parts(names).items():
         there, width, total = set(map(int, numbers)), len(next(iter(numbers))), int(of)
         first = 0 if 0 in there else 1
         gone = [number for number in range(first, first + min(total, MAX_SHARDS)) if number not in there]
         if gone and max(there) < first + total:
-            incomplete.append(Lost([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total))
+            absent = [f"{start}{number:0{width}}{between}{of}{end}" for number in gone]
+            incomplete.append(IncompleteSet(absent, gone, total))
     return incomplete
 
 
@@ -211,8 +212,8 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
     """The numbers of files that number themselves, by what stands before, between and after them."""
     sets: dict[tuple[str, str, str, str], set[str]] = {}
     for name in names:
-        if found := _PART.fullmatch(name):
-            start, number, between, of, end = found.groups()
+        if match := _PART.fullmatch(name):
+            start, number, between, of, end = match.groups()
             sets.setdefault((start, between, of, end), set()).add(number)
     return sets
 

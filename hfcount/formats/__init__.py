@@ -1,1 +1,1 @@
-"""The formats of the documents: JSON, the index, safetensors headers, recordings."""
+"""Parses the formats of files: JSON, indexes, safetensors and GGUF headers, pickles, recordings."""

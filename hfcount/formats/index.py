@@ -43,11 +43,11 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
     index, where = parse_object(document), document.where
     weight_map = index.get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        found = "no weight_map" if weight_map is None else f"{shown(weight_map)} for a weight_map"
+        problem = "no weight_map" if weight_map is None else f"{shown(weight_map)} for a weight_map"
         if weight_map == {}:
-            found = "an empty weight_map"
+            problem = "an empty weight_map"
         raise DocumentError(
-            f"{where} has {found}, so it names no tensor.", key="weight_map", fix="Write the index again."
+            f"{where} has {problem}, so it names no tensor.", key="weight_map", fix="Write the index again."
         )
     try:
         shards = frozenset(weight_map.values())
@@ -108,8 +108,8 @@ def _claim(where: str, metadata: Mapping[str, Any], name: str, unit: str) -> int
     if isinstance(value, float) and value.is_integer():  # some writers keep sums as floats
         value = int(value)
     if type(value) is not int or not 0 <= value < _CLAIM:
-        said, needed = f"{where}: metadata.{name} is {shown(value)}", f"a whole number of {unit}"
+        claim, needed = f"{where}: metadata.{name} is {shown(value)}", f"a whole number of {unit}"
         raise DocumentError(
-            f"{said}, and must be {needed}.", key=f"metadata.{name}", expected=needed, observed=shown(value)
+            f"{claim}, and must be {needed}.", key=f"metadata.{name}", expected=needed, observed=shown(value)
         )
     return value

@@ -1,4 +1,4 @@
-"""The indexes that were read last: fine-tunes and copies of one model often have the same, byte for byte."""
+"""Caches parsed indexes: fine-tunes and copies of a model often have the same, byte for byte."""
 
 from threading import Lock
 
@@ -18,10 +18,10 @@ class RecentIndexes:
     def __call__(self, document: Document) -> Index:
         """The index of a checkpoint; raises as `read_index` does."""
         with self._lock:
-            found = self._read.pop(document.raw, None)
-        found = found or read_index(document)
+            index = self._read.pop(document.raw, None)
+        index = index or read_index(document)
         with self._lock:
-            self._read[document.raw] = found
+            self._read[document.raw] = index
             while len(self._read) > _MOST or sum(map(len, self._read)) > _BYTES:
                 del self._read[next(iter(self._read))]
-        return found
+        return index

@@ -85,7 +85,7 @@ def found_endless(value: Any, path: str = "") -> tuple[str, str] | None:
     if isinstance(value, float):
         return None if isfinite(value) else (path, shown(value))
     named = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    inner = (found_endless(one, _place(path, key)) for key, one in named)
+    inner = (found_endless(item, _place(path, key)) for key, item in named)
     return next(filter(None, inner), None)
 
 
@@ -155,16 +155,16 @@ def _count_keys(where: str, value: Any, most: int | None) -> int:
     Raises:
         DocumentError: it has more levels than are read.
     """
-    count, level, seen = 0, [value], 1
+    count, level, visited = 0, [value], 1
     for _ in range(_DEPTH):
-        count += sum(len(one) for one in level if isinstance(one, dict))
-        if seen == most:
+        count += sum(len(node) for node in level if isinstance(node, dict))
+        if visited == most:
             return count
-        members = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        members = [node.values() if isinstance(node, dict) else node for node in level if type(node) in (dict, list)]
         # The set of types first: an index has an object of 100,000 strings, which need not be visited one by one.
         nesting = [values for values in members if not {dict, list}.isdisjoint(map(type, values))]
         level = [inner for values in nesting for inner in values if isinstance(inner, (dict, list))]
-        seen += len(level)
+        visited += len(level)
         if not level:
             return count
     raise _too_deep(where)

@@ -66,12 +66,13 @@ def read_pipeline(document: Document) -> PipelineIndex:
     named = {name: value for name, value in values.items() if _NAME.fullmatch(name)}
     absent = tuple(name for name, value in named.items() if isinstance(value, list) and value and value[0] is None)
     pairs = {name: value for name, value in named.items() if _is_pair(value)}
-    parts = tuple(Entry(name, one[0], one[1].removeprefix("FlashPack")) for name, one in pairs.items())
+    parts = tuple(Entry(name, pair[0], pair[1].removeprefix("FlashPack")) for name, pair in pairs.items())
     if len(parts) > MOST:
         raise DocumentError(
             f"{document.where} lists {len(parts):,} parts; at most {MOST} are read.", key=parts[-1].name
         )
-    settings = {key: one for key, one in values.items() if key[:1] != "_" and key not in pairs and key not in absent}
+    others = values.keys() - pairs.keys() - set(absent)
+    settings = {key: value for key, value in values.items() if key[:1] != "_" and key in others}
     version = values.get("_diffusers_version")
     return PipelineIndex(kind, code, parts, absent, settings, version if isinstance(version, str) else "")
 
@@ -80,12 +81,12 @@ def _kind(document: Document, value: Any) -> tuple[str, str]:
     """The class of the pipeline, and the file of the repo that has it."""
     if isinstance(value, str) and value:
         return value, ""
-    if isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) and one for one in value):
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(item, str) and item for item in value):
         return value[1], f"{value[0]}.py"
-    said = f"{document.where} has {shown(value)} for _class_name, and must name the class of the pipeline."
-    raise DocumentError(said, key="_class_name", fix="Name it, such as StableDiffusionPipeline, or save it again.")
+    text = f"{document.where} has {shown(value)} for _class_name, and must name the class of the pipeline."
+    raise DocumentError(text, key="_class_name", fix="Name it, such as StableDiffusionPipeline, or save it again.")
 
 
 def _is_pair(value: Any) -> bool:
     """Whether a value is [library, class]."""
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) and one for one in value)
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(item, str) and item for item in value)

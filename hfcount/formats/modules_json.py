@@ -136,8 +136,8 @@ def read_modules(document: Document) -> list[Module]:
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold a list of modules.")
     if not value:
         raise DocumentError(f"{document.where} names no module, and must name those of the model.")
-    modules = [_module(document.where, one) for one in value]
-    names = [one.get("name") for one in value]
+    modules = [_module(document.where, entry) for entry in value]
+    names = [entry.get("name") for entry in value]
     if not all(isinstance(name, str) for name in names):
         raise DocumentError(f"{document.where} gives a module no name, and must give each one.")
     if any(not name or "." in name for name in names):
@@ -166,27 +166,27 @@ def read_router(document: Document, folder: str) -> Mapping[str, Sequence[Module
     for route, names in routes.items():
         if not isinstance(names, list) or not names:
             raise DocumentError(f"{where} has {shown(names)} for route {shown(route)}, and must list its modules.")
-        if lost := next((one for one in names if not isinstance(one, str) or one not in known), None):
+        if lost := next((item for item in names if not isinstance(item, str) or item not in known), None):
             raise DocumentError(f"{where} has {shown(lost)} in route {shown(route)}, and types does not name it.")
     return {printable(route): [known[name] for name in names] for route, names in routes.items()}
 
 
 def all_modules(listed: Sequence[Module], documents: Mapping[str, Document], files: Collection[str]) -> list[Module]:
     """The modules and those within their routers, each folder once, as far as the routers' documents were read."""
-    found: dict[Module, None] = {}
+    unique: dict[Module, None] = {}
     left = list(listed)
-    while left and len(found) < MOST:
+    while left and len(unique) < MOST:
         module = left.pop(0)
-        if module in found:
+        if module in unique:
             continue
-        found[module] = None
+        unique[module] = None
         document = documents.get(module.config(files)) if module.kind in ROUTERS else None
         if document is not None:
             try:
-                left += [one for modules in read_router(document, module.folder).values() for one in modules]
+                left += [inner for modules in read_router(document, module.folder).values() for inner in modules]
             except DocumentError:
                 continue  # a finding says it
-    return list(found)
+    return list(unique)
 
 
 def _module(where: str, value: Any) -> Module:
@@ -196,5 +196,5 @@ def _module(where: str, value: Any) -> Module:
     path = PureWindowsPath(folder)
     if path.anchor or ".." in path.parts or "\0" in folder:
         raise DocumentError(f"{where} has {shown(folder)} for a module's path, which leads out of the checkpoint.")
-    segments = [one for one in folder.split("/") if one not in ("", ".")]
+    segments = [segment for segment in folder.split("/") if segment not in ("", ".")]
     return Module("/".join(segments), kind.rpartition(".")[2], kind.partition(".")[0])

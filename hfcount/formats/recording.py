@@ -59,7 +59,7 @@ def read_recording(document: Document) -> Recording:
         raise DocumentError(f"{where}: revision is {shown(revision)}, and must be a commit or null.")
     if files is not None and not (
         isinstance(files, dict)
-        and all(isinstance(one, dict) and type(one.get("bytes")) in (int, type(None)) for one in files.values())
+        and all(isinstance(entry, dict) and type(entry.get("bytes")) in (int, type(None)) for entry in files.values())
     ):
         raise DocumentError(f"{where}: files must give bytes and a header for each name.")
     sizes = content.get("sizes")
@@ -72,7 +72,7 @@ def read_recording(document: Document) -> Recording:
     except ValueError:
         raise DocumentError(f"{where}: samples must give digests by begin-end for each file.") from None
     pickles = content.get("pickles", {})
-    if not isinstance(pickles, dict) or not all(isinstance(one, dict) for one in pickles.values()):
+    if not isinstance(pickles, dict) or not all(isinstance(entry, dict) for entry in pickles.values()):
         raise DocumentError(f"{where}: pickles must give what was read of each pickled file.")
     return Recording(revision, files, others, sizes, known, pickles)
 
@@ -87,7 +87,7 @@ def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
         written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
         parsed = parse_header(printable(name), written)
     except DocumentError as error:
-        return Shard(name, size, problem=error.said, fix=error.fix)
+        return Shard(name, size, problem=error.text, fix=error.fix)
     if type(length) is not int:  # the reference writer puts no spaces, and pads to a multiple of 8
         length = -(-len(written) // 8) * 8
     return Shard(name, size, parsed._replace(length=length))
@@ -119,17 +119,18 @@ def recording(
         content["pickles"] = dict(pickles)
     fields = [f" {_json(name)}: {_json(value)}".encode() for name, value in content.items()]
     if shards is not None:
-        files = [f"  {_json(name)}: ".encode() + _recorded(one) for name, one in sorted(shards.items())]
+        files = [f"  {_json(name)}: ".encode() + _recorded(shard) for name, shard in sorted(shards.items())]
         fields.append(b' "files": {\n' + b",\n".join(files) + b"\n }")
     return b"{\n" + b",\n".join(fields) + b"\n}\n"
 
 
-def _recorded(one: Shard) -> bytes:
-    if one.header is None:
-        return _json({"bytes": one.size, "problem": one.problem} | ({"fix": one.fix} if one.fix else {})).encode()
+def _recorded(shard: Shard) -> bytes:
+    if shard.header is None:
+        fix = {"fix": shard.fix} if shard.fix else {}
+        return _json({"bytes": shard.size, "problem": shard.problem, **fix}).encode()
     # The header is JSON already, and has been read as such.
-    facts = f'{{"bytes": {_json(one.size)}, "length": {one.header.length}, "header": '
-    return facts.encode() + one.header.raw.strip() + b"}"
+    facts = f'{{"bytes": {_json(shard.size)}, "length": {shard.header.length}, "header": '
+    return facts.encode() + shard.header.raw.strip() + b"}"
 
 
 _json = json.dumps

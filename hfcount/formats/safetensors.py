@@ -100,7 +100,7 @@ def read_shard(name: str, size: int | None, first: bytes) -> Shard:
             raise DocumentError(f"{where} ends within its header: {len(header):,} of {length:,} bytes.", "HF003")
         return Shard(name, size, parse_header(where, header))
     except DocumentError as error:
-        return Shard(name, size, problem=error.said, fix=error.fix)
+        return Shard(name, size, problem=error.text, fix=error.fix)
 
 
 def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
@@ -113,7 +113,7 @@ def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
     if len(first) < LENGTH_BYTES:
         raise DocumentError(f"{where} has {len(first)} bytes, and a header's length alone takes 8.", "HF003")
     length = int.from_bytes(first[:LENGTH_BYTES], "little")
-    if length > MAX_HEADER and (other := next((one for one in _OTHERS if first.lstrip().startswith(one[0])), None)):
+    if length > MAX_HEADER and (other := next((kind for kind in _OTHERS if first.lstrip().startswith(kind[0])), None)):
         raise DocumentError(f"{where} is {other[1]}, not a safetensors file.", "HF003", fix=other[2])
     if length > MAX_HEADER:
         raise DocumentError(
@@ -146,7 +146,7 @@ def parse_header(where: str, raw: bytes) -> Header:
         else:  # fields beyond the format's are allowed, and may nest
             parse_object(document, _MANY)
     except DocumentError as error:
-        raise DocumentError(error.said, "HF003", fix=error.fix) from None
+        raise DocumentError(error.text, "HF003", fix=error.fix) from None
     return Header(tensors, len(raw), _check_layout(where, tensors), raw)
 
 

@@ -1,4 +1,4 @@
-"""Pieces of weight files, told from one another by their digests."""
+"""Pieces of weight files and their digests."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ Samples = Mapping[Piece, str]
 
 
 def digest(raw: bytes) -> str:
-    """What stands for some bytes where they are compared with others."""
+    """The digest that represents some bytes in comparisons."""
     from hashlib import sha256  # which loads OpenSSL, and is seldom needed
 
     return sha256(raw).hexdigest()
@@ -25,10 +25,10 @@ def digest(raw: bytes) -> str:
 
 def written(samples: Samples) -> dict[str, dict[str, str]]:
     """The samples as a recording has them: digests by `begin-end`, by file."""
-    found: dict[str, dict[str, str]] = {}
+    digests: dict[str, dict[str, str]] = {}
     for piece in sorted(samples):
-        found.setdefault(piece.file, {})[f"{piece.begin}-{piece.end}"] = samples[piece]
-    return found
+        digests.setdefault(piece.file, {})[f"{piece.begin}-{piece.end}"] = samples[piece]
+    return digests
 
 
 def read(recorded: Any) -> Samples:
@@ -37,13 +37,13 @@ def read(recorded: Any) -> Samples:
     Raises:
         ValueError: it does not have that form.
     """
-    found = {}
-    if not isinstance(recorded, dict) or not all(isinstance(one, dict) for one in recorded.values()):
+    samples = {}
+    if not isinstance(recorded, dict) or not all(isinstance(value, dict) for value in recorded.values()):
         raise ValueError
     for file, digests in recorded.items():
-        for place, one in digests.items():
+        for place, value in digests.items():
             begin, _, end = place.partition("-")
-            if not isinstance(one, str):
+            if not isinstance(value, str):
                 raise ValueError
-            found[Piece(file, int(begin), int(end))] = one
-    return found
+            samples[Piece(file, int(begin), int(end))] = value
+    return samples

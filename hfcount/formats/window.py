@@ -1,4 +1,4 @@
-"""A file of which only some ranges are read, each once: of a folder, a Hub or a recording alike."""
+"""Reads ranges of a file, each once, from a folder or a Hub."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ Read = Callable[[int, int], bytes]
 
 
 class TooLarge(DocumentError):
-    """What is to be read has more bytes or values than are read of a file: nothing can be said of it."""
+    """A file has more bytes or values than are read, so it is not judged."""
 
 
 class Window:

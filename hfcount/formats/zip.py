@@ -226,8 +226,8 @@ def _large(extra: bytes, *values: int) -> list[int]:
     while place + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, place)
         if kind == 1:
-            whole = extra[place + 4 : place + 4 + length // 8 * 8]
-            numbers = iter(struct.unpack(f"<{len(whole) // 8}Q", whole[: len(whole) // 8 * 8]))
+            field = extra[place + 4 : place + 4 + length // 8 * 8]
+            numbers = iter(struct.unpack(f"<{len(field) // 8}Q", field[: len(field) // 8 * 8]))
             break
         place += 4 + length
     return [next(numbers, value) if value == _LARGE else value for value in values]

@@ -1,4 +1,4 @@
-"""Typed reads of a config."""
+"""Reads config.json key by key, with the defaults of its class, and tracks which keys were read."""
 
 from hfcount.mapper.reader import MAX_LAYERS, MAX_SIZE, Config
 from hfcount.mapper.tracking import UNSAID

@@ -1,4 +1,4 @@
-"""Which classes transformers has, of which model_types, and their base model's name (tests/tools/classes.py)."""
+"""The classes of transformers by model_type, and their base_model_prefix (tests/tools/classes.py)."""
 
 import re
 from functools import cache, lru_cache
@@ -9,7 +9,7 @@ HEAD = re.compile("(?<=.)(For[A-Z].*|(With)?LMHead(Model)?|(Encoder)?Model(LM)?|
 """The end of a class's name, which says what is around the model; what is before it is the model's own name."""
 
 
-class Known(NamedTuple):
+class KnownClass(NamedTuple):
     """A class that transformers has: its name there, and the model_types of the configs that it takes."""
 
     name: str
@@ -17,8 +17,8 @@ class Known(NamedTuple):
 
 
 @lru_cache(64)
-def known(name: str) -> Known | None:
-    """What transformers has under this name, or under one that differs in case and underscores alone.
+def known(name: str) -> KnownClass | None:
+    """The class of this name in transformers; case and underscores may differ.
 
     Code that was published before it came into transformers often spells its names otherwise.
     """
@@ -26,7 +26,7 @@ def known(name: str) -> Known | None:
         return None
     lines = re.findall(rf'^"([^"]+)": "[^"]*(?<![^" ]){re.escape(name)}(?![^" ])', _text(), re.MULTILINE)
     if lines:
-        return Known(name, tuple(lines))
+        return KnownClass(name, tuple(lines))
     other = _spelled().get(plain(name), "")
     return known(other) if other not in ("", name) else None
 
@@ -34,20 +34,20 @@ def known(name: str) -> Known | None:
 @lru_cache(2048)
 def classes(model_type: str) -> tuple[str, ...]:
     """The classes that take configs of a type; empty for a type that transformers does not have."""
-    found = re.search(rf'^"{re.escape(model_type)}": "([^"]*)"', _text(), re.MULTILINE)
-    return tuple(found[1].split()) if found else ()
+    match = re.search(rf'^"{re.escape(model_type)}": "([^"]*)"', _text(), re.MULTILINE)
+    return tuple(match[1].split()) if match else ()
 
 
 @lru_cache(64)
 def prefix(name: str, model_type: str) -> str | None:
-    """What a class calls its base model, `base_model_prefix`; None where transformers has no class of the type.
+    """The `base_model_prefix` of a class; None if transformers has no class of the type.
 
     Args:
         name: the class; "" stands for any of the type.
     """
-    for one in (name, model_type):
-        if one and (found := re.search(rf'^"{re.escape(one)}": "([^"]*)"', _prefixes(), re.MULTILINE)):
-            return found[1]
+    for key in (name, model_type):
+        if key and (match := re.search(rf'^"{re.escape(key)}": "([^"]*)"', _prefixes(), re.MULTILINE)):
+            return match[1]
     return None
 
 

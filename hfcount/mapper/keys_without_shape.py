@@ -27,7 +27,6 @@ _SHAPELESS = frozenset(
     """.split()
 )
 
-
 _EVERY = ("moe_layer_freq",)  # every so many layers are of a kind: at 1 all are, as they are where nobody reads it
 
 
@@ -39,7 +38,7 @@ def may_bear(name: str, value: Any) -> bool:
     if is_shapeless(name) or (name in _EVERY and value == 1):
         return False
     if isinstance(value, dict):
-        return any(may_bear(key, one) for key, one in value.items())
+        return any(may_bear(key, item) for key, item in value.items())
     return isinstance(value, int | list) and bool(value)
 
 

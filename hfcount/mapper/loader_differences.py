@@ -1,4 +1,4 @@
-"""Keys that readers take differently: transformers 4.57, vLLM 0.33 and 5.23. tests/tools/readers.py records them."""
+"""Config keys that transformers 4.57, 5.23 and vLLM 0.33 read differently (recorded by tests/tools/readers.py)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,8 +32,8 @@ _SHARES = ("rotary_pct", "partial_rotary_factor")
 _ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "original_max_position_embeddings"}
 
 
-class Tied(NamedTuple):
-    """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks.
+class TieDifference(NamedTuple):
+    """A reader that ties the head otherwise than 5.23; `place` is the full path of the key that it reads.
 
     `absent` is what text_config stands for where it is absent, so that it can be written there with the flag.
     """
@@ -46,16 +46,16 @@ class Tied(NamedTuple):
 
 def usual_rotary(kind: Any) -> Mapping[str, Any]:
     """The rotary positions of a type whose config says nothing of them, as 5.23 takes them; empty if it has none."""
-    found = _recorded()["newer"].get(kind) if isinstance(kind, str) else None
-    return found or {}
+    settings = _recorded()["newer"].get(kind) if isinstance(kind, str) else None
+    return settings or {}
 
 
-def own_head(readers: Iterable[Tied]) -> bool:
+def own_head(readers: Iterable[TieDifference]) -> bool:
     """Whether 4.57 takes a stored head for one of the model's own, where 5.23 finds that by its values alone."""
-    return any(one.reader == OLDER and not one.tied for one in readers)
+    return any(difference.reader == OLDER and not difference.tied for difference in readers)
 
 
-class Moved(NamedTuple):
+class MovedSizes(NamedTuple):
     """Sizes that 4.57 takes from the top level where text_config is absent, and 5.23 does not; in elements, by key.
 
     Args:
@@ -68,7 +68,7 @@ class Moved(NamedTuple):
     beside: Mapping[str, Any]
 
 
-class Rotary(NamedTuple):
+class RotaryDifference(NamedTuple):
     """A setting of rotary positions that 4.57 does not find where 5.23 does.
 
     Args:
@@ -86,11 +86,11 @@ class Rotary(NamedTuple):
 
 @cache
 def _recorded() -> Mapping[str, Mapping[str, Any]]:
-    found: Mapping[str, Mapping[str, Any]] = json.loads((Path(__file__).parent / "readers.json").read_text())
-    return found
+    recorded: Mapping[str, Mapping[str, Any]] = json.loads((Path(__file__).parent / "readers.json").read_text())
+    return recorded
 
 
-def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
+def ties(values: Values, kind: Any, tied: bool) -> tuple[TieDifference, ...]:
     """The readers that tie the head where 5.23 does not, or the other way round.
 
     Args:
@@ -101,24 +101,25 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
     text = values.get(_TEXT)
     if not isinstance(kind, str) or not isinstance(text, dict | None):
         return ()
-    older, found = _recorded()["older"], list[Tied]()
-    part, own = declared(kind).part(_TEXT, text), older.get(kind, {})
+    older, differences = _recorded()["older"], list[TieDifference]()
+    part, outer = declared(kind).part(_TEXT, text), older.get(kind, {})
     inner = older.get(part.kind)
-    if inner is not None and own.get("text") == _TEXT:
-        at_top = text is None and TIE in own.get("top", ())
+    if inner is not None and outer.get("text") == _TEXT:
+        at_top = text is None and TIE in outer.get("top", ())
         usual = inner.get("tied", True)
-        usual = own.get("alone", usual) if text is None else usual
-        said = (values if at_top else text or {}).get(TIE, usual)
+        usual = outer.get("alone", usual) if text is None else usual
+        flag = (values if at_top else text or {}).get(TIE, usual)
         absent = {"model_type": part.kind, **part.absent} if text is None else None
-        found.append(Tied(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}", absent))
+        differences.append(TieDifference(OLDER, bool(flag), TIE if at_top else f"{_TEXT}.{TIE}", absent))
     if kind in _VLLM and text is not None:
         place = _VLLM[kind]
         default = declared(kind).keys.get(TIE, False) if not place else False
-        found.append(Tied(VLLM, bool((text if place else values).get(TIE, default)), f"{place and place + '.'}{TIE}"))
-    return tuple(one for one in found if one.tied != tied)
+        flag = (text if place else values).get(TIE, default)
+        differences.append(TieDifference(VLLM, bool(flag), f"{place and place + '.'}{TIE}"))
+    return tuple(difference for difference in differences if difference.tied != tied)
 
 
-def moved(values: Values, kind: Any) -> Moved | None:
+def moved(values: Values, kind: Any) -> MovedSizes | None:
     """The sizes at the top level that 4.57 takes for the language model, and 5.23 does not; None if none is another."""
     names = _recorded()["moved"].get(kind, ()) if isinstance(kind, str) else ()
     if not names or values.get(_TEXT) is not None:
@@ -128,10 +129,10 @@ def moved(values: Values, kind: Any) -> Moved | None:
     sizes = [name for name in names if type(values.get(name)) is int and type(usual.get(name)) is int]
     taken = {name: values[name] for name in sizes if values[name] != usual[name] and may_bear(name, values[name])}
     beside = {name: values[name] for name in names if name in values and name not in taken}
-    return Moved({name: usual[name] for name in taken}, taken, beside) if taken else None
+    return MovedSizes({name: usual[name] for name in taken}, taken, beside) if taken else None
 
 
-def rotary(values: Values, kind: Any, path: str = "") -> Iterator[Rotary]:
+def rotary(values: Values, kind: Any, path: str = "") -> Iterator[RotaryDifference]:
     """The settings of rotary positions that 4.57 takes otherwise, in a config and in those nested in it."""
     if not isinstance(kind, str):
         return
@@ -140,62 +141,62 @@ def rotary(values: Values, kind: Any, path: str = "") -> Iterator[Rotary]:
         if isinstance(value, dict) and name in known.parts:
             yield from rotary(value, known.part(name, value).kind, f"{path}{name}.")
     settings = values.get("rope_scaling") or values.get("rope_parameters")
-    said = settings is not None or any(name in values for names in _BASES.values() for name in names)
-    if said and not isinstance(settings, dict):
+    is_set = settings is not None or any(name in values for names in _BASES.values() for name in names)
+    if is_set and not isinstance(settings, dict):
         return  # both read the spelling of version 4
     older, newer = (_recorded()[part].get(kind) for part in ("older", "newer"))
     if older and newer:
         yield from _differing(values, settings or {}, older, newer, path)
 
 
-def _differing(values: Values, settings: Values, older: Values, newer: Values, path: str) -> Iterator[Rotary]:
-    nested, asked = any(isinstance(one, dict) for one in (settings or newer).values()), set[str]()
+def _differing(values: Values, settings: Values, older: Values, newer: Values, path: str) -> Iterator[RotaryDifference]:
+    nested, asked = any(isinstance(entry, dict) for entry in (settings or newer).values()), set[str]()
     for layers, names in _BASES.items():
         base = next((name for name in names if name in older), None)
-        own, usual = (settings.get(layers), newer.get(layers)) if nested else (settings, newer)
-        if base is None or base in asked or not isinstance(own or {}, dict) or (asked and not nested):
+        given, usual = (settings.get(layers), newer.get(layers)) if nested else (settings, newer)
+        if base is None or base in asked or not isinstance(given or {}, dict) or (asked and not nested):
             continue
         asked.add(base)
         place = f"{path}rope_parameters.{f'{layers}.' if nested else ''}"
-        yield from _one(values, own or {}, usual or {}, older, base, (path, place))
-        if layers == "full_attention" and own and not values.get("rope_scaling"):
-            yield from _scaled(own, (usual or {}).get("rope_type"), older, (path, place))
+        yield from _one(values, given or {}, usual or {}, older, base, (path, place))
+        if layers == "full_attention" and given and not values.get("rope_scaling"):
+            yield from _scaled(given, (usual or {}).get("rope_type"), older, (path, place))
 
 
 def _one(
-    values: Values, own: Values, usual: Values, older: Values, base: str, places: tuple[str, str]
-) -> Iterator[Rotary]:
+    values: Values, given: Values, usual: Values, older: Values, base: str, places: tuple[str, str]
+) -> Iterator[RotaryDifference]:
     path, place = places
     share = next((name for name in _SHARES if name in older), None)
     for key, name in (("rope_theta", base), ("partial_rotary_factor", share)):
         if name is None:
             continue
         taken = values.get(name, older[name])
-        found = own.get(key, values.get(name, usual.get(key)))
-        if _number(taken) and _number(found) and taken != found:
-            yield Rotary(f"{place}{key}", f"{path}{name}", found, taken, {f"{path}{name}": found})
+        current = given.get(key, values.get(name, usual.get(key)))
+        if _number(taken) and _number(current) and taken != current:
+            yield RotaryDifference(f"{place}{key}", f"{path}{name}", current, taken, {f"{path}{name}": current})
 
 
-def _scaled(own: Values, usual: Any, older: Values, places: tuple[str, str]) -> Iterator[Rotary]:
+def _scaled(given: Values, usual: Any, older: Values, places: tuple[str, str]) -> Iterator[RotaryDifference]:
     path, place = places
-    taken, found = _scaling(older.get("rope_scaling") or {}), _scaling(own)
-    if not taken and found.get("rope_type") == usual:
-        found = _scaling({**own, "rope_type": "default"})  # version 4 has no name for what the type always does
-    if taken != found:
-        kind = own.get("rope_type", own.get("type", "default"))
+    taken, current = _scaling(older.get("rope_scaling") or {}), _scaling(given)
+    if not taken and current.get("rope_type") == usual:
+        current = _scaling({**given, "rope_type": "default"})  # version 4 has no name for what the type always does
+    if taken != current:
+        kind = given.get("rope_type", given.get("type", "default"))
         # Early classes of version 4 take no more keys than they need, and name the kind otherwise.
         writes = {older.get("scaling", "rope_type"): kind} | {
-            name: one for name, one in own.items() if name not in ("rope_type", "type", "rope_theta")
+            name: value for name, value in given.items() if name not in ("rope_type", "type", "rope_theta")
         }
         written = {f"{path}rope_scaling": writes} if "rope_scaling" in older else {}
-        ours, theirs = (one.get("rope_type", "default") for one in (found, taken))
-        yield Rotary(place.rstrip("."), f"{path}rope_scaling", ours, theirs, written)
+        ours, theirs = (scaling.get("rope_type", "default") for scaling in (current, taken))
+        yield RotaryDifference(place.rstrip("."), f"{path}rope_scaling", ours, theirs, written)
 
 
 def _scaling(settings: Values) -> Values:
     """How positions are scaled, without what is said elsewhere; empty if they are not."""
     kind = settings.get("rope_type", settings.get("type", "default"))
-    rest = {name: one for name, one in settings.items() if name not in _ELSEWHERE and one is not None}
+    rest = {name: value for name, value in settings.items() if name not in _ELSEWHERE and value is not None}
     return rest if kind == "default" else {**rest, "rope_type": kind}
 
 

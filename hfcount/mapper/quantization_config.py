@@ -1,4 +1,4 @@
-"""Quantisation schemes: announced by a config or a file beside it, or recognised by stored names."""
+"""Recognises quantisation schemes by the config, a file beside it, or stored names."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -36,28 +36,28 @@ def announcements(config: Mapping[str, Any], beside: Mapping[str, Mapping[str, A
     Args:
         beside: the objects in files beside it, by name.
     """
-    found = []
+    entries = []
     text = config.get("text_config")
     parts = (("", config), ("text_config.", text if isinstance(text, dict) else {}))
     for prefix, part in parts:
         keys = [key for key in KEYS if isinstance(part.get(key), dict) and part[key]]
         if keys:
-            own = {"expert_dtype": config["expert_dtype"]} if "expert_dtype" in config else {}  # DeepSeek's, beside it
-            found.append(_announcement({**own, **part[keys[0]]}, f"{prefix}{keys[0]}", "config.json"))
+            extra = {key: config[key] for key in ("expert_dtype",) if key in config}  # DeepSeek's, beside it
+            entries.append(_announcement({**extra, **part[keys[0]]}, f"{prefix}{keys[0]}", "config.json"))
             break
     for file in SIDE_FILES:
         settings = beside.get(file)
         if settings and _announces(settings):
-            found.append(_announcement(settings, "", file))
-    if [one.method for one in found] == ["modelopt", "modelopt"]:  # the file may say more than the config
-        found[0] = found[0]._replace(settings={**found[1].settings["quantization"], **found[0].settings})
-    return found
+            entries.append(_announcement(settings, "", file))
+    if [entry.method for entry in entries] == ["modelopt", "modelopt"]:  # the file may say more than the config
+        entries[0] = entries[0]._replace(settings={**entries[1].settings["quantization"], **entries[0].settings})
+    return entries
 
 
 def scheme(config: Mapping[str, Any]) -> str | None:
     """The name of the quantisation scheme that the config announces; None if it announces none."""
-    found = announcements(config)
-    return found[0].name if found else None
+    entries = announcements(config)
+    return entries[0].name if entries else None
 
 
 def _announces(settings: Mapping[str, Any]) -> bool:
@@ -72,21 +72,21 @@ def _announcement(settings: Mapping[str, Any], key: str, file: str) -> Announcem
     method = settings.get("quant_method")
     inner = settings.get("quantization")
     if isinstance(method, str) and method:
-        said = method.lower()
+        label = method.lower()
     elif settings.get("load_in_4bit") is True or settings.get("load_in_8bit") is True:
-        said = "bitsandbytes"
+        label = "bitsandbytes"
     elif "quant_algo" in (inner if isinstance(inner, dict) else settings):
-        said = "modelopt"
+        label = "modelopt"
     elif "config_groups" in settings or isinstance(settings.get("quantization_config"), dict):
-        said = "compressed-tensors"
+        label = "compressed-tensors"
     elif file != "config.json":
-        said = "awq" if "w_bit" in settings or "version" in settings else "gptq"
+        label = "awq" if "w_bit" in settings or "version" in settings else "gptq"
     elif isinstance(settings.get("group_size"), int) and isinstance(settings.get("bits"), int):
-        said = "mlx"
+        label = "mlx"
     else:
         return Announcement("", "an unnamed scheme", key, file, settings)
-    name = f"MLX {printable(str(settings.get('mode', 'affine')), 20)}" if said == "mlx" else printable(said, 40)
-    return Announcement(said, name if not isinstance(method, str) else printable(method, 40), key, file, settings)
+    name = f"MLX {printable(str(settings.get('mode', 'affine')), 20)}" if label == "mlx" else printable(label, 40)
+    return Announcement(label, name if not isinstance(method, str) else printable(method, 40), key, file, settings)
 
 
 # Last segments of names that only packed weights have, and the scheme that writes them.

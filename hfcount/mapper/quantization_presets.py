@@ -1,4 +1,4 @@
-"""Settings of well-known schemes by short names, for what a model would take if it were quantised."""
+"""Presets of well-known quantisation schemes, by short names."""
 
 from collections.abc import Mapping
 from typing import Any

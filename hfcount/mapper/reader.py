@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
 from hfcount.formats.dtypes import MODELS
-from hfcount.mapper.loader_differences import Moved, Rotary, Tied, moved, rotary, ties
+from hfcount.mapper.accepted_values import ABSENT, accepted_values
+from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
-from hfcount.mapper.values import ABSENT, taken
 from hfcount.spec.tree.dims import Dim, scaled
 from hfcount.text import printable, shown
 
@@ -74,9 +74,9 @@ class Config(Tracked):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=built)
             if self._is_never_built(name, value):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
-            said = f"{name} is {shown(value)}: a model may be built and loaded anyway, with this part of it empty."
+            text = f"{name} is {shown(value)}: a model may be built and loaded anyway, with this part of it empty."
             fix = "Correct it if that is not meant."
-            self._note(self.error("out-of-range", said, name, fix, observed=value, built=True))
+            self._note(self.error("out-of-range", text, name, fix, observed=value, built=True))
             value = 0
         return Dim.named(name, value, self.source(name))
 
@@ -153,9 +153,9 @@ class Config(Tracked):
         else:
             numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
         if len(numbers) < least:
-            said = f"{names[0]} must name {least} and more whole numbers."
+            text = f"{names[0]} must name {least} and more whole numbers."
             raise self.error(
-                "list-length", said, names[0], built=not numbers
+                "list-length", text, names[0], built=not numbers
             )  # which some look up only where they are used
         if name is None:
             return numbers
@@ -176,7 +176,7 @@ class Config(Tracked):
             raise self._misfit(name, value, "a list", "HF001")
         return value if isinstance(value, list) else []
 
-    def sub(self, *names: Str) -> Config | None:
+    def sub(self, *names: Str) -> Self | None:
         """The config of a nested part, whose reads this config also tracks; None if absent."""
         value, name = self._find(names, None)
         if name is None:
@@ -208,10 +208,10 @@ class Config(Tracked):
             return None
         declared = self.str(name)
         if declared not in MODELS:
-            said = f"{name} is {shown(declared)}, and must be one of {', '.join(MODELS)}: transformers refuses others."
+            text = f"{name} is {shown(declared)}, and must be one of {', '.join(MODELS)}: transformers refuses others."
             self._note(
                 self.error(
-                    "unknown-kind", said, name, "Write the dtype of the weights.", expected=MODELS[0], observed=declared
+                    "unknown-kind", text, name, "Write the dtype of the weights.", expected=MODELS[0], observed=declared
                 )
             )
         return declared.removeprefix("torch.")
@@ -221,17 +221,17 @@ class Config(Tracked):
         """The token ids that it names, here and in nested configs."""
         return tuple(token_ids(self._values, self.kind, self._path))
 
-    def ties_otherwise(self, tied: Bool) -> tuple[Tied, ...]:
+    def ties_otherwise(self, tied: Bool) -> tuple[TieDifference, ...]:
         """The readers that do not tie the head where the reference does, or the other way round."""
         return ties(self._values, self.kind, tied)
 
     @property
-    def moved(self) -> Moved | None:
+    def moved(self) -> MovedSizes | None:
         """The sizes at the top level that version 4 takes for the language model, and the reference does not."""
         return moved(self._values, self.kind)
 
     @property
-    def rotary_otherwise(self) -> tuple[Rotary, ...]:
+    def rotary_otherwise(self) -> tuple[RotaryDifference, ...]:
         """The settings of rotary positions that readers take differently, here and in nested configs."""
         return tuple(rotary(self._values, self.kind))
 
@@ -242,21 +242,22 @@ class Config(Tracked):
         read = (part.refused for part in further if not read_by_own_code(self._values, part._values))
         return sum(read, tuple(map(self._refused, refusals(self._values, self.kind, self._path))))
 
-    def _refused(self, one: Refusal) -> ConfigError:
-        key, by = printable(one.key), f"transformers {version()} refuses"
-        seen: Any = "absent"
-        if one.value is ABSENT:
-            said, expected = f"{key} is absent, and {one.needed}: {by} the config.", "given"
+    def _refused(self, refusal: Refusal) -> ConfigError:
+        key, by = printable(refusal.key), f"transformers {version()} refuses"
+        observed: Any = "absent"
+        if refusal.value is ABSENT:
+            text, expected = f"{key} is absent, and {refusal.needed}: {by} the config.", "given"
         else:
-            holds = f"has {shown(one.value)}" if one.inside else f"is {shown(one.value)}"
-            said, expected = f"{key} {holds}, and must be {one.needed}: {by} others.", one.needed
-            seen = plain(one.value)
-        if not one.sure:
-            said = f"{key} is {shown(one.value)}, and must be {expected}: else no model is built, or it cannot run."
-            values = {"key": one.key, "fix": "Correct it.", "expected": expected, "observed": seen}
-            return ConfigError(f"{self.where}: {said}", variant="out-of-range", **values, built=True)
-        fix = f"Write {one.instead}." if one.instead else None
-        return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
+            holds = f"has {shown(refusal.value)}" if refusal.inside else f"is {shown(refusal.value)}"
+            text, expected = f"{key} {holds}, and must be {refusal.needed}: {by} others.", refusal.needed
+            observed = plain(refusal.value)
+        if not refusal.sure:
+            text = f"{key} is {shown(refusal.value)}, and must be {expected}: else no model is built, or it cannot run."
+            values = {"key": refusal.key, "fix": "Correct it.", "expected": expected, "observed": observed}
+            return ConfigError(f"{self.where}: {text}", variant="out-of-range", **values, built=True)
+        fix = f"Write {refusal.instead}." if refusal.instead else None
+        values = {"key": refusal.key, "fix": fix, "expected": expected, "observed": observed}
+        return ConfigError(f"{self.where}: {text}", "HF110", **values)
 
     def _is_never_built(self, name: Str, value: Int) -> Bool:
         """Whether no model is built with a size below 1: some tensor has a negative extent, or it is divided by 0."""
@@ -275,26 +276,26 @@ class Config(Tracked):
 
     def _divides_by_none(self, name: Str) -> Bool:
         """Whether something is divided by this number of heads, be it only to check it."""
-        own = taken(self.kind) if isinstance(self.kind, str) else None
-        checked = name in [part for _, part in (own.divided if own else ())]
+        accepted = accepted_values(self.kind) if isinstance(self.kind, str) else None
+        checked = name in [part for _, part in (accepted.divided if accepted else ())]
         sized = self.given("head_dim")
         return checked or (sized if name == _HEADS[1] else name == _HEADS[0] and not sized)
 
     def _has_negative_width(self) -> Bool:
         """Whether the heads as they are given have a negative width together: one of the three sizes is below 0."""
         sizes = [self.value(name) for name in _HEADS]
-        return all(type(one) is int for one in sizes) and sum(one < 0 for one in sizes) == 1
+        return all(type(size) is int for size in sizes) and sum(size < 0 for size in sizes) == 1
 
     def _takes_anything(self, name: Str) -> Bool:
         """Whether the reference has this type, and declares no type of the key: then what is not empty is true."""
-        own = taken(self.kind) if isinstance(self.kind, str) else None
-        return own is not None and name not in own.types
+        accepted = accepted_values(self.kind) if isinstance(self.kind, str) else None
+        return accepted is not None and name not in accepted.types
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)
         if name is None:
             return []
         if not isinstance(value, list) or any(type(item) is not kind for item in value):
-            found = "a list of other things" if isinstance(value, list) else shown(value)
-            raise self._misfit(name, value, f"a list of {noun}", "HF001", found)
+            observed = "a list of other things" if isinstance(value, list) else shown(value)
+            raise self._misfit(name, value, f"a list of {noun}", "HF001", observed)
         return value

@@ -1,4 +1,4 @@
-"""What configs mean by absent keys: of transformers (reference.json) and of diffusers (diffusers.json).
+"""The defaults of absent config keys in transformers (reference.json) and diffusers (diffusers.json).
 
 They are recorded by tests/tools/reference.py and tests/tools/diffusers_defaults.py.
 """
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hfcount.mapper import json_lines
 
 
-class Part(NamedTuple):
+class NestedConfig(NamedTuple):
     """A nested config.
 
     Args:
@@ -37,21 +37,21 @@ class Declared(NamedTuple):
 
     keys: Mapping[str, Any]
     names: Mapping[str, str]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, NestedConfig]
     aliases: Mapping[str, list[str]]
     settled: bool = False
 
     def default(self, names: Iterable[str]) -> tuple[str, Any] | None:
         """The first of these names that the class knows, under its own name, with its default; None if none is."""
-        own = (self.names.get(name, name) for name in names)
-        return next(((name, self.keys[name]) for name in own if name in self.keys), None)
+        canonical = (self.names.get(name, name) for name in names)
+        return next(((name, self.keys[name]) for name in canonical if name in self.keys), None)
 
     def spellings(self, names: Collection[str]) -> list[str]:
         """Further names of the keys of these names."""
         if not self.names:
             return []
-        own = dict.fromkeys(self.names.get(name, name) for name in names)
-        return [name for key in own for name in (key, *self.aliases.get(key, ())) if name not in names]
+        canonical = dict.fromkeys(self.names.get(name, name) for name in names)
+        return [name for key in canonical for name in (key, *self.aliases.get(key, ())) if name not in names]
 
     def counting(self, names: Iterable[str]) -> list[str]:
         """Of these names of one key, in the order of a config, the one that the class takes; none if it knows none.
@@ -61,11 +61,11 @@ class Declared(NamedTuple):
         given = list(names)
         return [name for name in given if name in self.names][-1:] or [name for name in given if name in self.keys][:1]
 
-    def part(self, name: str, values: Mapping[str, Any] | None) -> Part:
+    def part(self, name: str, values: Mapping[str, Any] | None) -> NestedConfig:
         """The nested config `name`, with its class; `values` is what is written there, None if it is absent."""
-        found = self.parts.get(name, Part("", True, {}))
-        own = (values or {}).get("model_type")
-        return found._replace(kind=own) if found.free and isinstance(own, str) else found
+        nested = self.parts.get(name, NestedConfig("", True, {}))
+        model_type = (values or {}).get("model_type")
+        return nested._replace(kind=model_type) if nested.free and isinstance(model_type, str) else nested
 
 
 _NOTHING = Declared({}, {}, {}, {})
@@ -74,17 +74,17 @@ _NOTHING = Declared({}, {}, {}, {})
 @lru_cache(64)
 def declared(kind: str) -> Declared:
     """What the class of a model_type declares, or the class of that name."""
-    found = json_lines.of_kind(_file(), kind)
-    if found is None and kind[:1].isupper():  # as the names of classes begin
+    row = json_lines.of_kind(_file(), kind)
+    if row is None and kind[:1].isupper():  # as the names of classes begin
         keys = json_lines.of_kind(_diffusers(), kind)
         return _NOTHING if keys is None else Declared(keys["keys"], {}, {}, {}, settled=True)
-    if found is None:
+    if row is None:
         return _NOTHING
-    parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}
-    names, aliases = found.get("names", {}), dict[str, list[str]]()
+    parts = {name: NestedConfig(*part) for name, part in row.get("parts", {}).items()}
+    names, aliases = row.get("names", {}), dict[str, list[str]]()
     for name, key in names.items():
         aliases.setdefault(key, []).append(name)
-    return Declared(found.get("keys", {}), names, parts, aliases)
+    return Declared(row.get("keys", {}), names, parts, aliases)
 
 
 def declares(kind: str, name: str) -> bool:
@@ -98,8 +98,8 @@ def declares(kind: str, name: str) -> bool:
 @lru_cache(64)
 def _further(kind: str) -> frozenset[str]:
     """What a class declares beside the keys that its absent ones are read by."""
-    found = json.loads(_names())
-    return frozenset(f"{found['*']} {found.get(kind, '')}".split())
+    names = json.loads(_names())
+    return frozenset(f"{names['*']} {names.get(kind, '')}".split())
 
 
 @cache

@@ -1,14 +1,14 @@
-"""What transformers refuses of a config: values of the wrong type or out of range, words that it does not know."""
+"""Finds config values that transformers refuses: of a wrong type, out of range, or unknown."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.mapper.fitting import fits, meaning
+from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
-from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
+from hfcount.mapper.value_types import fits, meaning
 from hfcount.text import shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
@@ -52,23 +52,23 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         kind: the model_type, or name, of its class.
         path: the keys that lead to this part of the document, such as `text_config.`.
     """
-    own = taken(kind) if isinstance(kind, str) else None
-    if own is None or (not path and _has_own_code(values)):
+    accepted = accepted_values(kind) if isinstance(kind, str) else None
+    if accepted is None or (not path and _has_own_code(values)):
         return
     for name, value in values.items():
-        if needed := _needed(own, name, _number(value)):
+        if needed := _needed(accepted, name, _number(value)):
             yield Refusal(f"{path}{name}", value, needed)
-        elif isinstance(value, list) and (needed := _short(own, name, value, _depth(values, kind))):
+        elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, kind))):
             yield Refusal(f"{path}{name}", value, needed, sure=False)
     further = (
         *_labels(values),
-        *_kinds(own, values),
-        *rope(own, values, _turns(values, kind)),
-        *by_kind(own, values),
+        *_kinds(accepted, values),
+        *rope(accepted, values, _turns(values, kind)),
+        *by_kind(accepted, values),
         *_quantised(values),
-        *_within_itself(own, values),
-        *_uneven(own, values, kind),
-        *_undivided(own, values, kind),
+        *_within_itself(accepted, values),
+        *_uneven(accepted, values, kind),
+        *_undivided(accepted, values, kind),
     )
     for name, value, needed in further:
         inside = isinstance(values.get(name), list) and values[name] is not value
@@ -79,22 +79,22 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
             yield from refusals(inner, known.part(name, inner).kind, f"{path}{name}.")
 
 
-def _short(own: Taken, name: str, value: list[Any], depth: int) -> str | None:
+def _short(accepted: AcceptedValues, name: str, value: list[Any], depth: int) -> str | None:
     """What a list has to hold of which models of the type take more entries than there are."""
-    if name in own.kinds and len(value) < depth:
+    if name in accepted.kinds and len(value) < depth:
         return f"a list with an entry for each of the {depth} layers"
-    if name in own.filled and not value:
+    if name in accepted.filled and not value:
         return "a list with entries"
-    return "a number, or a list of height and width" if name in own.sides and len(value) < 2 else None
+    return "a number, or a list of height and width" if name in accepted.sides and len(value) < 2 else None
 
 
 def _depth(values: Mapping[str, Any], kind: str) -> int:
     """The number of layers by whatever name the class has for it; 0 if that is not known."""
     known = declared(kind)
     names = ("num_hidden_layers", *known.spellings(["num_hidden_layers"]))
-    found = next((values[name] for name in names if name in values), None)
-    usual = known.default(names) if found is None else None
-    count = usual[1] if usual else found
+    given = next((values[name] for name in names if name in values), None)
+    usual = known.default(names) if given is None else None
+    count = usual[1] if usual else given
     return count if type(count) is int else 0
 
 
@@ -104,43 +104,43 @@ def _has_own_code(values: Mapping[str, Any]) -> bool:
     return isinstance(named, dict) and "AutoConfig" in named
 
 
-def read_by_own_code(whole: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+def read_by_own_code(config: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
     """Whether the code that a repo brings for the whole reads a part by a class of its own, whatever its type."""
-    return _has_own_code(whole) and _has_own_code(part)
+    return _has_own_code(config) and _has_own_code(part)
 
 
 def _number(value: Any) -> Any:
     """A number as transformers writes it where JSON has none, alone or in a list; any other value as it is."""
     if isinstance(value, list):
-        return [_number(one) for one in value]
+        return [_number(item) for item in value]
     if isinstance(value, dict) and value.keys() == {"__float__"}:
-        said = value["__float__"]
-        return _FLOATS.get(said, value) if isinstance(said, str) else value
+        word = value["__float__"]
+        return _FLOATS.get(word, value) if isinstance(word, str) else value
     return value
 
 
-def _needed(own: Taken, name: str, value: Any) -> str | None:
+def _needed(accepted: AcceptedValues, name: str, value: Any) -> str | None:
     """What a key has to hold in place of this value; None if the class takes it."""
-    said = own.types.get(name) or own.types.get(f"_{name}")
-    if said and not fits(value, said):
-        return meaning(said)
-    if name in own.fixed:
+    types = accepted.types.get(name) or accepted.types.get(f"_{name}")
+    if types and not fits(value, types):
+        return meaning(types)
+    if name in accepted.fixed:
         return "absent, since the class computes it"
     if type(value) in (int, float):
-        return _bounded(own, name, value)
-    return _worded(own, name, value) if isinstance(value, str) else None
+        return _bounded(accepted, name, value)
+    return _worded(accepted, name, value) if isinstance(value, str) else None
 
 
-def _bounded(own: Taken, name: str, value: float) -> str | None:
-    if name in own.limits and not _within(value, own.limits[name]):
-        return _bounds(own.limits[name])
-    return "at least 0 and at most 1" if name in own.dropouts and (value < 0 or value > 1) else None
+def _bounded(accepted: AcceptedValues, name: str, value: float) -> str | None:
+    if name in accepted.limits and not _within(value, accepted.limits[name]):
+        return _bounds(accepted.limits[name])
+    return "at least 0 and at most 1" if name in accepted.dropouts and (value < 0 or value > 1) else None
 
 
-def _worded(own: Taken, name: str, value: str) -> str | None:
-    if name in own.words and value not in own.words[name]:
-        return f"one of {_listed(own.words[name])}"
-    words = "activations" if name in own.activations else "attention" if name in _ATTENTION else None
+def _worded(accepted: AcceptedValues, name: str, value: str) -> str | None:
+    if name in accepted.words and value not in accepted.words[name]:
+        return f"one of {_listed(accepted.words[name])}"
+    words = "activations" if name in accepted.activations else "attention" if name in _ATTENTION else None
     if words is None or value in shared(words) or (words == "attention" and "/" in value):  # a kernel on the Hub
         return None
     return f"one of {_listed(shared(words))}"
@@ -165,9 +165,9 @@ def _labels(values: Mapping[str, Any]) -> Iterator[Problem]:
         yield "auto_map", values["auto_map"], "an object"
     names, count = values.get("id2label"), values.get("num_labels", 0)
     if names is not None and not (isinstance(names, dict) and all(map(_is_number, names))):
-        odd = next((one for one in names if not _is_number(one)), None) if isinstance(names, dict) else None
-        said = "" if odd is None else f", unlike {shown(odd)}"
-        yield "id2label", names, f"an object whose keys are whole numbers in quotes{said}"
+        odd = next((key for key in names if not _is_number(key)), None) if isinstance(names, dict) else None
+        detail = "" if odd is None else f", unlike {shown(odd)}"
+        yield "id2label", names, f"an object whose keys are whole numbers in quotes{detail}"
     if type(count) not in (int, bool):
         yield "num_labels", count, "a whole number"
 
@@ -187,55 +187,55 @@ def _quantised(values: Mapping[str, Any]) -> Iterator[Problem]:
         return
     if not isinstance(given, dict):
         yield "quantization_config", given, "an object or null"
-    elif given.get("quant_method") is None and not any(one.method for one in announcements(values)):
+    elif given.get("quant_method") is None and not any(announcement.method for announcement in announcements(values)):
         yield "quantization_config.quant_method", ABSENT, "nothing else says how the weights are to be read"
 
 
 def _turns(values: Mapping[str, Any], kind: str) -> bool:
     """Whether a model has rotary positions: some have them only where a key says so."""
     usual = declared(kind).default((_POSITIONS,))
-    said = values.get(_POSITIONS) or (usual and usual[1])
-    return usual is None or said in _ROTARY
+    positions = values.get(_POSITIONS) or (usual and usual[1])
+    return usual is None or positions in _ROTARY
 
 
-def _within_itself(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+def _within_itself(accepted: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:
     """A language model within one that has none: transformers asks it how to generate, and it cannot say."""
     named = values.get("architectures")
     if isinstance(named, list) and named and isinstance(named[0], str) and named[0].endswith(_GENERATING):
         for name in _LANGUAGE_MODELS:
             given = values.get(name)
-            if given is not None and name not in own.types:
+            if given is not None and name not in accepted.types:
                 yield name, given, "absent: this type has no such part"
 
 
-def _kinds(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+def _kinds(accepted: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Kinds of layers that transformers does not name; and as many as there are layers."""
-    for name in sorted(own.kinds & values.keys()):
+    for name in sorted(accepted.kinds & values.keys()):
         given, words = values[name], {*shared(name), *renamed()}
-        if given is None or (name in own.types and not fits(given, own.types[name])):
+        if given is None or (name in accepted.types and not fits(given, accepted.types[name])):
             continue
-        if not isinstance(given, list) or not all(isinstance(one, str) and one in words for one in given):
+        if not isinstance(given, list) or not all(isinstance(item, str) and item in words for item in given):
             yield name, _odd(given, words), f"a list of {_listed(shared(name))}"
 
 
-def _uneven(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+def _uneven(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """Lists that are not as long as others that they belong to."""
     usual = declared(kind).keys
-    for names in own.alike:
-        found = {name: values.get(name, usual.get(name)) for name in names}
-        sizes = {name: len(one) if isinstance(one, list) else one for name, one in found.items()}
+    for names in accepted.alike:
+        given = {name: values.get(name, usual.get(name)) for name in names}
+        sizes = {name: len(value) if isinstance(value, list) else value for name, value in given.items()}
         if all(type(size) is int for size in sizes.values()) and len({*sizes.values()}) > 1:
             common = max(sizes.values(), key=[*sizes.values()].count)
             odd = next((name for name in names if sizes[name] != common and name in values), names[0])
             others = " and ".join(f"{name}, {sizes[name]}" for name in names if name != odd)
-            yield odd, found[odd], f"a list as long as {others}" if isinstance(found[odd], list) else f"as {others}"
+            yield odd, given[odd], f"a list as long as {others}" if isinstance(given[odd], list) else f"as {others}"
 
 
-def _undivided(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+def _undivided(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """Numbers with a remainder where the class wants none, such as hidden_size by the number of heads."""
     known = declared(kind)
-    for whole, part in own.divided:
-        name, size = _held(values, known, whole)
+    for dividend, part in accepted.divided:
+        name, size = _held(values, known, dividend)
         by, count = (part, int(part)) if part.isdecimal() else _held(values, known, part)
         if type(size) is int and type(count) is int and count and size % count:
             if by in values:
@@ -252,7 +252,7 @@ def _held(values: Mapping[str, Any], known: Declared, key: str) -> tuple[str, An
 
 def _odd(given: Any, words: Collection[str]) -> Any:
     """The first kind in a list that is not known; what is no list as it is."""
-    return next((one for one in given if not isinstance(one, str) or one not in words), given) if given else given
+    return next((item for item in given if not isinstance(item, str) or item not in words), given) if given else given
 
 
 def _listed(words: Collection[str]) -> str:

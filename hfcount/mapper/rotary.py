@@ -1,4 +1,4 @@
-"""What transformers refuses of rotary positions: kinds without what they need, and numbers that are none.
+"""Finds rotary settings that transformers refuses: missing parameters, and values that are not numbers.
 
 transformers 5.23: modeling_rope_utils.py.
 """
@@ -6,7 +6,7 @@ transformers 5.23: modeling_rope_utils.py.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.mapper.values import ABSENT, Problem, Taken, renamed, shared
+from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Problem, renamed, shared
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "linear": ("factor",),
@@ -23,64 +23,64 @@ _OPTIONAL: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def rope(own: Taken, values: Mapping[str, Any], turns: bool) -> Iterator[Problem]:
+def rope(accepted: AcceptedValues, values: Mapping[str, Any], turns: bool) -> Iterator[Problem]:
     """What is wrong with a config's rotary positions.
 
     Args:
-        own: what the class takes.
+        accepted: what the class takes.
         values: the config.
         turns: whether a model of it has rotary positions.
     """
     name = "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
     given = values.get(name)
-    turns = turns and own.rope and bool(own.rotates)
+    turns = turns and accepted.rope and bool(accepted.rotates)
     if turns and _lacks_theta(given):
-        yield from _numbers(values, "", [one for one in _READ if one in values and one not in own.types])
-    if given and (own.rope or name == "rope_scaling"):
-        yield from _given(own, name, given, turns)
+        yield from _numbers(values, "", [key for key in _READ if key in values and key not in accepted.types])
+    if given and (accepted.rope or name == "rope_scaling"):
+        yield from _given(accepted, name, given, turns)
 
 
-def _given(own: Taken, name: str, given: Any, turns: bool) -> Iterator[Problem]:
+def _given(accepted: AcceptedValues, name: str, given: Any, turns: bool) -> Iterator[Problem]:
     """What is wrong with the object that describes them, or with those that it has for kinds of layers."""
     if not isinstance(given, dict):
-        if name not in own.types:
+        if name not in accepted.types:
             yield name, given, "an object or null"
         return
     nested = [key for key in given if key in shared("layer_types") and given[key] is not None]
     for place in nested or [""]:
         path, inner = (f"{name}.{place}", given[place]) if place else (name, given)
         if isinstance(inner, dict):
-            yield from _checked(own, inner, f"{path}.", turns)
+            yield from _checked(accepted, inner, f"{path}.", turns)
         else:
             yield path, inner, "an object or null"
 
 
-def by_kind(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+def by_kind(accepted: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Kinds of layers that have no entry where rotary positions are looked up by the kind."""
     listed, name = values.get("layer_types"), "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
     given = values.get(name)
-    if not own.turning or not isinstance(given, dict | None) or not isinstance(listed, list | None):
+    if not accepted.turning or not isinstance(given, dict | None) or not isinstance(listed, list | None):
         return
-    there = _entries(own, given)
+    there = _entries(accepted, given)
     if listed is None:  # the class lists some of the usual kinds
-        used = own.turning["usual"] if not own.turning["usual"] & there else frozenset[str]()
+        used = accepted.turning["usual"] if not accepted.turning["usual"] & there else frozenset[str]()
     else:
-        used = frozenset(renamed().get(one, one) for one in listed if isinstance(one, str))
-    lacking = sorted(used & own.turning.get("asked", used) & {*shared("layer_types")} - there)
+        used = frozenset(renamed().get(layer_kind, layer_kind) for layer_kind in listed if isinstance(layer_kind, str))
+    lacking = sorted(used & accepted.turning.get("asked", used) & {*shared("layer_types")} - there)
     for kind in lacking:
-        if kind in own.turning["usual"] | own.turning.get("absent", frozenset()):
+        if kind in accepted.turning["usual"] | accepted.turning.get("absent", frozenset()):
             yield f"{name}.{kind}", ABSENT, "layers of this kind look there for their rotary positions"
         else:
             known = f" ({', '.join(sorted(there))})" if there else ""
             yield "layer_types", kind, f"a kind that {name} has an entry for{known}"
 
 
-def _entries(own: Taken, given: Mapping[str, Any] | None) -> frozenset[str]:
+def _entries(accepted: AcceptedValues, given: Mapping[str, Any] | None) -> frozenset[str]:
     """The kinds of layers with rotary positions: those that the config gives, and those that the class brings."""
     if given is None:
-        return own.turning.get("absent", frozenset())
-    nested = frozenset(one for one in given if one in shared("layer_types"))
-    return nested | own.turning.get("beside" if nested else "empty", frozenset())
+        return accepted.turning.get("absent", frozenset())
+    nested = frozenset(key for key in given if key in shared("layer_types"))
+    return nested | accepted.turning.get("beside" if nested else "empty", frozenset())
 
 
 def _lacks_theta(given: Any) -> bool:
@@ -88,10 +88,10 @@ def _lacks_theta(given: Any) -> bool:
     return not given or (isinstance(given, dict) and "rope_theta" not in given)
 
 
-def _checked(own: Taken, given: Mapping[str, Any], path: str, turns: bool) -> Iterator[Problem]:
+def _checked(accepted: AcceptedValues, given: Mapping[str, Any], path: str, turns: bool) -> Iterator[Problem]:
     key = "rope_type" if "rope_type" in given else "type"
     kind = given.get(key, "default")
-    known = (*shared("rope_types"), *sorted(own.rotates - {"default"}))
+    known = (*shared("rope_types"), *sorted(accepted.rotates - {"default"}))
     if not isinstance(kind, str) or kind not in known:
         if turns:
             yield f"{path}{key}", kind, f"one of {', '.join(known)}"
@@ -101,8 +101,8 @@ def _checked(own: Taken, given: Mapping[str, Any], path: str, turns: bool) -> It
             yield f"{path}{name}", ABSENT, f'{key} "{kind}" needs it'
     if turns:
         read = (*_READ, *_NEEDED.get(kind, ()))
-        yield from _numbers(given, path, [one for one in read if one in given])
-        yield from _numbers(given, path, [one for one in _OPTIONAL.get(kind, ()) if given.get(one) is not None])
+        yield from _numbers(given, path, [name for name in read if name in given])
+        yield from _numbers(given, path, [name for name in _OPTIONAL.get(kind, ()) if given.get(name) is not None])
 
 
 def _numbers(given: Mapping[str, Any], path: str, names: list[str]) -> Iterator[Problem]:
@@ -110,7 +110,7 @@ def _numbers(given: Mapping[str, Any], path: str, names: list[str]) -> Iterator[
     for name in names:
         value = given[name]
         if name in _LISTS:
-            if not isinstance(value, list) or any(type(one) not in (int, float) for one in value):
+            if not isinstance(value, list) or any(type(item) not in (int, float) for item in value):
                 yield f"{path}{name}", value, "a list of numbers"
         elif not isinstance(value, int | float):  # true is 1
             yield f"{path}{name}", value, "a number"

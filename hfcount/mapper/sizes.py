@@ -14,7 +14,7 @@ P = ParamSpec("P")
 
 
 class Readable(Protocol[T_co]):
-    """What reads itself from a config."""
+    """A value that can be read from a config."""
 
     def read(self, c: Config, /) -> T_co:
         """Its value."""
@@ -45,7 +45,7 @@ def size(
 
 
 def optional(symbol: str = "", *keys: str, minimum: int | None = None, init: Literal[False] = False) -> int | None:
-    """The same of a size that may be absent or null, which makes it None."""
+    """A size that is None if its key is absent or null."""
 
     def take(c: Config, name: str) -> int | None:
         value: int | None = c.int(*(keys or (name,)), default=None, minimum=minimum)
@@ -57,7 +57,7 @@ def optional(symbol: str = "", *keys: str, minimum: int | None = None, init: Lit
 def count(
     symbol: str = "", *keys: str, absent: Any = REQUIRED, minimum: int | None = None, init: Literal[False] = False
 ) -> int:
-    """The same of a number of layers, or of what else may be as large as `MAX_LAYERS`."""
+    """A number of layers, at most `MAX_LAYERS`."""
     return size(symbol, *keys, absent=absent, minimum=minimum, maximum=MAX_LAYERS)
 
 
@@ -72,7 +72,7 @@ def part(kind: Readable[T], *, init: Literal[False] = False) -> T:
 
 
 def derived(by: Callable[[Config], T], *, init: Literal[False] = False) -> T:
-    """What a rule of this architecture makes of several keys."""
+    """A value that a function computes from the config."""
     return cast(T, Reader(lambda c, name: by(c)))
 
 
@@ -90,5 +90,5 @@ class Sizes(Record):
             ConfigError: a key is absent or holds what it must not.
             TypeError: a field without declaration is not given.
         """
-        whole: Any = cls
-        return cast(T, whole(**{name: one.take(c, name) for name, one in whole._readers.items()}, **given))
+        sizes: Any = cls
+        return cast(T, sizes(**{name: reader.take(c, name) for name, reader in sizes._readers.items()}, **given))

@@ -31,6 +31,6 @@ def token_ids(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[
         elif isinstance(name, str) and name.endswith(_ENDS):
             stem = name.rpartition("_")[0]
             usual = known.default((f"{stem}_id", f"{stem}_index"))
-            for one in value if isinstance(value, list) else [value]:
-                if type(one) is int:
-                    yield TokenId(f"{path}{name}", one, usual is not None and usual[1] == one)
+            for number in value if isinstance(value, list) else [value]:
+                if type(number) is int:
+                    yield TokenId(f"{path}{name}", number, usual is not None and usual[1] == number)

@@ -1,17 +1,14 @@
-"""A config.json by its keys: which of several names counts, what an absent key means, which keys were asked for."""
+"""Looks up keys of a config: aliases, defaults of absent keys, and which keys were read."""
 
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from math import inf
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from hfcount.errors import ConfigError, Variant
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.reference import Declared, declared, declares
 from hfcount.text import shown
-
-if TYPE_CHECKING:
-    from hfcount.mapper.reader import Config
 
 REQUIRED: Any = object()
 """Stands for the default of a key that has none."""
@@ -21,7 +18,7 @@ UNSAID: Any = object()
 
 
 class Tracked:
-    """The keys of a config, and what was asked of them. See Config for what is read, and for the arguments."""
+    """The keys of a config, and which of them were read. See Config for the typed reads and the arguments."""
 
     def __init__(
         self,
@@ -34,7 +31,7 @@ class Tracked:
     ) -> None:
         self._values = values
         self._read: set[str] = set()
-        self._parts: dict[str, Config] = {}
+        self._parts: dict[str, Self] = {}
         self._path = path
         self._chosen = chosen
         self._assumed: set[str] = set()
@@ -71,8 +68,8 @@ class Tracked:
 
     def is_null(self, name: str) -> bool:
         """Whether the key is null: as it is present, or where it is absent by the class's default."""
-        value, found = self._find((name,), None)
-        if found is not None or name in self._values:
+        value, given = self._find((name,), None)
+        if given is not None or name in self._values:
             return value is None
         by_class = self._declared().default((name,))
         return by_class is not None and by_class[1] is None
@@ -97,23 +94,23 @@ class Tracked:
         other.kind = self._declared().part(name, None).kind if name else self.kind
         return other
 
-    def varied(self, where: str, own: Mapping[str, Any], source: str = "") -> Self:
-        """This config with `own` in place of its values, from the object at `where`; both track reads together.
+    def varied(self, where: str, values: Mapping[str, Any], source: str = "") -> Self:
+        """This config with some values replaced by those of the object at `where`; both track reads together.
 
         `source` is the full path of a key that the values are from instead.
         """
         other = copy(self)
-        other._values = {**self._values, **own}
-        other._assumed = self._assumed - own.keys()
-        other._sources = {name: source or f"{self._path}{where}.{name}" for name in own}
+        other._values = {**self._values, **values}
+        other._assumed = self._assumed - values.keys()
+        other._sources = {name: source or f"{self._path}{where}.{name}" for name in values}
         return other
 
-    def again(self, own: Mapping[str, Any]) -> Self:
-        """The same config, read anew with `own` in place of its values."""
-        return type(self)({**self._values, **own}, self.where, chosen=self._chosen)
+    def again(self, values: Mapping[str, Any]) -> Self:
+        """The same config with some values replaced, read anew."""
+        return type(self)({**self._values, **values}, self.where, chosen=self._chosen)
 
     @property
-    def parts(self) -> Collection["Config"]:
+    def parts(self) -> Collection[Self]:
         """The nested configs that were read."""
         return self._parts.values()
 
@@ -124,8 +121,8 @@ class Tracked:
 
     def facts(self) -> dict[str, Any]:
         """The keys that were read and are present, with their values: all that a blueprint depends on."""
-        own = {name: value for name, value in self._values.items() if name in self._read}
-        return own | {name: part.facts() for name, part in self._parts.items()}
+        facts = {name: value for name, value in self._values.items() if name in self._read}
+        return facts | {name: part.facts() for name, part in self._parts.items()}
 
     def unread(self, ignored: Collection[str] = ()) -> list[str]:
         """Keys that may affect shapes, by `may_bear`, and that nobody has read.
@@ -136,12 +133,12 @@ class Tracked:
         below = {*self.ignored, *ignored}
         known = {*self._read, *below}
         unread = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
-        own = [name for name in unread if not _declares(self.kind, name, self._values[name])]
-        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+        undeclared = [name for name in unread if not _declares(self.kind, name, self._values[name])]
+        return undeclared + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:
-        """What was said of this document with `cannot_run`."""
+        """The problems noted with `cannot_run`."""
         return tuple(self._problems.values())
 
     def cannot_run(self, variant: Variant, text: str, key: str, fix: str | None = None, **values: Any) -> None:
@@ -174,14 +171,14 @@ class Tracked:
         value: Any,
         needed: str,
         code: str | None = None,
-        found: str | None = None,
+        observed: str | None = None,
         built: bool = False,
     ) -> ConfigError:
-        said = f"{name} is {found or shown(value)}, and must be {needed}."
+        text = f"{name} is {observed or shown(value)}, and must be {needed}."
         if code and value not in (inf, -inf) and value == value:  # else it is a number, if not one of JSON
-            return self.malformed(said, name, code, expected=needed, observed=plain(value), built=built)
+            return self.malformed(text, name, code, expected=needed, observed=plain(value), built=built)
         fix = "Correct it if that is not meant." if built else None
-        return self.error("out-of-range", said, name, fix, expected=needed, observed=plain(value), built=built)
+        return self.error("out-of-range", text, name, fix, expected=needed, observed=plain(value), built=built)
 
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)
@@ -204,25 +201,25 @@ class Tracked:
 
     def _find(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         """The value of the first of these names that is given, and that name; `default` and None if none is."""
-        own = self._declared()
-        found = self._those_given((*names, *own.spellings(names)))
-        self._read.update(names, found)
-        if not found:
+        by_class = self._declared()
+        present = self._those_given((*names, *by_class.spellings(names)))
+        self._read.update(names, present)
+        if not present:
             return self._absent(names, default)
-        if any(self._values[name] != self._values[found[0]] for name in found):
-            chosen = [name for name in found if f"{self._path}{name}" in self._chosen]
-            counting = chosen or own.counting(sorted(found, key=list(self._values).index)) or found
-            self._read.difference_update(set(found) - set(counting))
-            found = counting
-        first, value = found[0], self._values[found[0]]
-        for name in found[1:]:
+        if any(self._values[name] != self._values[present[0]] for name in present):
+            chosen = [name for name in present if f"{self._path}{name}" in self._chosen]
+            counting = chosen or by_class.counting(sorted(present, key=list(self._values).index)) or present
+            self._read.difference_update(set(present) - set(counting))
+            present = counting
+        first, value = present[0], self._values[present[0]]
+        for name in present[1:]:
             other = self._values[name]
             if type(other) is not type(value):
                 return other, name  # the caller then checks its type
             if other != value:
-                said = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
+                text = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
                 values = {"expected": plain(value), "observed": plain(other)}
-                raise self.error("contradiction", said, name, "Remove the wrong one.", **values)
+                raise self.error("contradiction", text, name, "Remove the wrong one.", **values)
         return value, first
 
     def _those_given(self, names: Iterable[str]) -> list[str]:
@@ -230,12 +227,12 @@ class Tracked:
 
     def _absent(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         """What an absent key means: in a part the class's default, at the top `default` unless there is none."""
-        own = self._declared()
-        by_class = own.default(names) if self._path or own.settled or default in (REQUIRED, UNSAID) else None
+        known = self._declared()
+        by_class = known.default(names) if self._path or known.settled or default in (REQUIRED, UNSAID) else None
         if by_class and by_class[1] is not None and not any(map(self.has, names)):
             name, value = by_class
             self._assumed.add(name)
-            self.taken.update({} if self._path or own.settled else {name: value})
+            self.taken.update({} if self._path or known.settled else {name: value})
             return value, name
         if default is REQUIRED:
             missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
@@ -258,4 +255,4 @@ def _declares(kind: object, name: str, value: Any) -> bool:
     if not isinstance(value, dict):
         return True
     below = declared(kind).part(name, value).kind
-    return all(_declares(below, key, one) for key, one in value.items() if may_bear(key, one))
+    return all(_declares(below, key, item) for key, item in value.items() if may_bear(key, item))

@@ -19,7 +19,6 @@ Changes = Mapping[str, Any]
 _PLACE = r"\[(\d{1,9})\]"
 _PLACES = r"(\[\d{1,9}\])+\Z"
 
-
 QUANTIZATION = "quantization_config"
 """A key that may be set in any config."""
 
@@ -48,8 +47,8 @@ def variants(settings: Iterable[tuple[str, Any]]) -> list[Changes]:
     count = prod(map(len, values.values()))
     if count > MOST:
         raise BadSetting(f"these values have {count:,} combinations, and {MOST} are the most. Set fewer of them.")
-    chosen = product(*(found.values() for found in values.values()))
-    return [dict(zip(values, one, strict=True)) for one in chosen] if values else []
+    chosen = product(*(choices.values() for choices in values.values()))
+    return [dict(zip(values, combination, strict=True)) for combination in chosen] if values else []
 
 
 def written(changes: Changes) -> str:
@@ -78,8 +77,8 @@ def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
         path = steps(key)
         inner: Any = result
         for step, following in pairwise(path):
-            found, kind = get(inner, step), dict if isinstance(following, str) else list
-            _put(inner, step, copy(found) if isinstance(found, kind) else kind(), key)
+            current, kind = get(inner, step), dict if isinstance(following, str) else list
+            _put(inner, step, copy(current) if isinstance(current, kind) else kind(), key)
             inner = inner[step]
         _put(inner, path[-1], value, key)
     return result
@@ -93,12 +92,12 @@ def _put(inner: Any, step: str | int, value: Any, key: str) -> None:
 
 def steps(key: str) -> list[str | int]:
     """The names and places in lists that a key leads through."""
-    found = list[str | int]()
+    path = list[str | int]()
     for part in key.split("."):
         name = re.sub(_PLACES, "", part) if part.endswith("]") else part
-        found += [name] if name or not part else []
-        found += map(int, re.findall(_PLACE, part[len(name) :]))
-    return found
+        path += [name] if name or not part else []
+        path += map(int, re.findall(_PLACE, part[len(name) :]))
+    return path
 
 
 def get(around: Any, step: str | int) -> Any:
@@ -143,9 +142,9 @@ def lists(values: Mapping[str, Any]) -> list[str]:
 
 
 def _paths(values: Mapping[str, Any], prefix: str = "") -> list[str]:
-    found = []
+    paths = []
     for name, value in values.items():
-        found.append(f"{prefix}{name}")
+        paths.append(f"{prefix}{name}")
         if isinstance(value, dict):
-            found += _paths(value, f"{prefix}{name}.")
-    return found
+            paths += _paths(value, f"{prefix}{name}.")
+    return paths

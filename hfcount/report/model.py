@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from hfcount.errors import NotVerified
-from hfcount.fetcher.interface import SourceName
+from hfcount.fetcher.location import SourceName
 from hfcount.mapper.whatif import written
 from hfcount.options import Depth
 from hfcount.report.figures import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from hfcount.mapper.lengths import Length
+from hfcount.mapper.context_length import Length
 from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.serving.cost import Cost, Workload, cost
 from hfcount.serving.divisible import undivided

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.mapper.lengths import Length, longest
+from hfcount.mapper.context_length import Length, longest
 from hfcount.spec.tree.dims import has_key, origin
 
 _PATH = re.compile(r"(?:\w+\.)*")

@@ -10,7 +10,7 @@ from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files, folder, model_card
 from hfcount.fetcher.checksums import Content
 from hfcount.fetcher.interface import Documents, Request, top_level
-from hfcount.fetcher.model_card import CARD, FRONT, Named
+from hfcount.fetcher.model_card import CARD, FRONT, NamedBase
 from hfcount.formats.json import Document, parse_object, parse_value
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def place(request: Request) -> Path:
     return (request.fixtures / request.model if request.fixtures else folder.local_path(request.model)) / inner
 
 
-def _of(source: Source, named: Iterable[Named], entry: Mapping[str, object]) -> tuple[Base, ...]:
+def _of(source: Source, named: Iterable[NamedBase], entry: Mapping[str, object]) -> tuple[Base, ...]:
     own = entry.get("id")
     return tuple(Base(one.model, one.relation, source) for one in named if one.model != own)
 

@@ -102,7 +102,7 @@ def _alike(model_type: str, name: str) -> str:
 def _difference(own: Blueprint, other: Blueprint | ConfigError, named: Naming, verify: Verify) -> str:
     """How the class's tensors differ from the type's, in a sentence; "" if it takes them all and needs no other."""
     if isinstance(other, ConfigError):
-        return f"No {named.name} can be built with this config: {other.said}"
+        return f"No {named.name} can be built with this config: {other.text}"
     if named.name != named.architecture and _shapes(own) == _shapes(other):
         return ""  # an implementation of its own, by the spelling, which may have names of its own, too
     if max(own.tensor_count, other.tensor_count) > _MOST:

@@ -127,5 +127,5 @@ def finding_of(error: BrokenRule, file: str) -> Finding:
         file=error.file or file,
         fix=error.fix,
         variant=error.variant,
-        statement=error.said,
+        statement=error.text,
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from hfcount import architectures
 from hfcount.fetcher.layout import CONFIG
-from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, Tied
+from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, TieDifference
 from hfcount.spec.tree.leaves import Leaf, leaves
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
@@ -81,7 +81,7 @@ def _ties(c: Comparison, outcome: Outcome) -> None:
         _report_ties(c, readers, head, stored, outcome)
 
 
-def _report_ties(c: Comparison, readers: Sequence[Tied], head: Leaf, stored: bool, outcome: Outcome) -> None:
+def _report_ties(c: Comparison, readers: Sequence[TieDifference], head: Leaf, stored: bool, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
 
     tied, shared, writes = c.blueprint.spec.tied, not stored, dict[str, Any]()

@@ -21,7 +21,7 @@ def check_processors(c: Comparison, outcome: Outcome) -> None:
         except DocumentError as error:
             from hfcount.verifier.rules.hf001_malformed_document import MalformedDocument
 
-            outcome.report(MalformedDocument(file=processor, fix=error.fix, statement=error.said))
+            outcome.report(MalformedDocument(file=processor, fix=error.fix, statement=error.text))
             continue
         if lacking:
             from hfcount.verifier.rules.hf847_processor_state_missing import ProcessorStateMissing

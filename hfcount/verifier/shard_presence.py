@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.fetcher.layout import OPEN_CLIP_OLD, is_consolidated
 from hfcount.fetcher.reasons import named
-from hfcount.fetcher.weights import Lost, lost
+from hfcount.fetcher.weights import IncompleteSet, incomplete_sets
 from hfcount.formats.index import Index
 from hfcount.spec.tree.indices import Indices
 from hfcount.text import plural, printable
@@ -44,12 +44,12 @@ def check_absent(c: Comparison, outcome: Outcome) -> None:
         bytes=None,
         absent=len(absent),
         files=named(absent),
-        numbers=_numbers(absent, lost(weights.there)),
+        numbers=_numbers(absent, incomplete_sets(weights.there)),
     )
     outcome.report(_with_others(finding, c))
 
 
-def _numbers(absent: Sequence[str], sets: Sequence[Lost]) -> str:
+def _numbers(absent: Sequence[str], sets: Sequence[IncompleteSet]) -> str:
     """Which of a set of numbered files are not there, if that is all that is not."""
     if len(sets) != 1 or sets[0].names != absent:
         return ""
@@ -173,7 +173,7 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
 
 def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> None:
     missing = c.names.missing_count if c.names else None
-    if missing != 0 and (gone := lost(files)):
+    if missing != 0 and (gone := incomplete_sets(files)):
         _drop_missing(outcome)
         for one in gone:
             _report_lost(c, one, missing if len(gone) == 1 else None, outcome)
@@ -201,7 +201,7 @@ def _drop_missing(outcome: Outcome) -> None:
     outcome.findings = [one for one in outcome.findings if one.code not in ("HF201", "HF207")]
 
 
-def _report_lost(c: Comparison, one: Lost, short: int | None, outcome: Outcome) -> None:
+def _report_lost(c: Comparison, one: IncompleteSet, short: int | None, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf005_missing_shard import MissingByNumber
 
     outcome.report(
@@ -227,5 +227,5 @@ def check_pickled(c: Comparison, outcome: Outcome) -> None:
     weights = c.weights
     there = {name for name in weights.files if name.endswith(".bin") and "/" not in name}
     if not weights.named and weights.listed:
-        for one in lost(name for name in there if name.startswith("pytorch_model")):
+        for one in incomplete_sets(name for name in there if name.startswith("pytorch_model")):
             _report_lost(c, one, None, outcome)

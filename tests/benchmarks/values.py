@@ -51,7 +51,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 from hfcount.checkpoints.data.locations import places
-from hfcount.checkpoints.data.read import Files
+from hfcount.checkpoints.data.file_source import Files
 from hfcount.fetcher.folder import FolderShards
 folder, names = Path(sys.argv[1]), [Path(one).name for one in sys.argv[2:]]
 shards = FolderShards(folder, names, entries=names).read(names, lambda: None)

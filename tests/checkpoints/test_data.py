@@ -23,10 +23,10 @@ from tables import over
 from valued import UP, VALUED, Valued, constant, filled, header, place, put
 
 import hfcount
-from hfcount.checkpoints.data.bits import FLOATS
 from hfcount.checkpoints.data.count import CHUNK, Chunks
-from hfcount.checkpoints.data.locations import Place
-from hfcount.checkpoints.data.read import Files
+from hfcount.checkpoints.data.file_source import FileSource
+from hfcount.checkpoints.data.float_formats import FLOATS
+from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.data.tally import Tally
 from hfcount.checkpoints.inspect import inspect
 from hfcount.checkpoints.inspection import Options
@@ -153,8 +153,10 @@ def _agree(found: Tally, values: np.ndarray) -> None:
 def test_the_sum_of_a_file_is_that_of_its_bytes_whatever_tensors_share(begins: tuple[int, ...], tmp_path: Path) -> None:
     raw = np.random.default_rng(1).integers(0, 60, 150, dtype=np.uint8).tobytes()
     (tmp_path / "x.bin").write_bytes(raw)
-    places = {str(number): Place("x.bin", begin, Entry("F32", (10,), 0, 40)) for number, begin in enumerate(begins)}
-    found = Files(tmp_path).read(places, {"x.bin"}, lambda size: None)
+    places = {
+        str(number): TensorLocation("x.bin", begin, Entry("F32", (10,), 0, 40)) for number, begin in enumerate(begins)
+    }
+    found = FileSource(tmp_path).read(places, {"x.bin"}, lambda size: None)
     assert found.sums == {"x.bin": hashlib.sha256(raw).hexdigest()}
     for name, one in places.items():
         assert found.tallies[name].most == np.frombuffer(raw, "<f4", 10, one.begin).max()

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from tables import over
 
-from hfcount.checkpoints.data.bits import FLOATS, WHOLE
 from hfcount.checkpoints.data.compare import Span, compare_all
 from hfcount.checkpoints.data.count import CHUNK
 from hfcount.checkpoints.data.decode import decoded
 from hfcount.checkpoints.data.dequantize import READ, dequantized
 from hfcount.checkpoints.data.difference import Difference
+from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE
 from hfcount.errors import FetchError
 from hfcount.formats.dtypes import BITS
 from hfcount.formats.gguf.types import BLOCKS

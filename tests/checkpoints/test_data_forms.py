@@ -19,10 +19,10 @@ from test_sentence_transformers import _write as write
 from valued import filled, header, put
 
 import hfcount
-from hfcount.checkpoints.data.blocks import SCALES
+from hfcount.checkpoints.data.block_scales import SCALES
 from hfcount.checkpoints.data.count import Chunks, step
 from hfcount.checkpoints.data.pool import Worker
-from hfcount.checkpoints.data.sources import of_pickle
+from hfcount.checkpoints.data.stored_values import of_pickle
 from hfcount.formats.gguf.types import BLOCKS
 
 UP = "model.layers.0.mlp.up_proj.weight"

@@ -12,7 +12,7 @@ from loopback import Hub, write_checkpoint
 from test_hub import CONFIG, MODEL
 
 from hfcount.errors import FetchError
-from hfcount.fetcher import Request, evidence, fetch, finish
+from hfcount.fetcher import Request, evidence_cache, fetch, finish
 
 COMMITS = [digit * 40 for digit in "abcdef"]
 
@@ -82,7 +82,7 @@ def test_two_runs_at_once_keep_one_whole(hub: Hub, tmp_path: Path) -> None:
 TOGETHER = """
 from pathlib import Path
 from threading import Barrier, Thread
-from hfcount.fetcher import Request, evidence
+from hfcount.fetcher import Request, evidence_cache
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents
 from hfcount.formats.json import Document
@@ -95,12 +95,12 @@ documents = Documents("org/m", "hub", commit, Document("config.json", b"{}"), No
 def keep(number):
     barrier.wait()
     for turn in range(4):
-        evidence.keep(request, "https://hub", documents, {f"{number}-{turn}": Shard("x", 80, header)}, {})
+        evidence_cache.keep(request, "https://hub", documents, {f"{number}-{turn}": Shard("x", 80, header)}, {})
 
 threads = [Thread(target=keep, args=(number,)) for number in range(8)]
 for one in threads: one.start()
 for one in threads: one.join()
-print(len(evidence.load(request, "https://hub", commit).files))
+print(len(evidence_cache.load(request, "https://hub", commit).files))
 """
 
 
@@ -119,7 +119,7 @@ def test_what_runs_keep_at_the_same_moment_is_all_kept(tmp_path: Path) -> None:
 def _keep(folder: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> list[str]:
     """Reads a checkpoint as if it were each of the commits in turn; those that are kept at the end."""
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
-    monkeypatch.setattr(evidence, "_root", lambda: folder / "home" / "assets" / "hfcount")
+    monkeypatch.setattr(evidence_cache, "_root", lambda: folder / "home" / "assets" / "hfcount")
     tiny = write_checkpoint(folder / "tiny", CONFIG)
     for age, commit in enumerate(commits):
         hub.publish(MODEL, tiny)
@@ -139,15 +139,15 @@ def test_the_oldest_commits_go_when_there_is_too_much(
 ) -> None:
     assert _keep(tmp_path / "one", hub, monkeypatch, COMMITS[:1]) == COMMITS[:1]
     size = sum(path.stat().st_size for path in _kept(tmp_path / "one"))
-    monkeypatch.setattr(evidence, "MOST", 3 * size)
+    monkeypatch.setattr(evidence_cache, "MOST", 3 * size)
     assert _keep(tmp_path / "all", hub, monkeypatch, COMMITS) == COMMITS[-3:]
     assert len(_kept(tmp_path / "all")) == 3 * len(_kept(tmp_path / "one"))
 
 
 def test_what_was_used_last_stays(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _keep(tmp_path, hub, monkeypatch, COMMITS[:2]) == COMMITS[:2]
-    monkeypatch.setattr(evidence, "MOST", sum(path.stat().st_size for path in _kept(tmp_path)))
-    assert evidence.load(Request(MODEL), hub.url, COMMITS[0]) is not None
+    monkeypatch.setattr(evidence_cache, "MOST", sum(path.stat().st_size for path in _kept(tmp_path)))
+    assert evidence_cache.load(Request(MODEL), hub.url, COMMITS[0]) is not None
     commits = _keep(tmp_path, hub, monkeypatch, COMMITS[2:3])
     assert commits == [COMMITS[0], COMMITS[2]]
 
@@ -197,6 +197,6 @@ def test_files_keep_the_umask(hub: Hub, run: Run, tmp_path: Path, umask: int, mo
 
 
 def test_a_name_of_the_endpoint_that_is_none() -> None:
-    assert evidence.load(Request(MODEL), "http://..", COMMITS[0]) is None
+    assert evidence_cache.load(Request(MODEL), "http://..", COMMITS[0]) is None
     with pytest.raises(FetchError, match="not a valid repo id"):
         fetch(Request("org/../../x", offline=True))

@@ -13,7 +13,7 @@ from defects import raw
 from loopback import Fault, Hub, write_checkpoint
 from test_hub import CONFIG, INDEX_NAME, MODEL, TOTAL
 
-from hfcount.fetcher import Request, evidence
+from hfcount.fetcher import Request, evidence_cache
 from hfcount.fetcher.folder import read_folder
 
 SECOND = "model-00002-of-00002.safetensors"
@@ -70,7 +70,7 @@ def test_a_run_that_reads_less_leaves_what_was_kept(
     before = path.read_bytes()
     less = replace(read_folder(tiny, MODEL, "hub", commit), sizes=None)
     monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", str(tmp_path / "home" / "assets"))
-    evidence.keep(Request(MODEL), hub.url, less, None, {})
+    evidence_cache.keep(Request(MODEL), hub.url, less, None, {})
     assert json.loads(path.read_text())["files"] == json.loads(before)["files"]
     assert run(MODEL, "--offline").report["verdict"] == "mismatch"
 
@@ -99,7 +99,7 @@ def _forget(tmp_path: Path, file: str) -> None:
     path.write_text(json.dumps(content))
     sums = path.with_name("checksums.json")
     whole = {name: path.with_name(name).read_bytes() for name in json.loads(sums.read_text())}
-    sums.write_bytes(evidence._sums(whole))
+    sums.write_bytes(evidence_cache._sums(whole))
 
 
 # A fresh listing
@@ -184,8 +184,8 @@ def test_every_server_has_a_place_of_its_own() -> None:
         "https://[::1]:80",
         "https://[::1:80]",
     ]
-    assert len({evidence._repo(Request(MODEL), url) for url in urls}) == len(urls)
-    assert evidence._repo(Request(MODEL), "https://Hub.test") == evidence._repo(Request(MODEL), urls[0])
+    assert len({evidence_cache._repo(Request(MODEL), url) for url in urls}) == len(urls)
+    assert evidence_cache._repo(Request(MODEL), "https://Hub.test") == evidence_cache._repo(Request(MODEL), urls[0])
 
 
 # The standard cache

@@ -6,7 +6,7 @@ import pytest
 from build import save_tiny
 
 from hfcount.fetcher import Request, fetch
-from hfcount.fetcher.weights import lost, weights
+from hfcount.fetcher.weights import incomplete_sets, weights
 from hfcount.formats.index import read_index
 
 
@@ -23,7 +23,7 @@ from hfcount.formats.index import read_index
     ],
 )
 def test_files_that_the_names_of_others_count(names: str, gone: str, numbers: list[int], of: int) -> None:
-    (found,) = lost(names.split())
+    (found,) = incomplete_sets(names.split())
     assert (found.names[0], found.numbers, found.of) == (gone, numbers, of)
 
 
@@ -42,11 +42,11 @@ def test_files_that_the_names_of_others_count(names: str, gone: str, numbers: li
     ],
 )
 def test_names_that_count_no_others(names: str) -> None:
-    assert lost(names.split()) == []
+    assert incomplete_sets(names.split()) == []
 
 
 def test_a_name_that_counts_a_billion_costs_no_more() -> None:
-    (found,) = lost(["model-1-of-999999999.safetensors"])
+    (found,) = incomplete_sets(["model-1-of-999999999.safetensors"])
     assert len(found.names) < 10_001
 
 

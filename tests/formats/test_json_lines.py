@@ -9,7 +9,7 @@ from tables import over
 from hfcount import Report
 from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.fetcher import Request
-from hfcount.formats.json_lines import line_of_error, line_of_key, line_of_name, line_of_text
+from hfcount.formats.line_numbers import line_of_error, line_of_key, line_of_name, line_of_text
 
 TEXT = b"""{
   "a": {"b": "c: [{",

@@ -11,10 +11,10 @@ from tables import over
 
 import hfcount
 from hfcount.errors import ConfigError
-from hfcount.mapper.fitting import fits, meaning
+from hfcount.mapper.accepted_values import accepted_values, shared
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import refusals
-from hfcount.mapper.values import shared, taken
+from hfcount.mapper.value_types import fits, meaning
 
 INF, NAN = float("inf"), float("nan")
 
@@ -205,7 +205,7 @@ def test_a_part_that_the_repos_own_code_has_a_class_for_is_not_judged(whole: boo
 def test_what_is_said() -> None:
     (problem,) = hfcount.blueprint(config("llama", max_position_embeddings="2048")).problems
     assert (problem.code, problem.key, problem.observed) == ("HF110", "max_position_embeddings", "2048")
-    assert problem.said.endswith(
+    assert problem.text.endswith(
         f'max_position_embeddings is "2048", and must be a whole number: transformers {version()} refuses others.'
     )
     assert problem.fix == "Write 2048."
@@ -220,7 +220,7 @@ def test_what_is_said() -> None:
 )
 def test_the_wrong_entry_is_named(changes: Json, said: str) -> None:
     (problem,) = hfcount.blueprint(config("llama", **changes)).problems
-    assert said in problem.said
+    assert said in problem.text
 
 
 @pytest.mark.parametrize(
@@ -308,4 +308,4 @@ def test_transformers_refuses_the_same(kind: str, changes: Json, key: str | None
 
 def test_what_all_classes_share() -> None:
     assert "silu" in shared("activations")
-    assert taken("none such") is None
+    assert accepted_values("none such") is None

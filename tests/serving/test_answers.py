@@ -11,7 +11,7 @@ from paths import ARCHITECTURES, FIXTURES
 
 import hfcount
 from hfcount.cli.main import main
-from hfcount.mapper.lengths import longest
+from hfcount.mapper.context_length import longest
 from hfcount.report.renderers import FORMATS
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.brief import render

@@ -18,7 +18,7 @@ import hfcount
 from hfcount.fetcher.checksums import Content
 from hfcount.fetcher.endpoint import settings
 from hfcount.fetcher.interface import Request
-from hfcount.fetcher.model_card import Named, by_metadata, by_tags, by_text
+from hfcount.fetcher.model_card import NamedBase, by_metadata, by_tags, by_text
 from hfcount.sweeping.bases import Base, Weights, compared, is_weights
 from hfcount.sweeping.checking import Checks
 from hfcount.sweeping.parts import parts, read, read_part
@@ -50,7 +50,7 @@ SINGLE = "model.safetensors"
     ],
 )
 def test_cards_name_bases(front: str, found: list[tuple[str, str | None]]) -> None:
-    assert [*by_text(f"---\n{front}\n---\nbase_model: org/text\n")] == [Named(*one) for one in found]
+    assert [*by_text(f"---\n{front}\n---\nbase_model: org/text\n")] == [NamedBase(*one) for one in found]
     assert by_text(front) == ()
 
 
@@ -64,12 +64,12 @@ def test_cards_name_bases(front: str, found: list[tuple[str, str | None]]) -> No
     ],
 )
 def test_tags_name_bases(tags: object, found: list[tuple[str, str | None]]) -> None:
-    assert [*by_tags(tags)] == [Named(*one) for one in found]
+    assert [*by_tags(tags)] == [NamedBase(*one) for one in found]
 
 
 def test_the_metadata_of_a_listing_names_bases() -> None:
-    assert by_metadata({"base_model": ["org/a", 7], "base_model_relation": "merge"}) == (Named("org/a", "merge"),)
-    assert by_metadata({"base_model": "org/a", "base_model_relation": "\ud800"}) == (Named("org/a"),)
+    assert by_metadata({"base_model": ["org/a", 7], "base_model_relation": "merge"}) == (NamedBase("org/a", "merge"),)
+    assert by_metadata({"base_model": "org/a", "base_model_relation": "\ud800"}) == (NamedBase("org/a"),)
     assert by_metadata([]) == by_metadata({}) == by_metadata({"base_model": {"org/a": 1}}) == ()
     assert len(by_metadata({"base_model": [f"org/{number}" for number in range(99)]})) == 16
 

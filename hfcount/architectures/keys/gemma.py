@@ -6,7 +6,7 @@ from hfcount.architectures.keys.attention import attention
 from hfcount.architectures.keys.layers import by_kind, listing
 from hfcount.architectures.keys.sizes import layer_count
 from hfcount.mapper import Config
-from hfcount.mapper.overrides import overrides
+from hfcount.mapper.per_layer_config import overrides
 from hfcount.spec import GQA, FeedForward, Layer, Layers, Record
 from hfcount.spec.tree.indices import Indices, intersection
 

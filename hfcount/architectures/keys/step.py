@@ -8,7 +8,7 @@ from hfcount.architectures.keys.layers import by_kind, combined, split
 from hfcount.architectures.keys.sizes import layer_count
 from hfcount.architectures.keys.windows import extent, within
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.overrides import overrides
+from hfcount.mapper.per_layer_config import overrides
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Window
 from hfcount.spec.tree.indices import Indices, intersection
 

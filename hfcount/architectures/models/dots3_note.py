@@ -7,7 +7,7 @@ from hfcount.architectures.layers import correction_bias, experts, layer_norm, r
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
 from hfcount.mapper import Config
-from hfcount.mapper.overrides import overrides
+from hfcount.mapper.per_layer_config import overrides
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices

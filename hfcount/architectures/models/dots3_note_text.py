@@ -15,7 +15,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
-from hfcount.mapper.overrides import overrides
+from hfcount.mapper.per_layer_config import overrides
 from hfcount.spec import MLA, Layer, Layers, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear

@@ -1,1 +1,1 @@
-"""The values of a checkpoint's tensors: every byte of local files read once, and judged (extra `data`: numpy)."""
+"""Reads every tensor value of a local checkpoint once, and reports faults (extra `data`: numpy)."""

@@ -1,4 +1,4 @@
-"""Compares the values of tensors in files: whether they are the same, and else how many differ and by how much."""
+"""Compares the values of tensors in files: how many differ, and by how much."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import FLOATS
 from hfcount.checkpoints.data.count import CHUNK
 from hfcount.checkpoints.data.decode import WIDE, Numbers, decoded
 from hfcount.checkpoints.data.dequantize import READ
 from hfcount.checkpoints.data.difference import THROUGH, Difference
+from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.open_files import changed, filled, opened, state
 from hfcount.checkpoints.data.pool import Done, Worker
 from hfcount.checkpoints.data.processes import run_apart
@@ -55,7 +55,7 @@ class Span(NamedTuple):
 
 
 def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str, Difference]:
-    """How the second tensor of each pair differs from the first, of the same shape; whatever files they are in.
+    """Compares pairs of tensors of the same shape, in any files.
 
     Args:
         done: called with the number of bytes that were compared, of both sides together.
@@ -96,19 +96,19 @@ def comparable(a: str, b: str) -> bool:
 
 
 def _valued(a: str, b: str) -> bool:
-    return all(one in BITS or one in READ for one in (a, b)) and (a == "C64") == (b == "C64")
+    return all(dtype in BITS or dtype in READ for dtype in (a, b)) and (a == "C64") == (b == "C64")
 
 
 def _known(a: Span, b: Span) -> bool:
     return _valued(a.dtype, b.dtype)
 
 
-def _bytes(one: Span, other: Span, count: int) -> int:
+def _bytes(span: Span, other: Span, count: int) -> int:
     """Of so many elements; of as many bytes where a dtype is not known."""
-    if not _known(one, other):
+    if not _known(span, other):
         return count
-    block = BLOCKS.get(one.dtype)
-    return count // block.block * block.bytes if block else -(-count * BITS[one.dtype] // 8)
+    block = BLOCKS.get(span.dtype)
+    return count // block.block * block.bytes if block else -(-count * BITS[span.dtype] // 8)
 
 
 def _units(a: Span, b: Span) -> int:
@@ -119,30 +119,30 @@ def _step(a: Span, b: Span) -> int:
     """Elements of which the wider one of both fills a chunk: whole blocks, and whole heads if rows take turns."""
     wider = max(_bytes(a, b, _WHOLE), _bytes(b, a, _WHOLE))
     step = CHUNK // wider * _WHOLE
-    head = max(prod(one.head) for one in (a, b))
+    head = max(prod(span.head) for span in (a, b))
     return max(step // head, 1) * head if head else step
 
 
-def _part(one: Span, other: Span, begin: int, count: int) -> Span:
-    offset = one.offset + _bytes(one, other, begin)
-    return one._replace(offset=offset, size=_bytes(one, other, count), shape=(count,))
+def _part(span: Span, other: Span, begin: int, count: int) -> Span:
+    offset = span.offset + _bytes(span, other, begin)
+    return span._replace(offset=offset, size=_bytes(span, other, count), shape=(count,))
 
 
 def _compared(a: Span, b: Span, worker: Worker) -> Difference:
     """The difference of parts that a core takes at once."""
     difference, step, units = Difference(), _step(a, b), a.shape[0]
-    buffers = [np.empty(max(_bytes(one, other, min(step, units)), 1), np.uint8) for one, other in ((a, b), (b, a))]
+    buffers = [np.empty(max(_bytes(span, other, min(step, units)), 1), np.uint8) for span, other in ((a, b), (b, a))]
     with opened(a.path) as first, opened(b.path) as second:
         first.seek(a.offset)
         second.seek(b.offset)
         for begin in range(0, units, step):
             count = min(step, units - begin)
             sizes = _bytes(a, b, count), _bytes(b, a, count)
-            one = _in_order(filled(first, buffers[0][: sizes[0]], a.path), a)
+            chunk = _in_order(filled(first, buffers[0][: sizes[0]], a.path), a)
             other = _in_order(filled(second, buffers[1][: sizes[1]], b.path), b)
             difference.elements += count
-            if a.dtype != b.dtype or not _same(one, other):
-                _differ(difference, begin, (a, b), one, other)
+            if a.dtype != b.dtype or not _same(chunk, other):
+                _differ(difference, begin, (a, b), chunk, other)
             worker.went(sum(sizes))
     worker.went(0)
     return difference
@@ -157,13 +157,13 @@ def _in_order(raw: Bytes, span: Span) -> Bytes:
     return np.ascontiguousarray(raw.reshape(-1, rows // 2, 2, width).swapaxes(1, 2)).reshape(-1)
 
 
-def _same(one: Bytes, other: Bytes) -> bool:
-    whole = one.size // 8 * 8
-    words = one[:whole].view(np.uint64) != other[:whole].view(np.uint64)
-    return not (words.any() or (one[whole:] != other[whole:]).any())
+def _same(chunk: Bytes, other: Bytes) -> bool:
+    aligned = chunk.size // 8 * 8
+    words = chunk[:aligned].view(np.uint64) != other[:aligned].view(np.uint64)
+    return not (words.any() or (chunk[aligned:] != other[aligned:]).any())
 
 
-def _differ(difference: Difference, start: int, spans: tuple[Span, Span], one: Bytes, other: Bytes) -> None:
+def _differ(difference: Difference, start: int, spans: tuple[Span, Span], chunk: Bytes, other: Bytes) -> None:
     """Adds the difference of chunks that are not the same, in parts of which all that is computed fits the cache.
 
     Args:
@@ -171,21 +171,21 @@ def _differ(difference: Difference, start: int, spans: tuple[Span, Span], one: B
     """
     a, b = spans
     if not _known(a, b):
-        difference.differing += int(np.count_nonzero(one != other))
+        difference.differing += int(np.count_nonzero(chunk != other))
         difference.changed()
         return
     steps = _bytes(a, b, _PART), _bytes(b, a, _PART)
     with np.errstate(invalid="ignore", over="ignore"):
-        for begin, beside in zip(range(0, one.size, steps[0]), range(0, other.size, steps[1]), strict=True):
-            _part_differs(difference, start, spans, one[begin : begin + steps[0]], other[beside : beside + steps[1]])
+        for begin, beside in zip(range(0, chunk.size, steps[0]), range(0, other.size, steps[1]), strict=True):
+            _part_differs(difference, start, spans, chunk[begin : begin + steps[0]], other[beside : beside + steps[1]])
             start += _PART
 
 
-def _part_differs(difference: Difference, start: int, spans: tuple[Span, Span], one: Bytes, other: Bytes) -> None:
+def _part_differs(difference: Difference, start: int, spans: tuple[Span, Span], chunk: Bytes, other: Bytes) -> None:
     a, b = spans
     wide = a.dtype in WIDE or b.dtype in WIDE
-    x, y = decoded(a.dtype, one, wide), decoded(b.dtype, other, wide)
-    apart = _apart(a, b, one, other, x, y)
+    x, y = decoded(a.dtype, chunk, wide), decoded(b.dtype, other, wide)
+    apart = _apart(a, b, chunk, other, x, y)
     count = int(np.count_nonzero(apart))
     if count and difference.first is None:
         difference.first = start + int(np.argmax(apart))
@@ -240,14 +240,14 @@ def _unlike(way: str, a: Span, b: Span, x: Numbers, y: Numbers) -> bool:
     return bool(unlike.any())
 
 
-def _apart(a: Span, b: Span, one: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:
+def _apart(a: Span, b: Span, chunk: Bytes, other: Bytes, x: Numbers, y: Numbers) -> Flags:
     """Which elements are not the same: by their bits, or of two dtypes by their values."""
     apart: Flags
     if a.dtype != b.dtype or a.dtype in BLOCKS or BITS[a.dtype] < 8:
         apart = np.not_equal(x, y) & ~(np.isnan(x) & np.isnan(y))
     else:
         codes = f"u{BITS[a.dtype] // 8}"
-        apart = np.not_equal(one.view(codes), other.view(codes))
+        apart = np.not_equal(chunk.view(codes), other.view(codes))
     return apart
 
 

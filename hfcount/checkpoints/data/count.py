@@ -1,6 +1,6 @@
-"""Counts the values of a chunk of bytes: the fewest passes over what the processor's cache holds.
+"""Counts the values of a chunk of bytes, in few passes over the processor's cache.
 
-Floats are compared as whole numbers: codes grow with the magnitude of their values, so that the largest code read with
+Floats are compared as integers: codes grow with the magnitude of their values, so that the largest code read with
 a sign is the largest value, the largest read without one is the most negative value, and both tell whether a NaN or an
 infinity is there at all. Only then are they looked for one by one.
 """
@@ -11,8 +11,8 @@ from math import frexp, inf, ldexp, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import FLOATS, WHOLE, Float, Lanes
-from hfcount.checkpoints.data.blocks import SCALES, scales
+from hfcount.checkpoints.data.block_scales import SCALES, scales
+from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE, Float, Lanes
 from hfcount.checkpoints.data.runs import ONES, ROW, Bytes, Run
 from hfcount.checkpoints.data.tally import Spot, Tally
 from hfcount.formats.gguf.types import BLOCKS
@@ -31,7 +31,7 @@ _LARGEST = {4: 126, 8: 1000}  # powers of two that a float of so many bytes hold
 
 
 class Chunks:
-    """Counts chunks, in buffers of its own: each thread has one of these."""
+    """Counts chunks in its own buffers; each thread has one."""
 
     def __init__(self) -> None:
         pages: Bytes = np.empty(_PAGES, np.uint8)
@@ -40,14 +40,14 @@ class Chunks:
         self._words = pages[CHUNK : 2 * CHUNK].view(np.uint32)
 
     def run(self, dtype: str) -> Run | None:
-        """What counts chunks that fill `bytes`; None if each has to be counted by itself."""
+        """A run that counts chunks that fill `bytes`; None if each has to be counted by itself."""
         kind = FLOATS.get(dtype)
         return (
             Run(dtype, self.bytes, self._words) if kind and kind.bits >= 8 and kind.signed and dtype != "C64" else None
         )
 
     def count(self, dtype: str, raw: Bytes) -> Tally:
-        """What is known of the values of some bytes, which begin in `bytes` or are as well aligned."""
+        """The tally of the values in `raw`, which begins in `bytes` or is as well aligned."""
         if dtype in BLOCKS:
             return self._blocks(dtype, raw)
         if dtype in WHOLE:
@@ -55,17 +55,17 @@ class Chunks:
         kind = FLOATS[dtype]
         if kind.bits < 8:
             return _by_code(kind, np.bincount(_codes(raw, kind.bits), minlength=1 << kind.bits))
-        found = self._floats(kind, raw)
-        return found if dtype != "C64" else _pairs(found, raw)
+        tally = self._floats(kind, raw)
+        return tally if dtype != "C64" else _pairs(tally, raw)
 
     def _blocks(self, dtype: str, raw: Bytes) -> Tally:
-        """What is known of the scales of quantised blocks; a place is that of the block's first element."""
-        found, block = self.count(*scales(dtype, raw)), BLOCKS[dtype].block
+        """The tally of the scales of quantised blocks; spots are numbered by the block's first element."""
+        tally, block = self.count(*scales(dtype, raw)), BLOCKS[dtype].block
 
         def placed(spot: Spot | None) -> Spot | None:
             return spot and spot._replace(number=spot.number // SCALES[dtype].each * block)
 
-        return replace(found, first_nan=placed(found.first_nan), first_infinite=placed(found.first_infinite))
+        return replace(tally, first_nan=placed(tally.first_nan), first_infinite=placed(tally.first_infinite))
 
     def _floats(self, kind: Float, raw: Bytes) -> Tally:
         codes = raw.view(f"u{kind.bits // 8}")
@@ -77,40 +77,40 @@ class Chunks:
         if _special(kind, top, far, lowest):
             return self._specials(kind, codes)
         nearest = int(np.minimum.reduce(codes))
-        found = Tally(codes.size)
+        tally = Tally(codes.size)
         if not kind.signed:
-            found.least, found.most = kind.value(nearest), kind.value(far)
+            tally.least, tally.most = kind.value(nearest), kind.value(far)
         else:
-            found.zeros = codes.size - int(np.count_nonzero(codes)) if nearest == 0 else 0
+            tally.zeros = codes.size - int(np.count_nonzero(codes)) if nearest == 0 else 0
             if lowest == -kind.sign:  # minus zero
-                found.zeros += int(np.count_nonzero(codes == kind.sign))
-            found.most = kind.value(top if top >= 0 else nearest)
-            found.least = kind.value(far if far >= kind.sign else nearest)
-        self._sum(kind, raw, found)
-        return found
+                tally.zeros += int(np.count_nonzero(codes == kind.sign))
+            tally.most = kind.value(top if top >= 0 else nearest)
+            tally.least = kind.value(far if far >= kind.sign else nearest)
+        self._sum(kind, raw, tally)
+        return tally
 
     def _specials(self, kind: Float, codes: NDArray[np.unsignedinteger]) -> Tally:
-        """The same of a chunk with values that are NaN or infinite."""
+        """The tally of a chunk with values that are NaN or infinite."""
         size = codes & (kind.sign - 1) if kind.signed else codes
         bad = codes == kind.sign if kind.unsigned_zero else size > kind.highest
         places = np.flatnonzero(bad)
         rest = np.zeros(-(-(codes.size - places.size) * kind.bits // 32) * 4, np.uint8)
         finite = rest.view(codes.dtype)[: codes.size - places.size]
         finite[:] = codes[~bad]
-        found = self._floats(kind, finite.view(np.uint8))
+        tally = self._floats(kind, finite.view(np.uint8))
         for place in places[np.unique(size[places] == kind.infinity, return_index=True)[1]]:  # the first of either
             spot, is_infinite = Spot(int(place), int(codes[place])), int(size[place]) == kind.infinity
-            found.first_infinite, found.first_nan = (
-                (spot, found.first_nan) if is_infinite else (found.first_infinite, spot)
+            tally.first_infinite, tally.first_nan = (
+                (spot, tally.first_nan) if is_infinite else (tally.first_infinite, spot)
             )
-        found.infinite = 0 if kind.infinity is None else int(np.count_nonzero(size == kind.infinity))
-        found.count, found.nan = codes.size, places.size - found.infinite
-        return found
+        tally.infinite = 0 if kind.infinity is None else int(np.count_nonzero(size == kind.infinity))
+        tally.count, tally.nan = codes.size, places.size - tally.infinite
+        return tally
 
-    def _sum(self, kind: Float, raw: Bytes, found: Tally) -> None:
+    def _sum(self, kind: Float, raw: Bytes, tally: Tally) -> None:
         """The sums of values and of their squares, in units that neither overflow nor vanish."""
-        found.summed = found.count
-        largest = max(abs(found.least), abs(found.most))
+        tally.summed = tally.count
+        largest = max(abs(tally.least), abs(tally.most))
         power = frexp(largest)[1]
         shift = 0 if power in _POWERS or not largest else power
         if kind.bits >= 32:
@@ -120,12 +120,12 @@ class Chunks:
             lanes = kind.lanes
             out = self._words[: words.size]
             each = (_lane(words, by, lanes, out) for by in lanes.shifts)
-            parts = (self._shifted(one, lanes.power - shift) for one in each)
+            parts = (self._shifted(lane, lanes.power - shift) for lane in each)
         for part in parts:
             total, squares = _sums(part)
-            found.total, found.squares = found.total + total, found.squares + squares
+            tally.total, tally.squares = tally.total + total, tally.squares + squares
         if shift:
-            found.total, found.squares = _scaled(found.total, shift), _scaled(found.squares, 2 * shift)
+            tally.total, tally.squares = _scaled(tally.total, shift), _scaled(tally.squares, 2 * shift)
 
     def _shifted(self, values: NDArray[np.floating], power: int) -> NDArray[np.floating]:
         """The values times a power of two."""
@@ -213,19 +213,19 @@ def _codes(raw: Bytes, bits: int) -> Bytes:
 
 def _by_code(kind: Float, counts: NDArray[np.intp]) -> Tally:
     """The figures of values that are all finite, by how often each code is there."""
-    found = Tally(int(counts.sum()))
+    tally = Tally(int(counts.sum()))
     for code in map(int, np.flatnonzero(counts)):
         value, many = kind.value(code), int(counts[code])
-        found.least, found.most = min(found.least, value), max(found.most, value)
-        found.total += many * value
-        found.squares += many * value * value
-        found.zeros += many if not value else 0
-    found.summed = found.count
-    return found
+        tally.least, tally.most = min(tally.least, value), max(tally.most, value)
+        tally.total += many * value
+        tally.squares += many * value * value
+        tally.zeros += many if not value else 0
+    tally.summed = tally.count
+    return tally
 
 
 def _pairs(parts: Tally, raw: Bytes) -> Tally:
-    """Complex numbers, by what is known of their real and imaginary parts; `least` and `most` are those of parts."""
+    """The tally of complex numbers from that of their parts; `least` and `most` are those of the parts."""
     values = raw.view(np.complex64)
     return replace(
         parts,

@@ -1,4 +1,4 @@
-"""The values that stored bytes stand for, as arrays of 32-bit or 64-bit floats."""
+"""Decodes stored bytes to arrays of 32-bit or 64-bit floats."""
 
 from functools import cache
 from math import inf, nan
@@ -6,8 +6,8 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import FLOATS, WHOLE
 from hfcount.checkpoints.data.dequantize import READ, dequantized
+from hfcount.checkpoints.data.float_formats import FLOATS, WHOLE
 from hfcount.checkpoints.data.runs import Bytes
 
 Numbers = NDArray[np.floating]
@@ -23,7 +23,7 @@ def decoded(dtype: str, raw: Bytes, wide: bool) -> Numbers:
     """The values in the order in which they are stored; of complex numbers, both parts of each.
 
     Args:
-        wide: whether they are wanted as 64-bit floats, else as 32-bit ones.
+        wide: whether to return 64-bit floats instead of 32-bit ones.
     """
     if dtype == "BF16":
         halves = np.zeros(raw.size, np.uint16)

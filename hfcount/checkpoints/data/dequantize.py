@@ -1,6 +1,6 @@
-"""The values of GGUF's quantised blocks, as 32-bit floats.
+"""Dequantises GGUF blocks to 32-bit floats.
 
-A value is a whole number of few bits times a scale of its group, with what is added to it in some types. Types whose
+A value is an integer of few bits times the scale of its group, plus a minimum in some types. Types whose
 numbers stand in tables of their own (IQ1, IQ2, IQ3), and rare ones, are not read. Source: ggml, ggml-common.h (the
 structures of blocks) and ggml-quants.c (`dequantize_row_*`).
 """
@@ -22,10 +22,10 @@ _PAIRS = (0, 2, 4, 6)
 _BITS = tuple(range(8))
 
 _CURVED = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
-"""What the codes of IQ4 stand for."""
+"""The values of IQ4's codes."""
 
 _DOUBLED = (0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)
-"""What the codes of MXFP4 stand for, times two."""
+"""The values of MXFP4's codes, times two."""
 
 
 def dequantized(dtype: str, raw: Bytes) -> Floats:
@@ -47,8 +47,8 @@ def _codes(rows: Rows, begin: int, end: int, wide: int, shifts: Sequence[int]) -
     """The numbers in some bytes of each block: of every `wide` bytes first their lowest bits, then the next."""
     bits = 8 // len(shifts)
     parts = rows[:, begin:end].reshape(len(rows), -1, 1, wide)
-    found = parts >> np.array(shifts, np.uint8).reshape(1, 1, -1, 1) & np.uint8((1 << bits) - 1)
-    return found.reshape(len(rows), -1).astype(np.int16)
+    codes = parts >> np.array(shifts, np.uint8).reshape(1, 1, -1, 1) & np.uint8((1 << bits) - 1)
+    return codes.reshape(len(rows), -1).astype(np.int16)
 
 
 def _five(rows: Rows, begin: int) -> NDArray[np.int16]:
@@ -136,4 +136,4 @@ READ: dict[str, Callable[[Rows], Floats]] = {
     "IQ4_XS": _iq4_xs,
     "MXFP4": _mxfp4,
 }
-"""What reads the blocks of a type, by its name."""
+"""The function that dequantises the blocks of a type, by its name."""

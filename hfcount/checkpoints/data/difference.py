@@ -1,4 +1,4 @@
-"""How the values of one tensor, or of several, differ from those of others; this needs no numpy."""
+"""Statistics of how the values of two tensors differ; needs no numpy."""
 
 from dataclasses import dataclass
 from math import isfinite, sqrt
@@ -74,12 +74,12 @@ class Difference:
         return (self.base + self.beside - self.squares) / 2 / product
 
     def changed(self) -> None:
-        """Says that no rounding explains what differs."""
+        """Records that rounding does not explain the difference."""
         self.unrounded = (True,) * len(self.unrounded)
         self.far = self.normal = True
 
     def add(self, other: "Difference", begin: int = 0) -> None:
-        """Adds that of further elements, of which the first has the number `begin`."""
+        """Adds the difference of further elements, the first of which is number `begin`."""
         if other.first is not None:
             self.first = min(begin + other.first, begin + other.first if self.first is None else self.first)
         self.elements += other.elements

@@ -1,11 +1,11 @@
-"""What is wrong with the values of tensors, by what a loader or a forward pass makes of them."""
+"""Finds faults in the values of tensors: NaN, infinity, constants, unusable scales, codes out of range."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.checkpoints.data.bits import FLOATS
-from hfcount.checkpoints.data.constants import constants
+from hfcount.checkpoints.data.constant_tensors import constants
 from hfcount.checkpoints.data.findings import reported
+from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.scales import unusable
 from hfcount.checkpoints.data.source import Codes, Source, search
 from hfcount.checkpoints.data.subjects import Subject, Subjects
@@ -26,43 +26,45 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[ValueFinding]:
-    """All that is wrong with the values of some tensors.
+    """Yields the findings about the values of the tensors.
 
     Raises:
         FetchError: a file cannot be read again, to find where a value is.
     """
-    loaded = [one for one in subjects if one.loaded]
-    plain = [one for one in loaded if not one.scale]
-    nan = [one for one in plain if one.tally.nan]
-    infinite = [one for one in plain if one.tally.infinite and not _bounds(one)]
-    yield from reported(NotANumber, nan, lambda one: _spot(one, one.tally.first_nan, one.tally.nan))
-    yield from reported(Infinite, infinite, lambda one: _spot(one, one.tally.first_infinite, one.tally.infinite))
+    loaded = [tensor for tensor in subjects if tensor.loaded]
+    plain = [tensor for tensor in loaded if not tensor.scale]
+    nan = [tensor for tensor in plain if tensor.tally.nan]
+    infinite = [tensor for tensor in plain if tensor.tally.infinite and not _bounds(tensor)]
+    yield from reported(NotANumber, nan, lambda first: _spot(first, first.tally.first_nan, first.tally.nan))
+    yield from reported(
+        Infinite, infinite, lambda first: _spot(first, first.tally.first_infinite, first.tally.infinite)
+    )
     lost, begun = constants(subjects, loaded, outcome)
-    yield from reported(OneValue, lost, lambda one: {"observed": one.tally.least})
+    yield from reported(OneValue, lost, lambda tensor: {"observed": tensor.tally.least})
     yield from reported(OneValue, begun, {"observed": 0.0, "begun": True, "severity": "note", "fix": OneValue.training})
     yield from unusable(loaded, source, outcome)
-    for one in loaded:
-        yield from _codes(one, subjects, source)
+    for tensor in loaded:
+        yield from _codes(tensor, subjects, source)
 
 
-def _bounds(one: Subject) -> bool:
+def _bounds(tensor: Subject) -> bool:
     """Whether it is a mask, which may hold -inf, or a bound that is infinite: no statistics of a batch norm."""
-    if not one.buffer or one.name.endswith(("running_mean", "running_var")) or not one.tally.first_infinite:
+    if not tensor.buffer or tensor.name.endswith(("running_mean", "running_var")) or not tensor.tally.first_infinite:
         return False
-    negative = one.tally.first_infinite.code & FLOATS[one.place.entry.dtype].sign
-    return bool(negative) or one.tally.infinite == one.tally.count
+    negative = tensor.tally.first_infinite.code & FLOATS[tensor.place.entry.dtype].sign
+    return bool(negative) or tensor.tally.infinite == tensor.tally.count
 
 
-def _spot(one: Subject, spot: Spot | None, values: int) -> Mapping[str, Any]:
+def _spot(tensor: Subject, spot: Spot | None, values: int) -> Mapping[str, Any]:
     number, code = spot or Spot(0, 0)
-    return {"observed": one.bits(code), "values": values, "index": index_of(number, one.shape)}
+    return {"observed": tensor.bits(code), "values": values, "index": index_of(number, tensor.shape)}
 
 
-def _codes(one: Subject, subjects: Subjects, source: Source) -> Iterator[CodeOutOfRange]:
+def _codes(tensor: Subject, subjects: Subjects, source: Source) -> Iterator[CodeOutOfRange]:
     """A flag that is none, or a number of a row that another tensor does not have."""
-    limits, dtype = one.tally.range, one.place.entry.dtype
-    names, meaning = _TABLES.get(one.name.rpartition(".")[2], ((), "a flag"))
-    table = subjects.beside(one.name, names)
+    limits, dtype = tensor.tally.range, tensor.place.entry.dtype
+    names, meaning = _TABLES.get(tensor.name.rpartition(".")[2], ((), "a flag"))
+    table = subjects.beside(tensor.name, names)
     most = 1 if dtype == "BOOL" else table.shape[0] - 1 if table and table.shape and dtype[0] in "IU" else None
     if limits is None or most is None or (limits[0] >= 0 and limits[1] <= most):
         return
@@ -70,7 +72,7 @@ def _codes(one: Subject, subjects: Subjects, source: Source) -> Iterator[CodeOut
     def beyond(codes: Codes) -> Any:
         return (codes < 0) | (codes > most)
 
-    values, first = search(source, one.place, beyond)
+    values, first = search(source, tensor.place, beyond)
     worst = int(limits[0] if limits[0] < 0 else limits[1])
     facts = {"expected": most, "observed": worst, "meaning": meaning, "values": values}
-    yield from reported(CodeOutOfRange, [one], facts | {"index": index_of(first, one.shape)})
+    yield from reported(CodeOutOfRange, [tensor], facts | {"index": index_of(first, tensor.shape)})

@@ -1,4 +1,4 @@
-"""Makes a finding of several tensors with the same fault."""
+"""Reports several tensors with the same fault as one finding."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -18,14 +18,14 @@ def reported(
     """The finding about some tensors, with the facts of the first; nothing if there are none."""
     if subjects:
         first = subjects[0]
-        own = facts(first) if callable(facts) else facts
+        fields = facts(first) if callable(facts) else facts
         yield rule(
             tensor=first.name,
             file=first.place.file,
             shape=first.shape,
-            tensors=tuple(fold(one.name for one in subjects)),
+            tensors=tuple(fold(tensor.name for tensor in subjects)),
             count=len(subjects),
-            parameters=sum(one.tally.count for one in subjects),
-            bytes=sum(one.place.size for one in subjects),
-            **own,
+            parameters=sum(tensor.tally.count for tensor in subjects),
+            bytes=sum(tensor.place.size for tensor in subjects),
+            **fields,
         )

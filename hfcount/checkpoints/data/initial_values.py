@@ -1,4 +1,4 @@
-"""What freshly made models begin with: tensors of one value that no training has moved yet.
+"""Recognises tensors that still have their initial constant value.
 
 Tokens, scales and tables of positions begin with zeros or ones; of matrices that are called `weight`, and of experts,
 only those that start a block as nothing, in all layers alike. Training moves all of these, and the norms around them:
@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from hfcount.checkpoints.data.subjects import Subject, Subjects
 
 
-def constant(one: Subject) -> bool:
+def constant(tensor: Subject) -> bool:
     """Whether it has one value."""
-    return one.tally.constant is not None
+    return tensor.tally.constant is not None
 
 
-def zero(one: Subject | None) -> bool:
+def zero(tensor: Subject | None) -> bool:
     """Whether it is there, and all of it is zero."""
-    return one is not None and one.tally.constant == 0
+    return tensor is not None and tensor.tally.constant == 0
 
 
 class Beginnings:
@@ -32,50 +32,50 @@ class Beginnings:
 
     def __init__(self, subjects: Subjects, groups: Sequence[Sequence[Subject]]) -> None:
         self._subjects, self._groups = subjects, groups
-        norms = [one for some in groups for one in some if one.norm]
+        norms = [tensor for group in groups for tensor in group if tensor.norm]
         self._norms, self._still = Counter[str](), Counter[str]()
         self._fresh = all(map(constant, norms))
-        for one in norms:
-            for folder in _folders(one.name):
+        for tensor in norms:
+            for folder in _folders(tensor.name):
                 self._norms[folder] += 1
-                self._still[folder] += self._unmoved(one)
+                self._still[folder] += self._unmoved(tensor)
 
     def doubtful(self) -> list[Subject]:
         """The tensors of one value that are not as a library began them."""
-        random = [some for some in self._groups if _begins_random(some[0])]
-        designed = [some for some in random if self._designed(some)]
-        if not any(len(some) > 1 for some in designed):  # of a type that begins no layers so
-            with_bias = all(self._zero_with_bias(one) for some in designed for one in some)
-            designed = [some for some in designed if (self._norms or with_bias) and not _of_tokens(some[0])]
+        random = [group for group in self._groups if _begins_random(group[0])]
+        designed = [group for group in random if self._designed(group)]
+        if not any(len(group) > 1 for group in designed):  # of a type that begins no layers so
+            with_bias = all(self._zero_with_bias(tensor) for group in designed for tensor in group)
+            designed = [group for group in designed if (self._norms or with_bias) and not _of_tokens(group[0])]
         if 2 * len(designed) >= len(random):
             designed = []
-        return [one for some in self._groups if some not in designed for one in self._wrong(some)]
+        return [tensor for group in self._groups if group not in designed for tensor in self._wrong(group)]
 
-    def _wrong(self, some: Sequence[Subject]) -> Iterator[Subject]:
+    def _wrong(self, group: Sequence[Subject]) -> Iterator[Subject]:
         """Those of a leaf that are constant, unless that is how all tensors of their kind begin."""
-        for one in filter(constant, some):
-            if one.norm:
-                sound = self._fresh or one.tally.constant != 0 or (all(map(zero, some)) and self._around(one))
+        for tensor in filter(constant, group):
+            if tensor.norm:
+                sound = self._fresh or tensor.tally.constant != 0 or (all(map(zero, group)) and self._around(tensor))
             else:
-                sound = not _begins_random(one) and (self._fresh or self._around(one))
+                sound = not _begins_random(tensor) and (self._fresh or self._around(tensor))
             if not sound:
-                yield one
+                yield tensor
 
-    def _designed(self, some: Sequence[Subject]) -> bool:
+    def _designed(self, group: Sequence[Subject]) -> bool:
         """Whether some matrices are zeros in all layers, as what starts a block as nothing, and nothing has moved."""
-        return all(zero(one) and (self._fresh or self._around(one)) for one in some)
+        return all(zero(tensor) and (self._fresh or self._around(tensor)) for tensor in group)
 
-    def _zero_with_bias(self, one: Subject) -> bool:
-        return zero(one) and zero(self._subjects.beside(one.name, ("bias",)))
+    def _zero_with_bias(self, tensor: Subject) -> bool:
+        return zero(tensor) and zero(self._subjects.beside(tensor.name, ("bias",)))
 
     def _unmoved(self, norm: Subject) -> bool:
         return constant(norm) and (self._fresh or norm.tally.constant != 0)
 
-    def _around(self, one: Subject) -> bool:
+    def _around(self, tensor: Subject) -> bool:
         """Whether the nearest norms besides itself are as they began."""
-        own, unmoved = int(one.norm), int(one.norm and self._unmoved(one))
-        for folder in _folders(one.name):
-            if norms := self._norms[folder] - own:
+        is_norm, unmoved = int(tensor.norm), int(tensor.norm and self._unmoved(tensor))
+        for folder in _folders(tensor.name):
+            if norms := self._norms[folder] - is_norm:
                 return self._still[folder] - unmoved == norms
         return False
 
@@ -87,12 +87,13 @@ def _folders(name: str) -> Iterator[str]:
         yield name
 
 
-def _of_tokens(one: Subject) -> bool:
+def _of_tokens(tensor: Subject) -> bool:
     """Whether it has a row for each token."""
-    if one.leaf is None or len(one.shape) != 2:
+    if tensor.leaf is None or len(tensor.shape) != 2:
         return False
-    return one.leaf.component == "lm_head" or (one.leaf.component == "embedding" and not one.leaf.linear)
+    return tensor.leaf.component == "lm_head" or (tensor.leaf.component == "embedding" and not tensor.leaf.linear)
 
 
-def _begins_random(one: Subject) -> bool:
-    return one.matrix and one.leaf is not None and (one.name.endswith(".weight") or one.leaf.component == "experts")
+def _begins_random(tensor: Subject) -> bool:
+    leaf = tensor.leaf if tensor.matrix else None
+    return leaf is not None and (tensor.name.endswith(".weight") or leaf.component == "experts")

@@ -1,14 +1,14 @@
-"""The stage after the headers: every value of the tensors, and what is wrong with them."""
+"""Inspects the values of the tensors, the stage after the headers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hfcount.checkpoints.data.locations import Place, places
+from hfcount.checkpoints.data.locations import TensorLocation, places
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.errors import FetchError
-from hfcount.fetcher.data_files import Listed, listed
+from hfcount.fetcher.data_files import ListedChecksum, listed_checksum
 from hfcount.fetcher.interface import Request
 from hfcount.report.figures import Failure
 from hfcount.verifier.finding import Finding, Severity
@@ -20,7 +20,7 @@ MISSING = "--depth data needs numpy. Install it with `pip install 'hfcount[data]
 
 
 def with_values(request: Request, inspection: Inspection) -> Inspection:
-    """The same with what is wrong with the values of its tensors, or why that is not known."""
+    """Adds findings about the values of the tensors, or the reason why they were not read."""
     try:
         return _looked(request, inspection)
     except FetchError as error:
@@ -30,34 +30,34 @@ def with_values(request: Request, inspection: Inspection) -> Inspection:
 def _looked(request: Request, inspection: Inspection) -> Inspection:
     if find_spec("numpy") is None:
         return _unseen(inspection, "NoNumpy", MISSING)
-    from hfcount.checkpoints.data.read import Files  # which imports numpy
-    from hfcount.checkpoints.data.sources import stored
+    from hfcount.checkpoints.data.file_source import FileSource  # which imports numpy
+    from hfcount.checkpoints.data.stored_values import stored_values
 
-    held = stored(request, inspection)
-    if held is None or not (held.places or held.unread):
+    stored = stored_values(request, inspection)
+    if stored is None or not (stored.places or stored.unread):
         return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
-    known = {name: said for name in held.files if (said := listed(held.folder / name))}
-    inspection = _with_findings(inspection, Files(held.folder), held.places, known)
-    return _unseen(inspection, "NoData", held.unread) if held.unread else inspection
+    known = {name: checksum for name in stored.files if (checksum := listed_checksum(stored.folder / name))}
+    inspection = _with_findings(inspection, FileSource(stored.folder), stored.places, known)
+    return _unseen(inspection, "NoData", stored.unread) if stored.unread else inspection
 
 
 def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
-    """The same with what is wrong with the values of tensors that are in memory, by name.
+    """Adds findings about the values of tensors in memory, given by name.
 
     Raises:
         ImportError: there is no numpy.
     """
     if find_spec("numpy") is None:
         raise ImportError("Values are read with numpy. Install it with `pip install 'hfcount[data]'`.")
-    from hfcount.checkpoints.data.memory import Tensors
+    from hfcount.checkpoints.data.memory_source import MemorySource
 
     shards = inspection.evidence.shards or {}
     where = places(shards)
-    return _with_findings(inspection, Tensors(tensors, where), where, {})
+    return _with_findings(inspection, MemorySource(tensors, where), where, {})
 
 
 def _with_findings(
-    inspection: Inspection, source: "Source", where: Mapping[str, Place], known: Mapping[str, Listed]
+    inspection: Inspection, source: "Source", where: Mapping[str, TensorLocation], known: Mapping[str, ListedChecksum]
 ) -> Inspection:
     """The same with the figures of all values of a source, and what is wrong with them.
 
@@ -72,22 +72,22 @@ def _with_findings(
 
     done = inspection.options.reading(sum(place.size for place in where.values()))
     values = source.read(where, known, done)
-    found = subjects.subjects(where, values.tallies, inspection)
+    tensors = subjects.subjects(where, values.tallies, inspection)
     outcome = inspection.outcome
-    tied, untied = tied_copies.differing(found, source, outcome)
+    tied, untied = tied_copies.differing(tensors, source, outcome)
     outcome.findings = [
-        *(one for one in outcome.findings if not (tied and one.code == "HF203")),
-        *faults.findings(found, source, outcome),
+        *(finding for finding in outcome.findings if not (tied and finding.code == "HF203")),
+        *faults.findings(tensors, source, outcome),
         *tied,
         *_damaged(values, known),
     ]
     outcome.errors_first()
     outcome.untied |= untied
-    statistics = tuple(one.statistics for one in found)
+    statistics = tuple(tensor.statistics for tensor in tensors)
     return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
 
 
-def _damaged(values: "Values", known: Mapping[str, Listed]) -> Iterator[Finding]:
+def _damaged(values: "Values", known: Mapping[str, ListedChecksum]) -> Iterator[Finding]:
     """Files that are not as the Hub has listed them."""
     for name, (sha256, later) in known.items():
         observed = values.sums.get(name)

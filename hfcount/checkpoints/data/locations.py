@@ -1,4 +1,4 @@
-"""Where tensors lie in files."""
+"""The locations of tensors in files."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,8 +8,8 @@ from hfcount.formats.gguf.types import BLOCKS
 from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Shard
 
 
-class Place(NamedTuple):
-    """Where a tensor is: its file, and the first byte of its data in there."""
+class TensorLocation(NamedTuple):
+    """The location of a tensor: its file, and the first byte of its data there."""
 
     file: str
     begin: int
@@ -21,15 +21,15 @@ class Place(NamedTuple):
         return self.entry.end - self.entry.begin
 
 
-def places(shards: Mapping[str, Shard]) -> dict[str, Place]:
-    """Where each tensor is; one that is in two files is in the last of them."""
-    found = {}
+def places(shards: Mapping[str, Shard]) -> dict[str, TensorLocation]:
+    """The location of each tensor; the last file wins if two have it."""
+    locations = {}
     for name, shard in sorted(shards.items()):
         if shard.header:
             start = LENGTH_BYTES + shard.header.length
             for tensor, entry in shard.header.tensors.items():
-                found[tensor] = Place(name, start + entry.begin, entry)
-    return found
+                locations[tensor] = TensorLocation(name, start + entry.begin, entry)
+    return locations
 
 
 def elements(dtype: str, size: int) -> int:

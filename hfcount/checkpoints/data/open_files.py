@@ -1,4 +1,4 @@
-"""Opens files of values, and says where one was written or vanished while it was read."""
+"""Opens weight files, and raises an error if one changes or vanishes while it is read."""
 
 import os
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def filled(file: BufferedReader, raw: Bytes, path: Path) -> Bytes:
 
 
 def state(path: Path) -> tuple[int, ...]:
-    """What changes where a file is written or replaced; raises as `opened` does."""
+    """Facts that change when a file is written or replaced; raises as `opened` does."""
     with opened(path) as file:
         facts = os.fstat(file.fileno())
         return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns

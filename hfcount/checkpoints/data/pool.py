@@ -1,4 +1,4 @@
-"""Threads that count values: one a core, each with buffers of its own, ended by the first failure and by Ctrl-C."""
+"""Counts values in threads, one a core, ended by the first failure or Ctrl-C."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from hfcount.checkpoints.data.tally import Tally
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-_SAID = 16 * CHUNK  # bytes of which the reading is said at once
+_REPORTED = 16 * CHUNK  # bytes after which progress is reported
 
 _PAUSE = 0.2  # seconds after which Ctrl-C is seen
 
@@ -27,7 +27,7 @@ class Stopped(Exception):
 
 
 class Worker:
-    """What a thread or a process counts with.
+    """Counts values in one thread or process.
 
     Args:
         done: called with the number of bytes that were read, after some chunks.
@@ -37,7 +37,7 @@ class Worker:
     def __init__(self, done: Done, stopped: Callable[[], bool]) -> None:
         self._done, self._stopped = done, stopped
         self._chunks = Chunks()
-        self._unsaid = 0
+        self._unreported = 0
 
     def count(self, dtype: str, size: int, fill: Callable[[Bytes], object]) -> Tally:
         """The figures of some values.
@@ -49,7 +49,7 @@ class Worker:
         Raises:
             Stopped: the run has ended.
         """
-        chunks, found = self._chunks, Tally()
+        chunks, tally = self._chunks, Tally()
         once = step(dtype)
         run = chunks.run(dtype) if size >= CHUNK else None
         for begin in range(0, size, once):
@@ -57,12 +57,12 @@ class Worker:
             raw = chunks.bytes if left >= CHUNK == once else chunks.bytes[: min(left, once)]
             fill(raw)
             if run is None or left < CHUNK or not run.count():
-                found.add(chunks.count(dtype, raw), elements(dtype, begin))
+                tally.add(chunks.count(dtype, raw), elements(dtype, begin))
             self.went(raw.size)
         if run is not None:
-            found.add(run.tally())
+            tally.add(run.tally())
         self.went(0)
-        return found
+        return tally
 
     def pass_by(self, size: int, fill: Callable[[Bytes], object]) -> None:
         """Reads bytes that are no values; raises as `count` does."""
@@ -71,29 +71,29 @@ class Worker:
             self.went(min(CHUNK, size - begin))
 
     def went(self, size: int) -> None:
-        """Notes bytes that were read; those of several chunks are said at once, and with 0 all that are left.
+        """Counts bytes read, and reports them every few chunks; 0 reports the rest.
 
         Raises:
             Stopped: the run has ended.
         """
         if self._stopped():
             raise Stopped
-        self._unsaid += size
-        if self._unsaid > _SAID or not size:
-            self._done(self._unsaid)
-            self._unsaid = 0
+        self._unreported += size
+        if self._unreported > _REPORTED or not size:
+            self._done(self._unreported)
+            self._unreported = 0
 
 
 def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:
-    """What comes of each piece of work, in order; raises what the first that fails raises."""
+    """The result of each work, in order; raises the error of the first that fails."""
     from concurrent.futures import ThreadPoolExecutor
 
-    stop, own = Event(), local()
+    stop, thread = Event(), local()
 
     def worked(work: Callable[[Worker], Result]) -> Result:
-        if not hasattr(own, "worker"):
-            own.worker = Worker(done, stop.is_set)
-        return work(own.worker)
+        if not hasattr(thread, "worker"):
+            thread.worker = Worker(done, stop.is_set)
+        return work(thread.worker)
 
     with ThreadPoolExecutor(cores(), "hfcount-data") as pool:
         try:
@@ -112,8 +112,8 @@ def _wait(futures: Sequence["Future[Result]"]) -> None:
     left = set(futures)
     while left:
         ended, left = wait(left, _PAUSE, FIRST_EXCEPTION)
-        for one in ended:
-            one.result()
+        for future in ended:
+            future.result()
 
 
 def cores() -> int:

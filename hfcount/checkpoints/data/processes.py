@@ -1,4 +1,4 @@
-"""Processes that read files: one a core, each a copy of this one that reads, counts and sends what it found.
+"""Reads files in forked processes, one a core, which send back their results.
 
 Threads would wait for one another: between any two of numpy's calls each needs Python's lock, and two of them take
 longer than one alone. Elsewhere than on Linux, or where no process may be started, there are threads all the same.
@@ -18,7 +18,7 @@ from warnings import catch_warnings, simplefilter
 from hfcount.checkpoints.data.pool import Done, Worker, cores, run
 from hfcount.errors import FetchError
 
-_PAUSE = 0.1  # seconds after which the reading is said again
+_PAUSE = 0.1  # seconds after which progress is reported again
 
 _PIPE = 1 << 16  # bytes that are taken from a pipe at once
 
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 def run_apart(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:
-    """What comes of each piece of work, in order; raises what the first that fails raises.
+    """The result of each work, in order; raises the error of the first that fails.
 
     Args:
         works: that change nothing in memory, and whose results and errors can be pickled.
@@ -89,9 +89,9 @@ class _Team:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def results(self, done: Done) -> Iterator[Any]:
-        """What each work came to, in order, when all are done."""
-        found: dict[int, Any] = {}
-        said = 0
+        """The result of each work, in order, when all are done."""
+        results: dict[int, Any] = {}
+        reported = 0
         try:
             with DefaultSelector() as selector:
                 for pipe in self._left:
@@ -102,13 +102,13 @@ class _Team:
                             key.data.extend(part)
                         else:
                             selector.unregister(key.fd)
-                            found |= self._ended(key.fd, key.data)
+                            results |= self._ended(key.fd, key.data)
                     now = self._read()
-                    done(now - said)
-                    said = now
+                    done(now - reported)
+                    reported = now
         finally:
             self._end()
-        yield from (found[number] for number in range(len(self._works)))
+        yield from (results[number] for number in range(len(self._works)))
 
     def _read(self) -> int:
         """The bytes that all have read."""
@@ -116,7 +116,7 @@ class _Team:
             return sum(read[: self._count])
 
     def _ended(self, pipe: int, sent: bytes | bytearray) -> dict[int, Any]:
-        """What a process has found, which has ended.
+        """The results of a process that has ended.
 
         Raises:
             FetchError: it was killed.
@@ -127,13 +127,13 @@ class _Team:
             why = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise FetchError("UnreadableFile", f"A process that read files ended early ({why}). Run again.")
         try:
-            found = pickle.loads(sent)  # of a process of our own
+            results = pickle.loads(sent)  # of a process of our own
         except (EOFError, pickle.UnpicklingError):  # killed, and nobody was told
             raise FetchError("UnreadableFile", "A process that read files ended early. Run again.") from None
-        if isinstance(found, BaseException):
-            raise found
-        assert isinstance(found, dict)
-        return found
+        if isinstance(results, BaseException):
+            raise results
+        assert isinstance(results, dict)
+        return results
 
     def _end(self) -> None:
         """Ends what still runs; it holds nothing."""
@@ -145,7 +145,7 @@ class _Team:
         self._left.clear()
 
     def _work(self, place: int, turns: Sequence[int], writing: int) -> NoReturn:
-        """Takes one number after another, and at the end writes what the works came to, in a process of its own."""
+        """Runs works in a child process until none is left, then writes their results to the pipe."""
         status = 1
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, too, which ends this one
@@ -160,8 +160,8 @@ class _Team:
             os._exit(status)
 
     def _found(self, place: int, turns: Sequence[int]) -> dict[int, Any] | Exception:
-        """What each work that is taken comes to, by its number, or the first error."""
-        found = {}
+        """The results of the works that this process runs, by number, or the first error."""
+        results = {}
         with memoryview(self._shared).cast("Q") as read:
 
             def done(size: int) -> None:
@@ -170,10 +170,10 @@ class _Team:
             worker = Worker(done, lambda: os.getppid() != self._parent)
             try:
                 while (number := self._next(turns, read)) < len(self._works):
-                    found[number] = self._works[number](worker)
+                    results[number] = self._works[number](worker)
             except Exception as error:  # which the parent raises
                 return error
-        return found
+        return results
 
     def _next(self, turns: Sequence[int], shared: memoryview) -> int:
         """The number of the next work that nobody has taken."""

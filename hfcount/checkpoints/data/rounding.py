@@ -1,12 +1,12 @@
-"""What values become in a narrower dtype: the nearest one that it holds, of two as near the even one."""
+"""Rounds values to a narrower dtype: to nearest, ties to even."""
 
 from collections.abc import Iterable
 from math import ldexp
 
 import numpy as np
 
-from hfcount.checkpoints.data.bits import FLOATS, Float
 from hfcount.checkpoints.data.decode import Numbers
+from hfcount.checkpoints.data.float_formats import FLOATS, Float
 
 _PLAIN = {"F64": np.float64, "F32": np.float32, "F16": np.float16}
 _LOST = 16  # bits of a 32-bit float that BF16 has not
@@ -32,13 +32,13 @@ def rounded(dtype: str, values: Numbers) -> Numbers:
 
 def half_steps(sizes: Numbers, dtypes: Iterable[str]) -> Numbers:
     """How far values of these sizes are at most from an original that was rounded to each of some dtypes, added."""
-    own = FLOATS[f"F{8 * sizes.itemsize}"]
+    computed = FLOATS[f"F{8 * sizes.itemsize}"]
     codes = np.ascontiguousarray(sizes).view(f"u{sizes.itemsize}")
-    powers = (codes & codes.dtype.type(own.infinity or 0)).view(sizes.dtype)  # of two, not above
-    found = np.zeros_like(sizes)
+    powers = (codes & codes.dtype.type(computed.infinity or 0)).view(sizes.dtype)  # of two, not above
+    steps = np.zeros_like(sizes)
     for kind in (FLOATS[dtype] for dtype in dtypes):
-        found += np.maximum(powers, ldexp(1.0, 1 - kind.bias)) * ldexp(1.0, -kind.mantissa - 1)
-    return found
+        steps += np.maximum(powers, ldexp(1.0, 1 - kind.bias)) * ldexp(1.0, -kind.mantissa - 1)
+    return steps
 
 
 def least_normal(dtypes: Iterable[str]) -> float:
@@ -50,5 +50,5 @@ def _narrow(kind: Float, values: Numbers) -> Numbers:
     exponents = np.maximum(np.frexp(values)[1] - 1, 1 - kind.bias) - kind.mantissa
     steps = np.ldexp(np.ones_like(values), exponents)
     most = kind.value(kind.highest)
-    found: Numbers = np.clip(np.rint(values / steps) * steps, -most, most)
-    return found
+    nearest: Numbers = np.clip(np.rint(values / steps) * steps, -most, most)
+    return nearest

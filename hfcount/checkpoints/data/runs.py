@@ -1,4 +1,4 @@
-"""Counts chunk after chunk of one dtype in the same buffer, with as few calls as there can be.
+"""Counts successive chunks of one dtype in the same buffer, with few numpy calls.
 
 Between two chunks the processor's cache holds nothing of Python any more, so that each call is dear: what can be
 prepared is prepared once, and what can be added up later is kept until then.
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import FLOATS, Float
+from hfcount.checkpoints.data.float_formats import FLOATS, Float
 from hfcount.checkpoints.data.tally import Tally
 
 Bytes = NDArray[np.uint8]
@@ -27,7 +27,7 @@ _SMALL, _LARGE = 2.0**-40, 2.0**50
 _max, _min, _dot = np.maximum.reduce, np.minimum.reduce, np.vecdot
 
 Step = tuple[np.ufunc, NDArray[Any], Any, NDArray[Any]]
-"""What is done with which operands, and where its result is put."""
+"""A numpy function, its operands, and the array for its result."""
 
 
 class Run:

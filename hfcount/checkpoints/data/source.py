@@ -1,4 +1,4 @@
-"""Where values come from: files, or tensors in memory."""
+"""The interface of sources of values: files, or tensors in memory."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hfcount.checkpoints.data.bits import WHOLE
-from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.float_formats import WHOLE
+from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.data.pool import Done
 from hfcount.checkpoints.data.runs import Bytes
 from hfcount.checkpoints.data.tally import Tally
@@ -17,7 +17,7 @@ from hfcount.formats.dtypes import BITS
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What was read: the figures of each tensor by name, and the sha256 of files of which that was asked for."""
+    """The tally of each tensor by name, and the requested sha256 of files."""
 
     tallies: Mapping[str, Tally]
     sums: Mapping[str, str]
@@ -26,7 +26,7 @@ class Values:
 class Source(Protocol):
     """Reads values of tensors."""
 
-    def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
+    def read(self, places: Mapping[str, TensorLocation], summed: Collection[str], done: Done) -> Values:
         """All values of some tensors, each read once.
 
         Args:
@@ -37,31 +37,31 @@ class Source(Protocol):
             FetchError: a file cannot be read, or was changed meanwhile.
         """
 
-    def chunks(self, place: Place) -> Iterator[Bytes]:
+    def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """The bytes of a tensor, a chunk at a time, each in place of the one before; raises as `read` does."""
 
 
 Codes = NDArray[np.integer]
 
 
-def search(source: Source, place: Place, wanted: Callable[[Codes], NDArray[np.bool]]) -> tuple[int, int]:
+def search(source: Source, place: TensorLocation, wanted: Callable[[Codes], NDArray[np.bool]]) -> tuple[int, int]:
     """How many elements of a tensor are wanted, and the number of the first, or 0; by codes of at least 8 bits."""
     dtype = place.entry.dtype
     count = first = start = 0
     for raw in source.chunks(place):
         codes = raw.view(WHOLE.get(dtype, f"u{BITS[dtype] // 8}"))
-        found = np.flatnonzero(wanted(codes))
-        first = start + int(found[0]) if found.size and not count else first
-        count, start = count + int(found.size), start + codes.size
+        matches = np.flatnonzero(wanted(codes))
+        first = start + int(matches[0]) if matches.size and not count else first
+        count, start = count + int(matches.size), start + codes.size
     return count, first
 
 
-def elements_differing(source: Source, one: Place, other: Place) -> tuple[int, int]:
+def elements_differing(source: Source, place: TensorLocation, other: TensorLocation) -> tuple[int, int]:
     """How many elements of two tensors of one shape and dtype differ in their bits, and the number of the first."""
     count = first = start = 0
-    width = max(BITS[one.entry.dtype] // 8, 1)
-    for raw, beside in zip(source.chunks(one), source.chunks(other), strict=True):
-        found = np.flatnonzero((raw != beside).reshape(-1, width).any(axis=1))
-        first = start + int(found[0]) if found.size and not count else first
-        count, start = count + int(found.size), start + raw.size // width
+    width = max(BITS[place.entry.dtype] // 8, 1)
+    for raw, beside in zip(source.chunks(place), source.chunks(other), strict=True):
+        differing = np.flatnonzero((raw != beside).reshape(-1, width).any(axis=1))
+        first = start + int(differing[0]) if differing.size and not count else first
+        count, start = count + int(differing.size), start + raw.size // width
     return count, first

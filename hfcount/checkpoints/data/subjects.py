@@ -1,11 +1,11 @@
-"""The tensors whose values were read, and what each of them is to the model."""
+"""The tensors whose values were read, with their roles in the model."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.data.tally import Tally
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.formats.dtypes import BITS
@@ -20,10 +20,10 @@ _SCALES = ("scale", "absmax")
 
 
 class Subject(NamedTuple):
-    """A tensor, where it is, what its values are, and which leaf of the blueprint it is, if it is one."""
+    """A tensor that was read: its location, its tally, and its leaf of the blueprint, if any."""
 
     name: str
-    place: Place
+    place: TensorLocation
     tally: Tally
     leaf: Leaf | None
 
@@ -78,7 +78,7 @@ class Subject(NamedTuple):
 
     @property
     def statistics(self) -> TensorStatistics:
-        """What the report says of its values."""
+        """Its statistics for the report."""
         tally, least_and_most = self.tally, self.tally.range or (None, None)
         bad = [spot.number for spot in (tally.first_nan, tally.first_infinite) if spot]
         return TensorStatistics(
@@ -114,14 +114,14 @@ class Subjects:
         return next((self.by_name[module + end] for end in ends if module + end in self.by_name), None)
 
 
-def subjects(places: Mapping[str, Place], tallies: Mapping[str, Tally], inspection: Inspection) -> Subjects:
+def subjects(places: Mapping[str, TensorLocation], tallies: Mapping[str, Tally], inspection: Inspection) -> Subjects:
     """The tensors with their leaves."""
     finder, expected = _leaves(inspection.blueprint, inspection.outcome)
-    found = {}
+    by_name = {}
     for name, place in places.items():
         leaf = finder.find(expected.get(name, name)) if finder else None
-        found[name] = Subject(name, place, tallies[name], leaf)
-    return Subjects(found)
+        by_name[name] = Subject(name, place, tallies[name], leaf)
+    return Subjects(by_name)
 
 
 def _leaves(blueprint: Blueprint | None, outcome: Outcome) -> tuple[Finder | None, Mapping[str, str]]:
@@ -131,4 +131,4 @@ def _leaves(blueprint: Blueprint | None, outcome: Outcome) -> tuple[Finder | Non
     match = outcome.packed.match if outcome.packed else outcome.match
     spelling = outcome.packed.spelling if outcome.packed else match.spelling if match else {}
     leaves = [leaf for leaf, _ in match.listed] if match else blueprint.leaves
-    return Finder(leaves), {found: expected for expected, found in spelling.items()}
+    return Finder(leaves), {stored: expected for expected, stored in spelling.items()}

@@ -1,4 +1,4 @@
-"""What is known of the values of a tensor, of a part of it or of all."""
+"""Statistics of a tensor's values."""
 
 from dataclasses import dataclass
 from math import inf, isfinite, sqrt
@@ -14,7 +14,7 @@ class Spot(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted of some values; those that are NaN or infinite are in none of the other figures.
+    """Statistics of values; NaN and infinite values count only in `count`, `nan` and `infinite`.
 
     Args:
         count: how many values there are, of all kinds.
@@ -38,7 +38,7 @@ class Tally:
     first_infinite: Spot | None = None
 
     def add(self, other: "Tally", start: int = 0) -> None:
-        """Adds what was counted of further values, of which the first has the number `start`."""
+        """Adds the tally of further values, the first of which is number `start`."""
         self.count += other.count
         self.zeros += other.zeros
         self.nan += other.nan

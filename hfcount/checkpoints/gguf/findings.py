@@ -26,7 +26,7 @@ def broken(error: DocumentError, file: str) -> Finding:
     if error.code != "HF004":
         return finding_of(error, file)
     facts: dict[str, Any] = {"expected": error.expected, "observed": error.observed}
-    return CutOff(file=file, **facts, statement=error.said, fix=error.fix)
+    return CutOff(file=file, **facts, statement=error.text, fix=error.fix)
 
 
 def finding(remark: Remark, file: str, subject: str) -> Finding | None:

@@ -15,7 +15,7 @@ from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.location import Place
 from hfcount.formats.gguf.header import Header
 from hfcount.formats.json import Document
-from hfcount.mapper.lengths import Length
+from hfcount.mapper.context_length import Length
 from hfcount.report.figures import Failure, TensorRow, WeightsFile
 from hfcount.serving.cost import Workload
 from hfcount.serving.memory import costs

@@ -17,7 +17,7 @@ from hfcount.fetcher import finish
 from hfcount.fetcher.fixtures import record_parts
 from hfcount.fetcher.interface import Documents, Reads, Request
 from hfcount.fetcher.layout import MODEL_INDEX
-from hfcount.fetcher.pipeline_parts import Found, at_root, folder_files, open_parts, root_files
+from hfcount.fetcher.pipeline_parts import PartResult, at_root, folder_files, open_parts, root_files
 from hfcount.fetcher.unread_files import beside
 from hfcount.formats.json import parse_object
 from hfcount.formats.model_index import Entry, PipelineIndex, read_pipeline
@@ -38,7 +38,7 @@ class _Opened(NamedTuple):
     """A part with weights: what it was asked for with, what there is, and whether that is the pipeline's own folder."""
 
     request: Request
-    found: Found
+    found: PartResult
     root: bool = False
 
 
@@ -145,7 +145,7 @@ class _Run(NamedTuple):
             return finding_of(error, name) if isinstance(error, DocumentError) else None
         return None
 
-    def _root(self) -> Found:
+    def _root(self) -> PartResult:
         """The model in the pipeline's own folder."""
         try:
             return at_root(self.documents) or FetchError("NoConfig", "there is no config.json.")

@@ -1,4 +1,4 @@
-"""A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
+"""Reads a repo of the Hub at one commit: its listing, documents and shard headers."""
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,12 +8,12 @@ from functools import partial
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import endpoint as hub
-from hfcount.fetcher import evidence, module_files
+from hfcount.fetcher import evidence_cache, module_files
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.hub.files import HubFiles
-from hfcount.fetcher.hub.listing import Asked, tree, whole, with_modules
+from hfcount.fetcher.hub.listing import ListingQuery, read_listing, tree, with_modules
 from hfcount.fetcher.hub.refusals import refusal, unlike_a_hub
 from hfcount.fetcher.hub.shards import HubShards, begun
 from hfcount.fetcher.interface import CAPS, TOKENS, Documents, Request, Shards, label, top_level
@@ -29,7 +29,7 @@ from hfcount.text import printable
 
 
 def takes(request: Request) -> bool:
-    """Whatever no other source takes is a repo id."""
+    """Always true: the last source treats MODEL as a repo id."""
     del request
     return True
 
@@ -63,7 +63,7 @@ def asking(seconds: float, meter: Meter | None = None) -> Client:
 
 
 def listed(client: Client, request: Request) -> Listing | None:
-    """What a repo holds; None where the endpoint does not say; raises FetchError as `read` does."""
+    """The listing of a repo; None if the endpoint has none; raises FetchError as `read` does."""
     if not hub.is_repo_id(request.model):
         raise FetchError("BadName", not_a_repo_id(request.model))
     return _Repo(client, hub.endpoint(), request).listing(sure=True)
@@ -81,7 +81,7 @@ class _Repo:
         self.files = HubFiles(client, self.url, self.named, self.refused, self.document)
 
     def documents(self) -> Documents | Place:
-        """What was kept of the commit, and the rest as it is read now."""
+        """The documents, from the cache as far as it has them."""
         with ThreadPoolExecutor(1) as pool:
             try:
                 if self._unknown:  # so that its config is needed whatever the listing says
@@ -95,10 +95,10 @@ class _Repo:
 
     @property
     def _unknown(self) -> bool:
-        """Whether nothing is known of the repo, and nobody counts who asks for what."""
+        """Whether the cache knows nothing of the repo, and requests are not limited."""
         if self.request.meter is not None or self.request.files is not None or self.request.file is not None:
             return False
-        return not self.request.cache or not evidence.knows(self.request, self.place.url)
+        return not self.request.cache or not evidence_cache.knows(self.request, self.place.url)
 
     def _documents(self) -> Documents | Place:
         listing, config = self.listing(), None
@@ -109,24 +109,24 @@ class _Repo:
             self.sizes = kept.sizes
         if self._is_place():
             return self._place()
-        found = dict(kept.documents) if kept else {}
-        found |= {CONFIG: config} if config else {}
-        missing = [name for name in self._wanted() if name not in found]
-        found |= self._read(missing, ahead=kept is None)
+        documents = dict(kept.documents) if kept else {}
+        documents |= {CONFIG: config} if config else {}
+        missing = [name for name in self._wanted() if name not in documents]
+        documents |= self._read(missing, ahead=kept is None)
         layout = layout_of(self.sizes or ())
-        self._check_there(found, layout)
-        if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
-            self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
-        others = module_files.configs(found, self.sizes or (), partial(self._read, ahead=False))
+        self._check_there(documents, layout)
+        if (sizes := self._with_modules(documents.get(MODULES))) is not self.sizes:
+            self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, complete=False)
+        others = module_files.configs(documents, self.sizes or (), partial(self._read, ahead=False))
         shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes, self.begun)
         if kept is not None:
-            shards = kept.shards(shards, more=bool(missing or others) or not kept.whole)
-        found |= others
-        first, index, names = found[layout.config], found.get(layout.listing), top_level(self.sizes or ())
+            shards = kept.shards(shards, more=bool(missing or others) or not kept.complete)
+        documents |= others
+        first, index, names = documents[layout.config], documents.get(layout.listing), top_level(self.sizes or ())
         return Documents(
             *(self.path, "hub", self.commit, first, index, shards, names),
             sizes=self.sizes,
-            companions=others_of(found, layout),
+            companions=others_of(documents, layout),
             place=self._place(),
             layout=layout,
         )
@@ -136,10 +136,10 @@ class _Repo:
         """Whether the weights are in this folder, and not in those of the parts of a pipeline."""
         return layout_of(self.sizes or ()) is not PIPELINE_LAYOUT
 
-    def _check_there(self, found: Collection[str], layout: Layout) -> None:
+    def _check_there(self, documents: Collection[str], layout: Layout) -> None:
         """Raises FetchError if the config or an index that is listed was not found."""
         for name in (layout.config, layout.listing):
-            if name not in found and (name == layout.config or name in (self.sizes or ())):
+            if name not in documents and (name == layout.config or name in (self.sizes or ())):
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
 
     def _is_place(self) -> bool:
@@ -150,11 +150,11 @@ class _Repo:
         sizes, file = self.sizes or {}, self.request.file
         return Place(self.path, "hub", self.commit, sizes, self.files, self._no_config, file, local=False)
 
-    def _kept(self) -> evidence.Kept | None:
+    def _kept(self) -> evidence_cache.CachedEvidence | None:
         """What was kept of the commit, as far as its listing has it."""
         if not self.request.cache or not self.commit:
             return None
-        kept = evidence.load(self.request, self.place.url, self.commit)
+        kept = evidence_cache.load(self.request, self.place.url, self.commit)
         return kept if kept is None or self.sizes is None else kept.under(self.sizes)
 
     def _wanted(self) -> list[str]:
@@ -174,14 +174,14 @@ class _Repo:
             try:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
                     _ = [reading.result() for reading in others.values()]
-                found = {CONFIG: self.document(CONFIG)} if CONFIG in names else {}
+                documents = {CONFIG: self.document(CONFIG)} if CONFIG in names else {}
                 if ahead and self._has_weights and self.request.meter is None:  # and this repo may be read
                     self.begun = begun(self.client, self.url, self.refused, self.sizes, self.request.headers)
-                found |= {name: reading.result() for name, reading in others.items()}
+                documents |= {name: reading.result() for name, reading in others.items()}
             except BaseException:
                 self.client.deadline.stop()  # nobody waits for the other one
                 raise
-        return {name: one for name, one in found.items() if one}
+        return {name: document for name, document in documents.items() if document}
 
     def url(self, name: str, revision: str | None = None) -> str:
         """Where a file is, at the commit once that is known, or at another revision."""
@@ -198,14 +198,14 @@ class _Repo:
         return label(self.path, self.commit or self.asked)
 
     def listing(self, sure: bool = False) -> Listing | None:
-        """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo."""
+        """The listing of the repo; None if the endpoint has none; with `sure`, a missing repo raises."""
         if self.commit is not None and self.request.files is not None:
             return Listing(self.commit, self.request.files)
-        found = whole(self._for_listing, self.asked, sure, self.refused)
-        if found is None:
+        listing = read_listing(self._for_listing, self.asked, sure, self.refused)
+        if listing is None:
             return None
-        self.commit = found.commit
-        return found.below(self.subfolder)
+        self.commit = listing.commit
+        return listing.below(self.subfolder)
 
     def _tree(self) -> Listing | None:
         """The same in its other form, at the commit that is known; with config.json, which is known to be there."""
@@ -215,8 +215,8 @@ class _Repo:
         return listing if CONFIG in listing.sizes else None
 
     @property
-    def _for_listing(self) -> Asked:
-        return Asked(self.client, self.place, self.model, f"the listing of {self.label}")
+    def _for_listing(self) -> ListingQuery:
+        return ListingQuery(self.client, self.place, self.model, f"the listing of {self.label}")
 
     def _with_modules(self, modules: Document | None) -> Mapping[str, int | None] | None:
         """The listing with what modules.json names, where it may be of the files at the top alone."""
@@ -224,14 +224,14 @@ class _Repo:
             return self.sizes
         if not self.treed and any("/" in name for name in self.sizes):
             return self.sizes
-        asked = self._for_listing
-        return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self.files.has)
+        query = self._for_listing
+        return with_modules(query, self.commit, self.subfolder, modules, self.sizes, self.files.has)
 
     def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""
         config = self.document(CONFIG)
         if self.commit is None:
-            raise unlike_a_hub(self.place.shown, self.label, found=config is not None)
+            raise unlike_a_hub(self.place.shown, self.label, has_config=config is not None)
         if config is None:
             raise self._no_config()
         return config

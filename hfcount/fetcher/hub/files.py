@@ -1,4 +1,4 @@
-"""Any file of a repo of the Hub, by ranges."""
+"""Reads any file of a repo of the Hub, by ranges."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +28,7 @@ class HubFiles:
     document: Callable[[str], Document | None]
 
     def range(self, name: str, start: int, stop: int) -> bytes:
-        """As FileReader has it."""
+        """See FileReader."""
         try:
             return self.client.range(self.named(name), self.url(name), start, stop)[0]
         except Empty:
@@ -47,11 +47,11 @@ class HubFiles:
         return True
 
     def of_tokenizer(self, name: str, label: str) -> Document | None:
-        """What the beginning of a file says of added tokens, if it can be had."""
+        """The added tokens in the beginning of a tokenizer file, if it can be read."""
         with suppress(FetchError, Denied, Empty):
             end = tokens.BEGINNING if name == TOKENIZER else SHORT
             raw, size = self.client.range(self.named(name), self.url(name), 0, end)
-            return Document(f"{label} {name}", tokens.said(name, raw, len(raw) < size) or b"{}")
+            return Document(f"{label} {name}", tokens.excerpt(name, raw, len(raw) < size) or b"{}")
         return None
 
     def close(self) -> None:

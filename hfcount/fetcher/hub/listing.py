@@ -1,4 +1,4 @@
-"""What an endpoint lists of a repo, folder by folder where it lists no more at once."""
+"""Reads the listing of a repo, folder by folder if the endpoint lists no more at once."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -19,8 +19,8 @@ _FOLDERS = 30  # that are listed one by one
 _MODULE = ("config.json", "tokenizer.json", "wordembedding_config.json", "model.safetensors", "pytorch_model.bin")
 
 
-class Asked(NamedTuple):
-    """Who is asked for which repo, and what messages call its listing."""
+class ListingQuery(NamedTuple):
+    """A query for the listing of a repo, and its name in messages (`what`)."""
 
     client: Client
     place: Endpoint
@@ -28,38 +28,40 @@ class Asked(NamedTuple):
     what: str
 
 
-def pages(asked: Asked, url: str) -> list[Document]:
+def pages(query: ListingQuery, url: str) -> list[Document]:
     """All pages of a listing.
 
     Raises:
         Denied: the server answered something else.
         FetchError: it has too many, or goes on at another host.
     """
-    found: list[Document] = []
+    documents: list[Document] = []
     following: str | None = url
     while following is not None:
-        if len(found) == _PAGES:
-            raise FetchError("HubError", f"{asked.what} has more than {_PAGES} pages, which no model has.")
-        answer = asked.client.document(asked.what, following, _LISTED - sum(len(page.raw) for page in found))
-        found.append(Document(asked.what, answer.body))
+        if len(documents) == _PAGES:
+            raise FetchError("HubError", f"{query.what} has more than {_PAGES} pages, which no model has.")
+        answer = query.client.document(query.what, following, _LISTED - sum(len(page.raw) for page in documents))
+        documents.append(Document(query.what, answer.body))
         link = next_page(answer.headers.get("Link", ""))
-        following = _same_host(asked.what, url, link) if link else None
-    return found
+        following = _same_host(query.what, url, link) if link else None
+    return documents
 
 
-def whole(asked: Asked, revision: str, sure: bool, refused: Callable[[Denied, str], FetchError]) -> Listing | None:
-    """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo.
+def read_listing(
+    query: ListingQuery, revision: str, sure: bool, refused: Callable[[Denied, str], FetchError]
+) -> Listing | None:
+    """The listing of the repo; None if the endpoint has none; with `sure`, a missing repo raises.
 
     Args:
         refused: what is raised for another answer.
     """
     try:
-        first, *rest = pages(asked, asked.place.api(asked.model, "revision", revision) + "?blobs=true")
+        first, *rest = pages(query, query.place.api(query.model, "revision", revision) + "?blobs=true")
     except Denied as denied:
-        said = denied.code == "RevisionNotFound" or (sure and denied.code == "RepoNotFound")
-        if denied.status in (404, 405, 410, 501) and not said:
+        definite = denied.code == "RevisionNotFound" or (sure and denied.code == "RepoNotFound")
+        if denied.status in (404, 405, 410, 501) and not definite:
             return None  # a mirror without this address, or no such repo, which the files' addresses tell apart
-        raise refused(denied, asked.what) from None
+        raise refused(denied, query.what) from None
     try:
         commit, sizes = read_model(first)
         for page in rest:
@@ -77,39 +79,39 @@ def _same_host(what: str, url: str, link: str) -> str:
     raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
 
 
-def tree(asked: Asked, commit: str, folder: str | None) -> dict[str, int | None] | None:
+def tree(query: ListingQuery, commit: str, folder: str | None) -> dict[str, int | None] | None:
     """Bytes of all files from a folder of the repo down, by path; None where the endpoint does not say of all.
 
     Raises:
         FetchError: it could not be reached.
     """
-    found: dict[str, int | None] = {}
-    left, seen = [folder or ""], set[str]()
+    sizes: dict[str, int | None] = {}
+    left, listed = [folder or ""], set[str]()
     while left:
-        if len(seen) == _FOLDERS:
+        if len(listed) == _FOLDERS:
             return None
-        seen.add(place := left.pop())
+        listed.add(place := left.pop())
         files, folders = dict[str, int | None](), list[str]()
         try:
-            for page in pages(asked, _address(asked, commit, place)):
+            for page in pages(query, _address(query, commit, place)):
                 more, others = read_tree(page)
                 files, folders = files | more, folders + others
         except (Denied, DocumentError):
             return None
-        found |= files
+        sizes |= files
         # Some mirrors pass over `recursive`, and list the folders alone.
-        shown = {name[:end] for name in files for end, one in enumerate(name) if one == "/"}
-        left += [one for one in dict.fromkeys(folders) if one not in shown | seen and one not in left]
-    return found
+        shown = {name[:end] for name in files for end, char in enumerate(name) if char == "/"}
+        left += [child for child in dict.fromkeys(folders) if child not in shown | listed and child not in left]
+    return sizes
 
 
-def _address(asked: Asked, commit: str, folder: str) -> str:
-    url = asked.place.api(asked.model, "tree", commit)
+def _address(query: ListingQuery, commit: str, folder: str) -> str:
+    url = query.place.api(query.model, "tree", commit)
     return f"{url}/{quote(folder)}?recursive=true" if folder else f"{url}?recursive=true"
 
 
 def with_modules(
-    asked: Asked,
+    query: ListingQuery,
     commit: str,
     folder: str | None,
     modules: Document,
@@ -123,14 +125,14 @@ def with_modules(
         has: whether there is a file of that name, by its own address.
     """
     try:
-        named = [one for one in read_modules(modules) if one.lacks(sizes) and is_inside(one.folder)]
+        named = [entry for entry in read_modules(modules) if entry.lacks(sizes) and is_inside(entry.folder)]
     except DocumentError:
         return sizes
     prefix = f"{folder}/" if folder else ""
     for module in named[:_FOLDERS]:
         start = f"{prefix}{module.folder}/"
-        found = tree(asked, commit, start[:-1]) or {}
-        sizes = {**sizes, **{name[len(prefix) :]: size for name, size in found.items() if name.startswith(start)}}
+        inner = tree(query, commit, start[:-1]) or {}
+        sizes = {**sizes, **{name[len(prefix) :]: size for name, size in inner.items() if name.startswith(start)}}
         for name in _MODULE:  # where folders are not listed at all
             if module.lacks(sizes) and has(place := f"{module.folder}/{name}"):
                 sizes = {**sizes, place: None}

@@ -1,4 +1,4 @@
-"""Pickled weight files of a repo of the Hub: of each the first and the last 64 KiB, and what its directory asks for."""
+"""Reads pickled weight files of a repo of the Hub: their first and last 64 KiB, and what their directories need."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,7 +8,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client, Denied, Empty
 from hfcount.fetcher.connections import workers
 from hfcount.fetcher.interface import Pickles, Progress
-from hfcount.formats.pickles import HEAD, TAIL, Several
+from hfcount.formats.pickles import HEAD, TAIL, PickleSet
 from hfcount.text import printable
 
 _ALL = 500_000_000
@@ -44,7 +44,7 @@ def read_pickles(
     Raises:
         FetchError: a server could not be reached, refused, does not serve ranges, or sent other bytes meanwhile.
     """
-    found, room = Several(), _Room()
+    pickles, room = PickleSet(), _ByteBudget()
     files = {name: _File(client, name, url, refused, room) for name, url in urls.items()}
     with ThreadPoolExecutor(many := workers(client.round_trip)) as pool:
         waiting = list(files)
@@ -56,14 +56,14 @@ def read_pickles(
                     reading[name] = pool.submit(files[name].ends, sizes.get(name))
                 name = next(iter(reading))
                 if (ends := reading.pop(name).result()) is not None:
-                    found.look(name, ends.size, _Reader(files[name], ends).read)
+                    pickles.look(name, ends.size, _Reader(files[name], ends).read)
                     client.deadline.check()
                 done()
         except BaseException:
             client.deadline.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return found.files
+    return pickles.files
 
 
 class _File(NamedTuple):
@@ -73,7 +73,7 @@ class _File(NamedTuple):
     name: str
     url: str
     refused: Callable[[Denied, str], FetchError]
-    room: "_Room"
+    room: "_ByteBudget"
 
     def ends(self, size: int | None) -> _Ends | None:
         """The beginning and the end; None where there is no such file.
@@ -83,8 +83,8 @@ class _File(NamedTuple):
         """
         what = printable(self.name)
         try:
-            whole = size is not None and size <= HEAD + TAIL
-            head, size = self.client.range(what, self.url, 0, HEAD + TAIL if whole else HEAD)
+            short = size is not None and size <= HEAD + TAIL
+            head, size = self.client.range(what, self.url, 0, HEAD + TAIL if short else HEAD)
         except Empty:
             return _Ends(0, b"")
         except Denied as denied:
@@ -131,8 +131,8 @@ class _Reader(NamedTuple):
         return known + self.file.range(start + len(known), stop, size)
 
 
-class _Room:
-    """How many bytes may yet be read."""
+class _ByteBudget:
+    """A limit on the bytes to read."""
 
     def __init__(self) -> None:
         self._left = _ALL

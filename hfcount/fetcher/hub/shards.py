@@ -1,4 +1,4 @@
-"""Weight files of a repo of the Hub, of which headers and pieces are read by ranged requests."""
+"""Weight files of a repo of the Hub, whose headers and pieces are read by ranged requests."""
 
 from collections.abc import Callable, Collection, Mapping
 

@@ -1,1 +1,1 @@
-"""The GGUF format."""
+"""Parses the headers of GGUF files."""

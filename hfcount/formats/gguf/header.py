@@ -15,8 +15,9 @@ from typing import NamedTuple
 from hfcount.errors import DocumentError
 from hfcount.formats.gguf.types import TYPES
 from hfcount.formats.gguf.values import Long, Value, broken, read_pairs, read_text
-from hfcount.formats.gguf.window import Read, Window
+from hfcount.formats.gguf.window import HeaderWindow
 from hfcount.formats.json import check_substitute
+from hfcount.formats.window import Read
 from hfcount.text import printable
 
 MAX_TENSORS = 50_000
@@ -112,7 +113,7 @@ def read_gguf(name: str, size: int | None, read: Read) -> Header:
     Raises:
         DocumentError: HF003, it breaks a rule of the format; HF004, it is cut.
     """
-    window = Window(printable(name), size, read)
+    window = HeaderWindow(printable(name), size, read)
     where = window.where
     first = window.first(64)
     check_substitute(where, first, "HF003")
@@ -150,7 +151,7 @@ def read_variant(name: str, size: int, read: Read, known: Header, around: int = 
     start = max(0, known.table[0] - around)
     if not known.tensors or size <= start:
         return None
-    window = Window.part(printable(name), size, read, start, min(size, known.table[1] + around))
+    window = HeaderWindow.part(printable(name), size, read, start, min(size, known.table[1] + around))
     first = next(iter(known.tensors)).encode()
     needle = _U64.pack(len(first)) + first
     place = window.bytes.find(needle)
@@ -197,7 +198,7 @@ class _Row(NamedTuple):
     offset: int
 
 
-def _table(window: Window, place: int, count: int, alignment: int) -> tuple[list[_Row], int]:
+def _table(window: HeaderWindow, place: int, count: int, alignment: int) -> tuple[list[_Row], int]:
     rows = []
     for _ in range(count):
         name, place = read_text(window, place, "a tensor's name")

@@ -61,7 +61,7 @@ TYPES = {
 }
 """By the number in the file; those that are missing were removed from llama.cpp, or belong to forks of it."""
 
-BLOCKS = {one.name: one for one in TYPES.values() if one.block > 1}
+BLOCKS = {kind.name: kind for kind in TYPES.values() if kind.block > 1}
 """Quantised types, by name."""
 
 VALUES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}

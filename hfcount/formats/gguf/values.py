@@ -1,4 +1,4 @@
-"""The pairs of a GGUF header: their values, of which long ones are counted and not kept."""
+"""Parses the metadata of a GGUF header; long values are counted and not kept."""
 
 from collections.abc import Mapping
 from struct import Struct, calcsize
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.formats.gguf.types import ARRAY, STRING, VALUES
-from hfcount.formats.gguf.window import MAX_HEADER, Window
+from hfcount.formats.gguf.window import MAX_HEADER, HeaderWindow
 from hfcount.text import printable
 
 _KEPT = 4096  # bytes of a text, and entries of an array of numbers, that are kept
@@ -27,7 +27,7 @@ class Long(NamedTuple):
 Value = bool | int | float | str | tuple[bool | int | float | str, ...] | Long
 
 
-def read_pairs(window: Window, place: int, count: int) -> tuple[Mapping[str, Value], int]:
+def read_pairs(window: HeaderWindow, place: int, count: int) -> tuple[Mapping[str, Value], int]:
     """The pairs that begin at `place`, and where they end."""
     metadata, kept = dict[str, Value](), 0
     for _ in range(count):
@@ -45,7 +45,7 @@ def read_pairs(window: Window, place: int, count: int) -> tuple[Mapping[str, Val
     return MappingProxyType(metadata), place
 
 
-def _value(window: Window, name: str, kind: int, place: int) -> tuple[Value, int]:
+def _value(window: HeaderWindow, name: str, kind: int, place: int) -> tuple[Value, int]:
     if kind == ARRAY:
         window.need(place, _ARRAY.size)
         kind, count = _ARRAY.unpack_from(window.bytes, place)
@@ -62,7 +62,7 @@ def _value(window: Window, name: str, kind: int, place: int) -> tuple[Value, int
     return value, place + number.size
 
 
-def _array(window: Window, name: str, kind: int, count: int, place: int) -> tuple[Value, int]:
+def _array(window: HeaderWindow, name: str, kind: int, count: int, place: int) -> tuple[Value, int]:
     if kind == STRING:
         window.bound(count, _U64.size, MAX_HEADER, f"entries of {printable(name)}")
         if count > _KEPT_TEXTS:
@@ -82,7 +82,7 @@ def _array(window: Window, name: str, kind: int, count: int, place: int) -> tupl
     return Struct(f"<{count}{VALUES[kind]}").unpack_from(window.bytes, place), place + width * count
 
 
-def _span(window: Window, place: int) -> tuple[int, int]:
+def _span(window: HeaderWindow, place: int) -> tuple[int, int]:
     """Where the text begins whose length stands at `place`, and where it ends."""
     window.need(place, _U64.size)
     (length,) = _U64.unpack_from(window.bytes, place - window.start)
@@ -90,7 +90,7 @@ def _span(window: Window, place: int) -> tuple[int, int]:
     return place + _U64.size, place + _U64.size + length
 
 
-def read_text(window: Window, place: int, what: str) -> tuple[str, int]:
+def read_text(window: HeaderWindow, place: int, what: str) -> tuple[str, int]:
     """A short text whose length stands at `place`, and where it ends."""
     start, stop = _span(window, place)
     if stop - start > 65_535:
@@ -99,5 +99,5 @@ def read_text(window: Window, place: int, what: str) -> tuple[str, int]:
 
 
 def broken(text: str, fix: str | None = None) -> DocumentError:
-    """What is raised of a header that breaks a rule of the format."""
+    """The error for a header that breaks a rule of the format."""
     return DocumentError(text, "HF003", fix=fix)

@@ -1,12 +1,9 @@
-"""The bytes of a file that were read so far, grown by ranges as they are needed."""
+"""A growing window of the first bytes of a GGUF file."""
 
-from collections.abc import Callable
 from struct import Struct
 
 from hfcount.errors import DocumentError
-
-Read = Callable[[int, int], bytes]
-"""The bytes of a file from `start` up to `stop`, fewer where it ends."""
+from hfcount.formats.window import Read
 
 FIRST = 1 << 20
 """Bytes of the first range; each further one has twice those of the one before."""
@@ -17,7 +14,7 @@ MAX_HEADER = 64_000_000
 _LENGTH = Struct("<Q")
 
 
-class Window:
+class HeaderWindow:
     """A file from `start` on, as far as it was read.
 
     Args:
@@ -32,7 +29,7 @@ class Window:
         self._read, self._step, self._fixed = read, FIRST, False
 
     @classmethod
-    def part(cls, where: str, size: int, read: Read, start: int, stop: int) -> "Window":
+    def part(cls, where: str, size: int, read: Read, start: int, stop: int) -> "HeaderWindow":
         """One range of a file, which does not grow."""
         window = cls(where, size, read, start)
         window.bytes, window._fixed = bytearray(read(start, stop)), True

@@ -1,4 +1,4 @@
-"""Reads what files of torch.save hold: names, dtypes, shapes and storages, by a few ranges. Nothing of it is run.
+"""Reads names, dtypes, shapes and storages of torch.save files by a few ranges, without running the pickle.
 
 Source: torch 2.13, torch/serialization.py (`_load`, `_legacy_load`), judged by torch.load(weights_only=True), its
 default. A file takes two ranges, the first 64 KiB and the last, and with thousands of tensors two more: what is left of
@@ -17,7 +17,7 @@ from hfcount.formats.window import Read, TooLarge, Window
 from hfcount.formats.zip import TAIL
 from hfcount.text import printable
 
-__all__ = ["HEAD", "TAIL", "Broken", "Pickle", "Several", "Storage", "Tensor", "look", "read_pickle"]
+__all__ = ["HEAD", "TAIL", "Broken", "Pickle", "PickleSet", "Storage", "Tensor", "look", "read_pickle"]
 
 HEAD = 65_536
 """Bytes of the first range."""
@@ -60,15 +60,15 @@ class Broken:
 
 
 def look(name: str, size: int, read: Read) -> Pickle | Broken:
-    """What a file holds, or why it cannot be read; arguments as of `read_pickle`."""
+    """Reads a file, or says why it cannot be read; arguments as of `read_pickle`."""
     try:
         return read_pickle(name, size, read)
     except DocumentError as error:
         expected = error.expected if error.code == "HF004" and isinstance(error.expected, int) else None
-        return Broken(name, size, error.said, error.fix, error.code, expected, isinstance(error, TooLarge))
+        return Broken(name, size, error.text, error.fix, error.code, expected, isinstance(error, TooLarge))
 
 
-class Several:
+class PickleSet:
     """Files of one checkpoint, read one after another until they hold more than is read."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The functions by which a pickle builds tensors, without values: what of their arguments bears on names and bytes.
+"""Simulates the functions by which a pickle builds tensors: shapes and storages, no values.
 
 Source: torch 2.13, torch/_utils.py (`_rebuild_*`), torch/_tensor.py (`_rebuild_from_type_v2`).
 """

@@ -6,7 +6,7 @@ from typing import Any
 from hfcount.errors import DocumentError
 from hfcount.formats.pickles.opcodes import unpickle
 from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on, unreadable
-from hfcount.formats.pickles.stream import MARGIN, Cut, Seen, Stream
+from hfcount.formats.pickles.stream import MARGIN, Cut, PickleContents, Stream
 from hfcount.formats.pickles.values import Beyond, Malformed
 from hfcount.formats.window import Window
 from hfcount.text import plural, printable
@@ -51,26 +51,26 @@ def read_legacy(name: str, window: Window) -> Pickle:
 
 
 def _read(name: str, window: Window, stream: Stream) -> Pickle:
-    seen = Seen()
-    value, place = _header(name, stream, seen)
+    contents = PickleContents()
+    value, place = _header(name, stream, contents)
     if place is None:  # a pickle of something else, which asks for more than weights do
-        return assemble(name, window.size, value, seen, legacy=True)
-    value, place = unpickle(stream, place, seen)
-    keys, place = unpickle(stream, place, seen)
-    pickle = assemble(name, window.size, value, seen, legacy=True)
+        return assemble(name, window.size, value, contents, legacy=True)
+    value, place = unpickle(stream, place, contents)
+    keys, place = unpickle(stream, place, contents)
+    pickle = assemble(name, window.size, value, contents, legacy=True)
     return _with_data(pickle, window, keys, place)
 
 
-def _header(name: str, stream: Stream, seen: Seen) -> tuple[Any, int | None]:
+def _header(name: str, stream: Stream, contents: PickleContents) -> tuple[Any, int | None]:
     """The value of the first pickle, and where that of the weights begins; None if there is none.
 
     Raises:
         DocumentError: HF003, torch.save did not write it.
     """
     try:
-        magic, place = unpickle(stream, 0, seen)
+        magic, place = unpickle(stream, 0, contents)
     except (Cut, Malformed) as error:
-        if seen.refused:
+        if contents.refused:
             return None, None
         if isinstance(error, Cut) and stream.raw.startswith(_PROTO):
             raise
@@ -79,15 +79,15 @@ def _header(name: str, stream: Stream, seen: Seen) -> tuple[Any, int | None]:
             "HF003",
         ) from None
     if type(magic) is not int or magic != _MAGIC:
-        if seen.refused:
+        if contents.refused:
             return magic, None
         raise DocumentError(
             f"{printable(name)} is a pickle that torch.save did not write, so that torch.load refuses it.", "HF003"
         )
-    version, place = unpickle(stream, place, seen)
+    version, place = unpickle(stream, place, contents)
     if type(version) is not int or version != _PROTOCOL:
         raise Malformed(f"is to have version {_PROTOCOL:,} of the format, and does not")
-    return None, unpickle(stream, place, seen)[1]  # the system that wrote it
+    return None, unpickle(stream, place, contents)[1]  # the system that wrote it
 
 
 def _with_data(pickle: Pickle, window: Window, keys: Any, begin: int) -> Pickle:

@@ -1,4 +1,4 @@
-"""The stack on which a pickle is read without running it: names stay text, and calls give values that do nothing."""
+"""The stack that reads a pickle without running it: names stay text, and calls are simulated."""
 
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 from hfcount.formats.pickles.builders import call
 from hfcount.formats.pickles.safe_globals import ALLOWED
-from hfcount.formats.pickles.stream import Cut, Seen, Stream
+from hfcount.formats.pickles.stream import Cut, PickleContents, Stream
 from hfcount.formats.pickles.values import OPAQUE, Beyond, Global, Malformed, Opaque, Tensor
 
 MAX_VALUES = 1_000_000
@@ -21,13 +21,13 @@ class Machine:
 
     Args:
         stream: the bytes.
-        seen: what the pickles of this file have asked for so far.
+        contents: what the pickles of this file have asked for so far.
     """
 
-    __slots__ = ("append", "globals", "memo", "raw", "seen", "spent", "stack", "stacks", "stream")
+    __slots__ = ("append", "contents", "globals", "memo", "raw", "spent", "stack", "stacks", "stream")
 
-    def __init__(self, stream: Stream, seen: Seen) -> None:
-        self.stream, self.raw, self.seen = stream, stream.raw, seen
+    def __init__(self, stream: Stream, contents: PickleContents) -> None:
+        self.stream, self.raw, self.contents = stream, stream.raw, contents
         self.stack: list[Any] = []
         self.append = self.stack.append
         self.stacks: list[list[Any]] = []
@@ -74,8 +74,8 @@ class Machine:
             if len(self.globals) == _MOST_NAMED:
                 raise Beyond(f"names more than {_MOST_NAMED:,} functions and classes, the most that are read")
             self.globals[full] = Global(full)
-            if full not in ALLOWED and len(self.seen.refused) < _NAMED:
-                self.seen.refused[full[:1_000]] = None
+            if full not in ALLOWED and len(self.contents.refused) < _NAMED:
+                self.contents.refused[full[:1_000]] = None
         self.append(self.globals[full])
 
     def _copied(self, values: Any) -> Any:
@@ -112,7 +112,7 @@ class Machine:
             return tuple(self._copied(first)) if type(first) in (tuple, list) else OPAQUE
         result = call(name, values) if name in ALLOWED else OPAQUE
         if type(result) is Tensor:
-            self.seen.tensors.append(result)
+            self.contents.tensors.append(result)
         return result
 
     def _dictionary(self, first: Any) -> dict[Any, Any]:

@@ -9,21 +9,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hfcount.formats.pickles.machine import MAX_VALUES, Machine
-from hfcount.formats.pickles.safe_opcodes import TAKEN, Taken
-from hfcount.formats.pickles.stream import MARGIN, Cut, Seen, Stream
+from hfcount.formats.pickles.safe_opcodes import SAFE, SafeOpcodes
+from hfcount.formats.pickles.stream import MARGIN, Cut, PickleContents, Stream
 from hfcount.formats.pickles.values import OPAQUE, Beyond, Malformed
 
 _STOP = ord(".")
 
 
-def unpickle(stream: Stream, start: int, seen: Seen) -> tuple[Any, int]:
+def unpickle(stream: Stream, start: int, contents: PickleContents) -> tuple[Any, int]:
     """The value of the pickle that begins at byte `start`, and where it ends.
 
     Raises:
         Cut: the bytes end before it does.
         Malformed: it is none, or is beyond what is read.
     """
-    machine, at, safe, raw = _AnyProtocol(stream, seen), start, -1, stream.raw
+    machine, at, safe, raw = _AnyProtocol(stream, contents), start, -1, stream.raw
     handlers = machine.handlers()
     for _ in range(MAX_VALUES):
         if at > safe:
@@ -65,18 +65,18 @@ def _value(machine: Machine) -> Any:
     return machine.stack[-1]
 
 
-class _AnyProtocol(Taken):
-    """The stack with the opcodes that torch.load refuses, too."""
+class _AnyProtocol(SafeOpcodes):
+    """The stack with all opcodes, also those that torch.load refuses."""
 
     __slots__ = ()
 
     def handlers(self) -> dict[int, Callable[[int], int]]:
         """The method of each opcode; of those that torch refuses, one that notes this first."""
-        taken = {opcode: getattr(self, f"_{name}") for opcode, name in TAKEN.items()}
+        taken = {opcode: getattr(self, f"_{name}") for opcode, name in SAFE.items()}
         return taken | {opcode: self._noted(name) for opcode, name in _REFUSED.items()}
 
     def _noted(self, name: str) -> Callable[[int], int]:
-        method, opcodes, title = getattr(self, f"_{name}"), self.seen.opcodes, name.upper()
+        method, opcodes, title = getattr(self, f"_{name}"), self.contents.opcodes, name.upper()
 
         def noted(at: int) -> int:
             opcodes[title] = None

@@ -1,4 +1,4 @@
-"""What was read of a pickled file, as values of JSON: a recording has them in place of the bytes."""
+"""Converts a parsed pickled file to JSON values and back, for recordings."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The functions and classes that torch.load takes from a pickle by default.
+"""The functions and classes that torch.load accepts by default (weights_only=True).
 
 Source: torch 2.13, torch/_weights_only_unpickler.py (`_get_allowed_globals`).
 """
@@ -28,4 +28,4 @@ ALLOWED = frozenset(
         "torch._tensor._rebuild_from_type_v2",
     )
 )
-"""Names that torch.load(weights_only=True), its default, takes from a pickle."""
+"""Names that torch.load(weights_only=True) accepts."""

@@ -1,4 +1,4 @@
-"""The opcodes that torch.load takes from a pickle by default.
+"""The opcodes that torch.load accepts by default, as methods of the stack.
 
 Source: torch 2.13, torch/_weights_only_unpickler.py (`Unpickler.load`), and what each does: Python's pickletools.
 """
@@ -15,16 +15,16 @@ MAX_MARKS = 1_000
 _SIGNED, _UNSIGNED, _SHORT, _FLOAT = (Struct(code).unpack_from for code in ("<i", "<I", "<H", ">d"))
 
 
-class Taken(Machine):
-    """The stack with an opcode in each method that `TAKEN` names.
+class SafeOpcodes(Machine):
+    """The stack, with a method for each opcode in `SAFE`.
 
-    They take the place of their first argument, and return that behind the last one.
+    A method is given the position of the opcode's argument, and returns the position after it.
     """
 
     __slots__ = ()
 
     def _proto(self, at: int) -> int:
-        self.seen.protocol = self.raw[at]
+        self.contents.protocol = self.raw[at]
         return at + 1
 
     def _mark(self, at: int) -> int:
@@ -156,14 +156,14 @@ class Taken(Machine):
     def _binpersid(self, at: int) -> int:
         values = self.stack.pop()
         if type(values) is not tuple or not values or values[0] != "storage":
-            self.seen.opcodes["BINPERSID of something that is no storage"] = None
+            self.contents.opcodes["BINPERSID of something that is no storage"] = None
             self.append(OPAQUE)
             return at
         if len(values) not in (5, 6):
             raise Malformed(f"describes a storage by {len(values)} values")
         storage = storage_of(values[1], values[2], values[4], len(values) == 6)
         # Where two ids name one storage, torch takes the first for both.
-        storage = self.seen.storages.setdefault(storage.key, storage)
+        storage = self.contents.storages.setdefault(storage.key, storage)
         self.append(storage if len(values) == 5 or values[5] is None else part_of(storage, values[5]))
         return at
 
@@ -182,7 +182,7 @@ class Taken(Machine):
         return at
 
 
-TAKEN: Mapping[int, str] = {
+SAFE: Mapping[int, str] = {
     0x80: "proto",
     ord("("): "mark",
     ord("c"): "put_global",

@@ -1,4 +1,4 @@
-"""The state dict in the value of a pickle: which names have tensors, and whether their storages can hold them."""
+"""Extracts the state dict of a pickle, and checks that storages can hold its tensors."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 from hfcount.errors import DocumentError
 from hfcount.formats.dtypes import FLOATING
-from hfcount.formats.pickles.stream import Seen
+from hfcount.formats.pickles.stream import PickleContents
 from hfcount.formats.pickles.values import MAX_SIZE, Beyond, Malformed, Storage, Tensor
 from hfcount.formats.window import TooLarge
 from hfcount.text import plural, printable
@@ -68,11 +68,11 @@ class Pickle:
         return sum(storage.bytes for storage in self.storages.values())
 
 
-def assemble(name: str, size: int, value: Any, seen: Seen, **more: Any) -> Pickle:
+def assemble(name: str, size: int, value: Any, contents: PickleContents, **more: Any) -> Pickle:
     """What a file holds, by the value of its pickle.
 
     Args:
-        seen: what the pickle asks for.
+        contents: what the pickle asks for.
         more: further fields of `Pickle`.
 
     Raises:
@@ -81,7 +81,7 @@ def assemble(name: str, size: int, value: Any, seen: Seen, **more: Any) -> Pickl
     top = value if type(value) is dict else {}
     tensors = {key: item for key, item in top.items() if type(key) is str and type(item) is Tensor}
     inner = None if tensors else _inner(value)
-    used = _used(printable(name), seen.tensors, tensors)
+    used = _used(printable(name), contents.tensors, tensors)
     return Pickle(
         name,
         size,
@@ -91,11 +91,11 @@ def assemble(name: str, size: int, value: Any, seen: Seen, **more: Any) -> Pickl
         leading=_leading(top),
         nameless=any(type(key) is not str for key in top),
         inner=inner,
-        globals=tuple(seen.refused),
-        opcodes=tuple(seen.opcodes),
-        protocol=seen.protocol,
-        storages=seen.storages,
-        unused=_unused(seen.storages, used),
+        globals=tuple(contents.refused),
+        opcodes=tuple(contents.opcodes),
+        protocol=contents.protocol,
+        storages=contents.storages,
+        unused=_unused(contents.storages, used),
         **more,
     )
 

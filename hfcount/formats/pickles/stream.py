@@ -1,4 +1,4 @@
-"""The bytes of pickles, read on as they are asked for, and what was seen in them."""
+"""The bytes of pickles, read as needed, and what the pickles contain."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,8 +14,8 @@ class Cut(Exception):
 
 
 @dataclass(slots=True)
-class Seen:
-    """What the pickles of a file ask for.
+class PickleContents:
+    """What the pickles of a file contain.
 
     Args:
         refused: names beyond torch's allow-list, in order; nobody calls them here.
@@ -33,7 +33,7 @@ class Seen:
 
 
 class Stream:
-    """The bytes of pickles one after another, which are read on as they are asked for.
+    """The bytes of consecutive pickles, read as needed.
 
     Args:
         raw: the first bytes.

@@ -1,4 +1,4 @@
-"""What torch.save writes into a pickle, as values that do nothing: storages, tensors, names of functions.
+"""Inert values of a torch.save pickle: storages, tensors, names of functions.
 
 Source: torch 2.13, torch/serialization.py (`_save`, `_legacy_save`), torch/storage.py (`_dtype_to_storage_type_map`).
 """
@@ -60,7 +60,7 @@ class Global(NamedTuple):
 
 
 class Opaque:
-    """A value of which nothing is known but that it is no tensor: what a call that is not simulated would return."""
+    """A value that is not a tensor: the result of a call that is not simulated."""
 
     __slots__ = ()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hfcount.errors import DocumentError
 from hfcount.formats.pickles.opcodes import unpickle
 from hfcount.formats.pickles.state_dict import MAX_PICKLE, Pickle, assemble, tensors_on, unreadable
-from hfcount.formats.pickles.stream import Cut, Seen, Stream
+from hfcount.formats.pickles.stream import Cut, PickleContents, Stream
 from hfcount.formats.pickles.values import Malformed, Storage
 from hfcount.formats.window import Window
 from hfcount.formats.zip import TAIL, Archive, read_archive
@@ -30,15 +30,15 @@ def read_zipped(name: str, window: Window) -> Pickle:
         raise _cut(name, window)
     root = _root(archive)
     raw = archive.content(window, f"{root}/data.pkl", MAX_PICKLE)
-    seen = Seen()
+    contents = PickleContents()
     try:
-        value, _ = unpickle(Stream(raw), 0, seen)
+        value, _ = unpickle(Stream(raw), 0, contents)
     except Cut:
         raise DocumentError(f"{where}: its pickle of {len(raw):,} bytes has no end.", "HF003") from None
     except Malformed as error:
         raise unreadable(where, error) from None
     _check_small_records(archive, window, root)
-    pickle = assemble(name, window.size, value, seen, trailing=window.size - archive.end)
+    pickle = assemble(name, window.size, value, contents, trailing=window.size - archive.end)
     return _with_records(pickle, archive, root, window)
 
 
@@ -157,10 +157,10 @@ def _first_pickle(name: str, window: Window) -> tuple[Pickle, int] | None:
         begin = _LOCAL_HEADER + int.from_bytes(raw[26:28], "little") + int.from_bytes(raw[28:30], "little")
         if not raw[_LOCAL_HEADER:begin].partition(b"/")[2].startswith(b"data.pkl"):
             return None
-        seen = Seen()
+        contents = PickleContents()
         try:
-            value, end = unpickle(Stream(raw), begin, seen)
-            return assemble(name, window.size, value, seen), end
+            value, end = unpickle(Stream(raw), begin, contents)
+            return assemble(name, window.size, value, contents), end
         except (Malformed, DocumentError):
             return None
         except Cut:

@@ -58,7 +58,7 @@ def check_listed(documents: Mapping[str, Document], files: Collection[str], outc
     try:
         modules = all_modules(read_modules(documents[MODULES]), documents, files)
     except DocumentError as error:
-        outcome.report(MalformedDocument(file=MODULES, fix=error.fix, statement=error.said))
+        outcome.report(MalformedDocument(file=MODULES, fix=error.fix, statement=error.text))
         return
     if lacking := [what for module in modules if (what := module.lacks(files))]:
         observed = len(modules) - len(lacking)

@@ -1,10 +1,10 @@
-"""A model of transformers that is in memory: its config and its tensors as save_pretrained would write them."""
+"""Presents a transformers model in memory as save_pretrained would write it: its config and tensors."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.memory import Tensors, documents
+from hfcount.fetcher.memory import MemoryShards, documents
 from hfcount.text import typed
 
 _AROUND = {
@@ -33,7 +33,7 @@ def opened(model: Any) -> Documents:
     config = _config(model)
     tensors = model.state_dict(keep_vars=True)
     spare = {*_ties(model, tensors), *(getattr(model, "_keys_to_ignore_on_save", None) or ())}
-    kept = {name: one for name, one in tensors.items() if name not in spare}
+    kept = {name: tensor for name, tensor in tensors.items() if name not in spare}
     return documents(config, kept, f"{config['architectures'][0]} in memory", _alike)
 
 
@@ -54,8 +54,8 @@ def tensors_of(documents: Documents) -> Mapping[str, Any]:
         TypeError: they have no values.
     """
     shards = documents.shards
-    tensors = shards.tensors if isinstance(shards, Tensors) else {}
-    if any(getattr(one, "is_meta", False) for one in tensors.values()):
+    tensors = shards.tensors if isinstance(shards, MemoryShards) else {}
+    if any(getattr(tensor, "is_meta", False) for tensor in tensors.values()):
         raise TypeError(
             "model is on the meta device, where tensors have no values. Leave out data, or load its weights."
         )
@@ -95,7 +95,7 @@ def _check(model: Any) -> None:
             f"model is a {name} whose weights are quantised in memory, and they may be saved in another form. Save it,"
             " and verify the folder."
         )
-    if any(_in_part(one) for one in model.parameters()):
+    if any(_in_part(parameter) for parameter in model.parameters()):
         raise TypeError(
             f"model is a {name} of which this process holds a part (FSDP or ZeRO-3). Verify what is gathered and saved."
         )
@@ -110,23 +110,23 @@ def _ties(model: Any, tensors: Mapping[str, Any]) -> Iterator[str]:
     """The names that share their memory with another one, which alone is written."""
     sources = {*(getattr(model, "all_tied_weights_keys", None) or {}).values()}
     groups: dict[object, list[str]] = {}
-    for name, one in tensors.items():
-        groups.setdefault(_memory(one), []).append(name)
+    for name, tensor in tensors.items():
+        groups.setdefault(_memory(tensor), []).append(name)
     for names in groups.values():
         kept = next((name for name in names if name in sources), names[0])
         yield from (name for name in names if name != kept)
 
 
 def _memory(tensor: Any) -> object:
-    """What two tensors have in common that are the same elements of the same memory; else the tensor alone."""
+    """A key that is equal for tensors with the same elements in the same memory."""
     pointer: Callable[[], int] | None = getattr(tensor, "data_ptr", None)
     if pointer is None or getattr(tensor, "is_meta", True) or not tensor.numel():
         return id(tensor)
     return pointer(), str(tensor.device), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype)
 
 
-def _alike(one: Any, other: Any) -> bool | None:
+def _alike(tensor: Any, other: Any) -> bool | None:
     """Whether two tensors hold the same values; None where that cannot be told, as of those without data."""
-    if getattr(one, "is_meta", True) or getattr(other, "is_meta", True) or one.device != other.device:
+    if getattr(tensor, "is_meta", True) or getattr(other, "is_meta", True) or tensor.device != other.device:
         return None
-    return bool(one.equal(other))
+    return bool(tensor.equal(other))

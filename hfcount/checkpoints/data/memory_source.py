@@ -1,4 +1,4 @@
-"""Tensors that are in memory as a source of values: those of torch on any device, and arrays of numpy."""
+"""A source of values for tensors in memory: torch tensors on any device, and numpy arrays."""
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -8,35 +8,35 @@ from typing import Any
 import numpy as np
 
 from hfcount.checkpoints.data.count import CHUNK
-from hfcount.checkpoints.data.locations import Place
+from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.data.pool import Done, Worker, run
 from hfcount.checkpoints.data.runs import Bytes
 from hfcount.checkpoints.data.source import Values
 from hfcount.checkpoints.data.tally import Tally
 
 
-class Tensors:
-    """Some tensors by name; those on a device are copied one by one.
+class MemorySource:
+    """Tensors in memory by name; those on a device are copied one by one.
 
     Args:
-        places: where the tensors would be in a file, which tells them apart.
+        places: the tensors' locations, as if they were in a file.
     """
 
-    def __init__(self, tensors: Mapping[str, Any], places: Mapping[str, Place]) -> None:
+    def __init__(self, tensors: Mapping[str, Any], places: Mapping[str, TensorLocation]) -> None:
         self._tensors = {place: tensors[name] for name, place in places.items()}
 
-    def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
+    def read(self, places: Mapping[str, TensorLocation], summed: Collection[str], done: Done) -> Values:
         """As Source has it; there are no files."""
         del summed
         works: list[Callable[[Worker], Tally]] = [partial(self._counted, place) for place in places.values()]
         return Values(dict(zip(places, run(works, done), strict=True)), {})
 
-    def chunks(self, place: Place) -> Iterator[Bytes]:
+    def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """As Source has it."""
         raw = _bytes(self._tensors[place])
         return (raw[begin : begin + CHUNK] for begin in range(0, raw.size, CHUNK))
 
-    def _counted(self, place: Place, worker: Worker) -> Tally:
+    def _counted(self, place: TensorLocation, worker: Worker) -> Tally:
         chunks = self.chunks(place)
         return worker.count(place.entry.dtype, place.size, lambda raw: np.copyto(raw, next(chunks)))
 
@@ -45,5 +45,5 @@ def _bytes(tensor: Any) -> Bytes:
     if isinstance(tensor, np.ndarray):
         return np.ascontiguousarray(tensor).reshape(-1).view(np.uint8)
     torch = sys.modules["torch"]  # it is one of its tensors
-    found: Bytes = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-    return found
+    raw: Bytes = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return raw

@@ -1,4 +1,4 @@
-"""Which values transformers' configuration classes take, as recorded in values.json by tests/tools/values.py."""
+"""The values that transformers' config classes accept (values.json, recorded by tests/tools/values.py)."""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -17,8 +17,8 @@ Limits = tuple[float | None, float | None, bool, bool]
 """The least and most that a number may be, and whether each of them is itself excluded."""
 
 
-class Taken(NamedTuple):
-    """What one class takes; empty for a class that transformers does not have.
+class AcceptedValues(NamedTuple):
+    """The values that one class accepts; empty for a class that transformers does not have.
 
     Args:
         types: the type of each key, such as `int|list[int]|null`; keys that take anything are left out.
@@ -56,19 +56,19 @@ class Taken(NamedTuple):
 
 
 @lru_cache(64)
-def taken(kind: str) -> Taken | None:
-    """What the class of a model_type takes, or the class of that name; None if transformers does not have it."""
+def accepted_values(kind: str) -> AcceptedValues | None:
+    """The values that the class of a model_type, or of that name, accepts; None if transformers does not have it."""
     row = json_lines.of_kind(_file(), kind)
     if row is None:
         return None
-    types = {key: said for said, keys in row.get("types", {}).items() for key in keys.split()}
+    types = {key: form for form, keys in row.get("types", {}).items() for key in keys.split()}
     limits = {key: (least, most, *out) for key, (least, most, *out) in row.get("limits", {}).items()}
     turning = {name: frozenset(kinds.split()) for name, kinds in row.get("turning", {}).items()}
 
     def names(of: str) -> frozenset[str]:
         return frozenset(row.get(of, "").split())
 
-    return Taken(
+    return AcceptedValues(
         types,
         limits,
         rope=row.get("rope", False),
@@ -80,9 +80,9 @@ def taken(kind: str) -> Taken | None:
         turning=turning,
         filled=names("filled"),
         sides=names("sides"),
-        words={key: tuple(one.split()) for key, one in row.get("words", {}).items()},
-        alike=tuple(tuple(one.split()) for one in row.get("alike", ())),
-        divided=tuple((whole, part) for whole, part in map(str.split, row.get("divided", ()))),
+        words={key: tuple(text.split()) for key, text in row.get("words", {}).items()},
+        alike=tuple(tuple(text.split()) for text in row.get("alike", ())),
+        divided=tuple((dividend, part) for dividend, part in map(str.split, row.get("divided", ()))),
     )
 
 
@@ -94,13 +94,13 @@ def shared(name: str) -> tuple[str, ...]:
 @cache
 def renamed() -> Mapping[str, str]:
     """Kinds of layers that transformers takes for others: the later name by the earlier one."""
-    return dict(one.split(":", 1) for one in shared("renamed"))
+    return dict(pair.split(":", 1) for pair in shared("renamed"))
 
 
 @cache
 def _shared() -> Mapping[str, str]:
-    found: Mapping[str, str] = json_lines.of_all(_file())
-    return found
+    words: Mapping[str, str] = json_lines.of_all(_file())
+    return words
 
 
 @cache

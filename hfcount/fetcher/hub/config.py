@@ -1,4 +1,4 @@
-"""config.json of a repo of the Hub, by one request: nothing is listed."""
+"""Reads config.json of a repo of the Hub by one request, without a listing."""
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import endpoint

@@ -1,4 +1,4 @@
-"""What is said of a config that no family describes."""
+"""Messages for configs of unsupported model types."""
 
 import re
 from collections.abc import Collection
@@ -33,7 +33,7 @@ _NEAR = 0.8  # of two names: one letter of five, or two of ten
 
 
 def unknown_type(model_type: str, types: Collection[str]) -> str:
-    """What is said of a type that is none of `types`, which are described."""
+    """The message for a model type that is not among the supported `types`."""
     from difflib import get_close_matches
 
     if is_of_diffusers(model_type):
@@ -41,15 +41,15 @@ def unknown_type(model_type: str, types: Collection[str]) -> str:
             f"no family describes {model_type}, a class of diffusers {diffusers_version()}: --derive-with diffusers"
             " takes names and shapes from there."
         )
-    said = f"no family describes model_type {printable(model_type, 60)}."
-    if own := type_of_class(model_type, types) if HEAD.search(model_type[:200]) else "":
-        return f"{said} That is the name of a class, whose model_type is {own}: set model_type to it."
+    text = f"no family describes model_type {printable(model_type, 60)}."
+    if class_type := type_of_class(model_type, types) if HEAD.search(model_type[:200]) else "":
+        return f"{text} That is the name of a class, whose model_type is {class_type}: set model_type to it."
     if re.fullmatch(r"[A-Z]\w*[a-z][A-Z]\w*", model_type):
-        return f"{said} That looks like the name of a class, which none of the known models has. {_LISTS}"
+        return f"{text} That looks like the name of a class, which none of the known models has. {_LISTS}"
     # A type that is several times as long as any other is near to none.
     near = get_close_matches(model_type[:200].lower(), sorted(types), n=3, cutoff=_NEAR)
-    said += f" Nearest known: {', '.join(near)}." if near else f" {_LISTS}"
-    return f"{said}{_by_transformers(model_type)}"
+    text += f" Nearest known: {', '.join(near)}." if near else f" {_LISTS}"
+    return f"{text}{_by_transformers(model_type)}"
 
 
 def _by_transformers(model_type: str) -> str:
@@ -68,7 +68,7 @@ def _by_transformers(model_type: str) -> str:
 def own_code(c: Config) -> str:
     """That the repo brings the code of its model, as the end of a message; "" if its config does not say so."""
     coded = c.value("auto_map")
-    models = [one for name, one in coded.items() if name.startswith("AutoModel")] if isinstance(coded, dict) else []
+    models = [value for name, value in coded.items() if name.startswith("AutoModel")] if isinstance(coded, dict) else []
     if not models:
         return ""
     return (
@@ -78,7 +78,7 @@ def own_code(c: Config) -> str:
 
 
 def untyped(c: Config) -> str:
-    """What is said of a config without a model_type, and without a class that tells it."""
+    """The message for a config without a model_type or a known class."""
     other, named = c.value("_class_name"), c.value("architectures")
     if isinstance(other, str):
         return f"this is the config of {printable(other, 60)}, a class of diffusers that no family describes. {_LISTS}"
@@ -96,11 +96,11 @@ def untyped(c: Config) -> str:
 
 def type_of_class(name: str, types: Collection[str]) -> str:
     """The model_type, of `types`, that a class is named after, or else one that it is of; empty if there is none."""
-    own = stem(name)
-    if named := next((one for one in sorted(types) if plain(one) == own), ""):
+    model = stem(name)
+    if named := next((model_type for model_type in sorted(types) if plain(model_type) == model), ""):
         return named
-    found = known(name)
-    return next((one for one in found.types if one in types), "") if found else ""
+    class_of_name = known(name)
+    return next((model_type for model_type in class_of_name.types if model_type in types), "") if class_of_name else ""
 
 
 _MARKS = ("pretrained_cfg", "num_features", "num_classes", "input_size")

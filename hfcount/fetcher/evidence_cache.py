@@ -1,6 +1,6 @@
-"""What runs have read of a Hub, kept by endpoint, repo and commit, in the form that --save writes.
+"""The cache of what runs have read of a Hub, by endpoint, repo and commit, in the format of --save.
 
-A commit never changes, so what is here needs no second request; only which commit a branch is at does. The folders are
+A commit never changes, so cached files need no second request; the commit of a branch does. The folders are
 in huggingface_hub's own cache of assets: assets/hfcount/<endpoint>/<repo>/refs/<revision> and .../<commit>/.
 """
 
@@ -43,7 +43,7 @@ MOST = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedEvidence:
     """What runs have read of a commit.
 
     Args:
@@ -51,7 +51,7 @@ class Kept:
         files: headers that were read, by file, as a recording has them.
         sizes: bytes of all files by name; None where they were never listed.
         samples: pieces of the weight files.
-        whole: whether nothing was left out that a fresh listing contradicts.
+        complete: whether nothing was left out that a fresh listing contradicts.
         pickles: pickled files that were read, as a recording has them.
     """
 
@@ -59,25 +59,25 @@ class Kept:
     files: Mapping[str, Any] = field(default_factory=dict)
     sizes: Mapping[str, int | None] | None = None
     samples: Samples = field(default_factory=dict)
-    whole: bool = True
+    complete: bool = True
     pickles: Mapping[str, Any] = field(default_factory=dict)
 
     def shards(self, otherwise: Shards | None = None, more: bool = False) -> RecordedShards:
-        """Reads the headers that were read before, and others by `otherwise`; `more`: there is more to keep."""
+        """Reads cached headers, and others by `otherwise`; `more`: there is more to keep."""
         shards = RecordedShards(self.files, self.sizes, otherwise, self.samples, self.pickles)
         shards.kept, shards.asked = frozenset((*self.files, *self.pickles)), more
         return shards
 
-    def under(self, listed: Mapping[str, int | None]) -> "Kept":
-        """What a fresh listing of the commit does not contradict, with the sizes that it gives."""
-        sizes = {name: None if name in TOKENS else len(one.raw) for name, one in self.documents.items()}
-        documents = {name: one for name, one in self.documents.items() if _alike(listed, name, sizes[name])}
-        files = {name: one for name, one in self.files.items() if _alike(listed, name, one.get("bytes"))}
-        pickles = {name: one for name, one in self.pickles.items() if _alike(listed, name, one.get("bytes"))}
-        samples = {piece: said for piece, said in self.samples.items() if piece.file in files}
+    def under(self, listed: Mapping[str, int | None]) -> "CachedEvidence":
+        """The evidence that a fresh listing of the commit does not contradict, with the listed sizes."""
+        sizes = {name: None if name in TOKENS else len(document.raw) for name, document in self.documents.items()}
+        documents = {name: document for name, document in self.documents.items() if _alike(listed, name, sizes[name])}
+        files = {name: entry for name, entry in self.files.items() if _alike(listed, name, entry.get("bytes"))}
+        pickles = {name: entry for name, entry in self.pickles.items() if _alike(listed, name, entry.get("bytes"))}
+        samples = {piece: digest for piece, digest in self.samples.items() if piece.file in files}
         counts = len(documents), len(files), len(pickles), listed
-        whole = counts == (len(self.documents), len(self.files), len(self.pickles), self.sizes)
-        return Kept(documents, files, listed, samples, whole, pickles)
+        complete = counts == (len(self.documents), len(self.files), len(self.pickles), self.sizes)
+        return CachedEvidence(documents, files, listed, samples, complete, pickles)
 
 
 def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> bool:
@@ -85,8 +85,8 @@ def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> boo
     return name in listed and (size is None or listed[name] in (None, size))
 
 
-def load(request: Request, endpoint: str, commit: str) -> Kept | None:
-    """What is kept of a commit; None where nothing is, or nothing whole."""
+def load(request: Request, endpoint: str, commit: str) -> CachedEvidence | None:
+    """The cached evidence of a commit; None if there is none, or it is damaged."""
     kept = None
     with suppress(OSError, ValueError):  # there may be no place for a cache
         place = _repo(request, endpoint) / commit
@@ -97,20 +97,20 @@ def load(request: Request, endpoint: str, commit: str) -> Kept | None:
     return kept
 
 
-def _read(folder: Path, named: str, commit: str) -> Kept | None:
+def _read(folder: Path, named: str, commit: str) -> CachedEvidence | None:
     try:
         sums = files.read(folder / _SUMS)
-        found = {name: files.read(folder / name, f"{named} {name}") for name in _names(sums)}
-        if sums is None or sums.raw != _sums({name: one.raw for name, one in found.items() if one}):
+        contents = {name: files.read(folder / name, f"{named} {name}") for name in _names(sums)}
+        if sums is None or sums.raw != _sums({name: document.raw for name, document in contents.items() if document}):
             return None
-        headers = found.pop(HEADERS)
+        headers = contents.pop(HEADERS)
         kept = read_recording(headers) if headers else None
     except (FetchError, DocumentError, OSError, ValueError):
         return None
     if kept is None or kept.revision != commit:
         return None
-    documents = {name: one for name, one in found.items() if one}
-    return Kept(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
+    documents = {name: document for name, document in contents.items() if document}
+    return CachedEvidence(documents, kept.files or {}, kept.sizes, kept.samples, pickles=kept.pickles)
 
 
 def _names(sums: Document | None) -> list[str]:
@@ -142,7 +142,7 @@ def keep(
     samples: Samples,
     pickles: Pickles = MappingProxyType({}),
 ) -> None:
-    """Keeps what a run has read, beside what others have. A cache that cannot be written is none, and no error."""
+    """Adds a run's evidence to the cache. It is not an error if the cache cannot be written."""
     commit = documents.revision
     if commit is None:
         return
@@ -159,7 +159,7 @@ def keep(
         known = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
         with files.held(folder):  # what another run writes between reading and writing would be lost
-            before = _read(folder, "", commit) or Kept()
+            before = _read(folder, "", commit) or CachedEvidence()
             for name, raw in _merged(documents, before, shards or {}, samples, pickles).items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 files.write(folder / name, raw)
@@ -168,7 +168,7 @@ def keep(
 
 
 def _merged(
-    documents: Documents, before: Kept, shards: Mapping[str, Shard], samples: Samples, pickles: Pickles
+    documents: Documents, before: CachedEvidence, shards: Mapping[str, Shard], samples: Samples, pickles: Pickles
 ) -> Mapping[str, bytes]:
     """All files to keep: what was read of a commit stays, unless its listing now says otherwise."""
     sizes = before.sizes if documents.sizes is None else documents.sizes
@@ -176,13 +176,13 @@ def _merged(
     layout = documents.layout
     read = {layout.config: documents.config, layout.listing: documents.index, **documents.companions}
     names = dict.fromkeys([*_KEPT, *read, *before.documents])
-    whole = {name: one.raw for name in names if (one := read.get(name) or before.documents.get(name))}
-    others = {name: recorded_shard(name, one) for name, one in before.files.items() if name not in shards}
+    contents = {name: document.raw for name in names if (document := read.get(name) or before.documents.get(name))}
+    others = {name: recorded_shard(name, entry) for name, entry in before.files.items() if name not in shards}
     kept = {**before.pickles, **recorded_pickles(pickles)}
-    whole[HEADERS] = recording(
+    contents[HEADERS] = recording(
         documents.revision, {**others, **shards} or None, (), sizes, {**before.samples, **samples}, kept
     )
-    return whole | {_SUMS: _sums(whole)}  # last, so that what is half written is not believed
+    return contents | {_SUMS: _sums(contents)}  # last, so that what is half written is not believed
 
 
 def _sums(documents: Mapping[str, bytes]) -> bytes:
@@ -191,7 +191,7 @@ def _sums(documents: Mapping[str, bytes]) -> bytes:
 
 
 def clear() -> tuple[Path, int]:
-    """Removes all that is kept; where that was, and how many bytes.
+    """Clears the cache; returns its folder and the bytes removed.
 
     Raises:
         FetchError: NotSaved, it cannot be removed.
@@ -205,14 +205,14 @@ def clear() -> tuple[Path, int]:
 
 
 def measured() -> tuple[Path, int]:
-    """Where all is that is kept, and how many bytes that is.
+    """The folder of the cache, and its size in bytes.
 
     Raises:
         FetchError: NotSaved, it cannot be read.
     """
     try:
         root = _root()
-        return root, sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+        return root, sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
     except (OSError, ValueError) as error:
         raise FetchError("NotSaved", f"the cache cannot be read: {printable(str(error).rstrip('.'))}.") from None
 
@@ -241,7 +241,7 @@ def ref_of(request: Request, endpoint: str) -> Path:
 
 def _forget_the_oldest(root: Path) -> None:
     commits = [folder for folder in root.glob("*/*/*") if folder.name != "refs"]
-    sizes = {folder: sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) for folder in commits}
+    sizes = {folder: sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) for folder in commits}
     total = sum(sizes.values())
     for folder in sorted(commits, key=lambda folder: folder.stat().st_mtime):
         if total <= MOST:

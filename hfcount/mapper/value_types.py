@@ -1,4 +1,4 @@
-"""Whether a JSON value is of a type as values.json writes it, such as `int|list[int]|null`."""
+"""Checks JSON values against types as values.json writes them, such as `int|list[int]|null`."""
 
 import json
 from collections.abc import Iterator
@@ -25,58 +25,58 @@ _MANY = {
 }
 
 
-def fits(value: Any, said: str) -> bool:
+def fits(value: Any, types: str) -> bool:
     """Whether a value is of one of these types.
 
-    As transformers does, it takes true and false for no whole number, and a whole number for no other number.
+    As in transformers, true is not an int, and an int is not a float.
     """
-    return any(_fits(value, one) for one in _alternatives(said))
+    return any(_fits(value, alternative) for alternative in _alternatives(types))
 
 
-def _fits(value: Any, one: str) -> bool:
-    name, _, inner = one.partition("[")
+def _fits(value: Any, alternative: str) -> bool:
+    name, _, inner = alternative.partition("[")
     if not name:  # a list of the words themselves
-        return any(type(value) is type(word) and value == word for word in json.loads(one))
+        return any(type(value) is type(word) and value == word for word in json.loads(alternative))
     if name == "any":
         return True
     inner = inner.removesuffix("]")
     if name in ("list", "sequence"):
-        whole = isinstance(value, list | str) if name == "sequence" else isinstance(value, list)
-        return whole and (not inner or all(fits(item, inner) for item in value))
+        is_list = isinstance(value, list | str) if name == "sequence" else isinstance(value, list)
+        return is_list and (not inner or all(fits(item, inner) for item in value))
     if name == "object":
         return isinstance(value, dict) and (not inner or all(fits(item, inner) for item in value.values()))
     return type(value) is {"int": int, "float": float, "bool": bool, "str": str, "null": type(None)}[name]
 
 
-def meaning(said: str) -> str:
+def meaning(types: str) -> str:
     """A type in words."""
-    parts = list(_alternatives(said))
+    parts = list(_alternatives(types))
     if {"int", "float"} <= {*parts}:
-        parts = ["a number", *(one for one in parts if one not in ("int", "float"))]
-    words = list(dict.fromkeys(_word(one) for one in parts))
+        parts = ["a number", *(alternative for alternative in parts if alternative not in ("int", "float"))]
+    words = list(dict.fromkeys(_word(alternative) for alternative in parts))
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _word(one: str) -> str:
-    name, _, inner = one.partition("[")
+def _word(alternative: str) -> str:
+    name, _, inner = alternative.partition("[")
     if not name:
-        return f"one of {', '.join(map(str, json.loads(one)))}"
+        return f"one of {', '.join(map(str, json.loads(alternative)))}"
     inner = inner.removesuffix("]")
     if inner in _MANY and name in ("list", "sequence"):
         return f"a list of {_MANY[inner]}"
-    return _ONE.get(name, one)
+    return _ONE.get(name, alternative)
 
 
 @lru_cache(512)
-def _alternatives(said: str) -> tuple[str, ...]:
-    return tuple(_parted(said))
+def _alternatives(types: str) -> tuple[str, ...]:
+    return tuple(_parted(types))
 
 
-def _parted(said: str) -> Iterator[str]:
+def _parted(types: str) -> Iterator[str]:
     depth, begin = 0, 0
-    for place, char in enumerate(said):
+    for place, char in enumerate(types):
         depth += (char == "[") - (char == "]")
         if char == "|" and not depth:
-            yield said[begin:place]
+            yield types[begin:place]
             begin = place + 1
-    yield said[begin:]
+    yield types[begin:]

@@ -1,4 +1,4 @@
-"""Floating-point dtypes by their bits: which codes are numbers, and what these are.
+"""The bit layouts of floating-point dtypes: which codes are numbers, and their values.
 
 Sources: IEEE 754 (F16, F32, F64), OCP 8-bit Floating Point 1.0 (E4M3, E5M2), OCP Microscaling Formats 1.0 (F4, F6,
 E8M0), and ONNX's float8 page (FNUZ).
@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 
 class Lanes(NamedTuple):
-    """How elements that are narrower than 32 bits become 32-bit floats, several of one word at a time.
+    """Widens elements of fewer than 32 bits to 32-bit floats, several of a word at a time.
 
     A word is shifted to the left, so that one of its elements is on top, then to the right with its sign, and masked;
-    what comes out is the element's value divided by a power of two.
+    the result is the element's value divided by a power of two.
 
     Args:
-        shifts: to the left, for each element of a word.
-        back: to the right.
-        mask: of the bits that stay.
-        power: the power of two that the result has to be multiplied by.
+        shifts: bits to the left, for each element of a word.
+        back: bits to the right.
+        mask: the bits to keep.
+        power: the exponent of the power of two to multiply the result by.
     """
 
     shifts: tuple[int, ...]
@@ -31,7 +31,7 @@ class Lanes(NamedTuple):
 
 @dataclass(frozen=True)
 class Float:
-    """A dtype of numbers with a sign, an exponent and a mantissa, unless `signed` is false.
+    """A floating-point dtype: sign (if `signed`), exponent and mantissa.
 
     Args:
         bits: of one element.
@@ -57,7 +57,7 @@ class Float:
         return 1 << (self.bits - 1)
 
     def value(self, code: int) -> float:
-        """The number that a code of a finite number stands for."""
+        """The value of a code, which must be finite."""
         if not self.signed:
             return ldexp(1.0, code - self.bias)
         size = code & (self.sign - 1)
@@ -68,7 +68,7 @@ class Float:
         return -value if code & self.sign and value else value
 
     def code(self, value: float) -> int:
-        """The code of a power of two; 0 if it is smaller than all values but zero, at most that of the largest one."""
+        """The code of a power of two; 0 if it is below the smallest normal value, at most the largest code."""
         exponent = frexp(value)[1] - 1 + self.bias
         return min(exponent << self.mantissa, self.highest) if exponent > 0 else 0
 
@@ -102,4 +102,4 @@ FLOATS = {
 WHOLE = {
     "BOOL": "u1", "U8": "u1", "I8": "i1", "U16": "u2", "I16": "i2", "U32": "u4", "I32": "i4", "U64": "u8", "I64": "i8",
 }  # fmt: skip
-"""Dtypes of whole numbers, and what numpy calls them."""
+"""Integer dtypes and their numpy codes."""

@@ -1,4 +1,4 @@
-"""The config of another model: the base that an adapter or a GGUF file was made of, or the target of a draft."""
+"""Reads the config of a related model: the base of an adapter or GGUF file, or the target of a draft."""
 
 import os
 from contextlib import suppress
@@ -21,7 +21,7 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
 
     Args:
         named: a folder, a config's own .json file, or a repo as MODEL may name it.
-        request: of the model that was made of it, whose way of looking is taken.
+        request: of the derived model; its options are used.
         trusted: whether a person named it; what a file names is never a path.
 
     Raises:
@@ -41,28 +41,28 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
     from hfcount.fetcher import cache
 
     if cache.takes(asked):
-        found = cache.read(asked)
-        config = found.reader.document(CONFIG) if isinstance(found, Place) else found.config
+        cached = cache.read(asked)
+        config = cached.reader.document(CONFIG) if isinstance(cached, Place) else cached.config
         return _there(config, asked.path)
-    from hfcount.fetcher.hub import base as hub_base
+    from hfcount.fetcher.hub import config as hub_config
 
-    return hub_base.config(asked)
+    return hub_config.config(asked)
 
 
 def own_config(request: Request) -> Document:
-    """The config.json of the model that is asked for, in a folder or by one request; raises as `base_config` does."""
+    """The config.json of the requested model, from a folder or by one request; raises as `base_config` does."""
     if folder.takes(request):
         return _local(request.path)
-    from hfcount.fetcher.hub import base as hub_base
+    from hfcount.fetcher.hub import config as hub_config
 
-    return hub_base.config(request)
+    return hub_config.config(request)
 
 
 def _local(named: str) -> Document:
     path = folder.local_path(named)
     if os.path.isdir(path):
-        found = files.read(path / CONFIG)
-        return found or _there(None, named, _instead(path))
+        config = files.read(path / CONFIG)
+        return config or _there(None, named, _instead(path))
     if not os.path.exists(path):
         raise FetchError("NoConfig", no_folder(path, named))
     if path.suffix.lower() != ".json":
@@ -83,9 +83,9 @@ def _instead(path: Path) -> str:
     names: list[str] = []
     with suppress(OSError):
         names = os.listdir(path)
-    known = [said for name, said in _OTHERS.items() if name in names]
-    known += [_GGUF] if any(name.lower().endswith(".gguf") for name in names) else []
-    return f": {known[0]}" if known else ""
+    suggestions = [advice for name, advice in _OTHERS.items() if name in names]
+    suggestions += [_GGUF] if any(name.lower().endswith(".gguf") for name in names) else []
+    return f": {suggestions[0]}" if suggestions else ""
 
 
 def _recorded(request: Request, named: str) -> Document:

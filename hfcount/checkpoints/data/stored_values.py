@@ -1,11 +1,11 @@
-"""Where the values of a checkpoint lie, whatever holds them: files of safetensors, pickles, GGUF, adapters, modules."""
+"""Locates the values of a checkpoint in safetensors, pickles, GGUF, adapters and modules."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.checkpoints.data.locations import Place, places
+from hfcount.checkpoints.data.locations import TensorLocation, places
 from hfcount.checkpoints.data.open_files import opened
 from hfcount.checkpoints.inspection import Inspection, unwatched
 from hfcount.fetcher.data_files import data_folder
@@ -23,24 +23,24 @@ _ADAPTERS = ("adapter_model.safetensors", "adapter_model.bin")
 _LOCAL_HEADER = 30  # bytes of the header before a record of an archive, without the name and what else it has
 
 
-class Stored(NamedTuple):
+class StoredValues(NamedTuple):
     """The tensors of a checkpoint whose values can be read.
 
     Args:
         folder: of all files.
-        places: of the tensors by name; before those of a module stands its folder.
+        places: locations by tensor name; names of a module's tensors are prefixed with its folder.
         files: the files that they are in.
         unread: why the values of some are not read; None if all are.
     """
 
     folder: Path
-    places: Mapping[str, Place]
+    places: Mapping[str, TensorLocation]
     files: tuple[str, ...]
     unread: str | None = None
 
 
-def stored(request: Request, inspection: Inspection) -> Stored | None:
-    """Where the values are; None where there is nothing to read.
+def stored_values(request: Request, inspection: Inspection) -> StoredValues | None:
+    """Locates the values; None if there is nothing to read.
 
     Raises:
         FetchError: the files are not on this machine.
@@ -55,11 +55,11 @@ def stored(request: Request, inspection: Inspection) -> Stored | None:
     folder = data_folder(request, inspection.documents, names)
     pickled = [name for name in names if not name.endswith(".safetensors")]
     headers = _headers(folder, [name for name in names if name not in pickled], shards)
-    own = evidence.shards or (() if evidence.others else headers)
-    found, unread = _of_shards(headers, own), list[str]()
+    unprefixed = evidence.shards or (() if evidence.others else headers)
+    locations, unread = _of_shards(headers, unprefixed), list[str]()
     for name in pickled:
-        found |= of_pickle(folder, name, unread)
-    return Stored(folder, found, tuple(names), _why(unread))
+        locations |= of_pickle(folder, name, unread)
+    return StoredValues(folder, locations, tuple(names), _why(unread))
 
 
 def _adapter(inspection: Inspection) -> list[str]:
@@ -78,14 +78,14 @@ def _headers(folder: Path, names: Sequence[str], known: Mapping[str, Shard]) -> 
     return headers
 
 
-def _of_shards(shards: Mapping[str, Shard], own: Iterable[str]) -> dict[str, Place]:
+def _of_shards(shards: Mapping[str, Shard], unprefixed: Iterable[str]) -> dict[str, TensorLocation]:
     """The tensors of files that have the size that their headers say; of others that is told by the headers."""
-    sound = {name: one for name, one in shards.items() if one.header and one.size == one.header.file_bytes}
-    found = dict[str, Place]()
-    for name in sorted(sound, key=lambda name: name in own):
-        prefix = "" if name in own else _prefix(name)
-        found |= {prefix + tensor: place for tensor, place in places({name: sound[name]}).items()}
-    return found
+    sound = {name: shard for name, shard in shards.items() if shard.header and shard.size == shard.header.file_bytes}
+    locations = dict[str, TensorLocation]()
+    for name in sorted(sound, key=lambda name: name in unprefixed):
+        prefix = "" if name in unprefixed else _prefix(name)
+        locations |= {prefix + tensor: place for tensor, place in places({name: sound[name]}).items()}
+    return locations
 
 
 def _prefix(name: str) -> str:
@@ -93,11 +93,11 @@ def _prefix(name: str) -> str:
     return f"{PurePosixPath(name).name}:" if folder == "." else f"{folder}/"
 
 
-def of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, Place]:
+def of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, TensorLocation]:
     """The tensors of a pickled file; what cannot be read is added to `unread`."""
     from hfcount.formats.pickles import Broken, look
 
-    found = dict[str, Place]()
+    locations = dict[str, TensorLocation]()
     prefix = _prefix(name) if "/" in name else ""
     with opened(folder / name) as file:
 
@@ -109,16 +109,16 @@ def of_pickle(folder: Path, name: str, unread: list[str]) -> dict[str, Place]:
         if isinstance(pickle, Broken):  # which the findings about the file say
             return {}
         begins = {key: begin if pickle.legacy else _record(read, begin) for key, begin in pickle.begins.items()}
-    for tensor, one in pickle.tensors.items():
-        place = None if one.storage and one.storage.key in pickle.compressed else _in_storage(name, one, begins)
+    for tensor, saved in pickle.tensors.items():
+        place = None if saved.storage and saved.storage.key in pickle.compressed else _in_storage(name, saved, begins)
         if place:
-            found[prefix + tensor] = place
+            locations[prefix + tensor] = place
         else:
             unread.append(prefix + tensor)
-    return found
+    return locations
 
 
-def _in_storage(name: str, tensor: "Tensor", begins: Mapping[str, int]) -> Place | None:
+def _in_storage(name: str, tensor: "Tensor", begins: Mapping[str, int]) -> TensorLocation | None:
     """Where a tensor of a pickle is; None where its values do not lie one after another, or have no known dtype."""
     storage = tensor.storage
     if tensor.dtype not in BITS or storage is None or not begins.get(storage.key):
@@ -127,9 +127,9 @@ def _in_storage(name: str, tensor: "Tensor", begins: Mapping[str, int]) -> Place
     if tensor.elements and strides != sorted(_strides(size for _, size in strides)):
         return None
     first = begins[storage.key] + (storage.begin + tensor.offset) * tensor.bits // 8
-    whole = [stride for stride, size in zip(tensor.stride, tensor.shape, strict=True) if size != 1]
-    shape = tensor.shape if whole == sorted(whole, reverse=True) else (tensor.elements,)  # as they are stored
-    return Place(name, first, Entry(tensor.dtype, shape, 0, tensor.bytes))
+    ordered = [stride for stride, size in zip(tensor.stride, tensor.shape, strict=True) if size != 1]
+    shape = tensor.shape if ordered == sorted(ordered, reverse=True) else (tensor.elements,)  # as they are stored
+    return TensorLocation(name, first, Entry(tensor.dtype, shape, 0, tensor.bytes))
 
 
 def _strides(sizes: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -148,8 +148,8 @@ def _record(read: Callable[[int, int], bytes], begin: int) -> int:
     return begin + _LOCAL_HEADER + int.from_bytes(raw[26:28], "little") + int.from_bytes(raw[28:30], "little")
 
 
-def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | None = None) -> Stored | None:
-    """The same of GGUF files: all that were looked at, or only those of one set."""
+def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | None = None) -> StoredValues | None:
+    """Locates the values of GGUF files: of all that were read, or of one set."""
     from hfcount.checkpoints.gguf.files import file_sets, headers
     from hfcount.formats.gguf.header import Header
 
@@ -157,20 +157,20 @@ def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | No
     if place is None:
         return None
     sets, unread = file_sets(place), list[str]()
-    sets = [one for one in sets if only is None or one.files == only]
-    folder = data_folder(request, inspection.documents, [name for one in sets for name in one.files])
-    found = dict[str, Place]()
+    sets = [file_set for file_set in sets if only is None or file_set.files == only]
+    folder = data_folder(request, inspection.documents, [name for file_set in sets for name in file_set.files])
+    locations = dict[str, TensorLocation]()
     for name, header in headers(place, sets, lambda: None).items():
         if not isinstance(header, Header) or header.end > (place.sizes[name] or 0):
             continue
         prefix = f"{name}:" if len(sets) > 1 else ""
-        for tensor, one in header.tensors.items():
-            if one.type in BITS or one.type in BLOCKS:
-                entry = Entry(one.type, one.shape, 0, one.bytes)
-                found[prefix + tensor] = Place(name, header.data + one.begin, entry)
+        for tensor, stored in header.tensors.items():
+            if stored.type in BITS or stored.type in BLOCKS:
+                entry = Entry(stored.type, stored.shape, 0, stored.bytes)
+                locations[prefix + tensor] = TensorLocation(name, header.data + stored.begin, entry)
             else:
                 unread.append(prefix + tensor)
-    return Stored(folder, found, tuple(name for one in sets for name in one.files), _why(unread))
+    return StoredValues(folder, locations, tuple(name for file_set in sets for name in file_set.files), _why(unread))
 
 
 def _why(unread: Sequence[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads tensors from files, and counts their values as they come in."""
+"""A source of values for local files, which counts values while it reads."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hfcount.checkpoints.data.count import CHUNK, step
-from hfcount.checkpoints.data.locations import Place, elements
+from hfcount.checkpoints.data.locations import TensorLocation, elements
 from hfcount.checkpoints.data.open_files import changed, filled, opened, state
 from hfcount.checkpoints.data.pool import Done, Worker
 from hfcount.checkpoints.data.processes import run_apart
@@ -23,7 +23,7 @@ _CHUNKS = 64  # that a core takes at once
 _TASK = _CHUNKS * CHUNK  # bytes of these
 
 
-class Piece(NamedTuple):
+class TensorPiece(NamedTuple):
     """A part of a tensor: where it begins in the tensor and in the file, and its bytes."""
 
     tensor: str
@@ -33,19 +33,19 @@ class Piece(NamedTuple):
     size: int
 
 
-class Files:
-    """The files of a folder, as a source of values."""
+class FileSource:
+    """The files of a folder as a source of values."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, places: Mapping[str, Place], summed: Collection[str], done: Done) -> Values:
+    def read(self, places: Mapping[str, TensorLocation], summed: Collection[str], done: Done) -> Values:
         """As Source has it; each file of `summed` is read by one core, from its first byte on."""
         tasks = list(_tasks(self._folder, places, summed))
         before = {path: state(path) for path in {task.path for task in tasks}}
         tallies, sums = {name: Tally() for name in places}, {}
-        for task, (found, digest) in zip(tasks, run_apart([task.run for task in tasks], done), strict=True):
-            for piece, tally in zip(task.pieces, found, strict=True):
+        for task, (counted, digest) in zip(tasks, run_apart([task.run for task in tasks], done), strict=True):
+            for piece, tally in zip(task.pieces, counted, strict=True):
                 tallies[piece.tensor].add(tally, elements(piece.dtype, piece.begin))
             if digest is not None:
                 sums[task.path.relative_to(self._folder).as_posix()] = digest
@@ -54,7 +54,7 @@ class Files:
                 raise changed(path)
         return Values(tallies, sums)
 
-    def chunks(self, place: Place) -> Iterator[Bytes]:
+    def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """As Source has it."""
         raw = np.empty(CHUNK, np.uint8)
         with opened(self._folder / place.file) as file:
@@ -65,22 +65,22 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What a core reads at once: pieces of a file, in order; or all of it, with its sum, if `summed`."""
+    """A core's unit of work: pieces of a file, in order; with `summed`, all of the file and its sha256."""
 
     path: Path
-    pieces: Sequence[Piece]
+    pieces: Sequence[TensorPiece]
     summed: bool = False
 
     def run(self, worker: Worker) -> tuple[list[Tally], str | None]:
         """The figures of each piece, and the file's sum."""
         digest = sha256() if self.summed else None
         with opened(self.path) as file:
-            found = [self._piece(file, worker, piece, digest) for piece in self.pieces]
+            tallies = [self._piece(file, worker, piece, digest) for piece in self.pieces]
             if digest:
                 self._rest(file, worker, os.fstat(file.fileno()).st_size, digest)
-        return found, digest.hexdigest() if digest else None
+        return tallies, digest.hexdigest() if digest else None
 
-    def _piece(self, file: BufferedReader, worker: Worker, piece: Piece, digest: Any) -> Tally:
+    def _piece(self, file: BufferedReader, worker: Worker, piece: TensorPiece, digest: Any) -> Tally:
         if digest:
             self._rest(file, worker, piece.first, digest)
         file.seek(piece.first)
@@ -101,35 +101,35 @@ class _Task:
         return fill
 
 
-def _tasks(folder: Path, where: Mapping[str, Place], summed: Collection[str]) -> Iterator[_Task]:
+def _tasks(folder: Path, where: Mapping[str, TensorLocation], summed: Collection[str]) -> Iterator[_Task]:
     """The work in parts that are about as long, but for files that are read as a whole."""
-    by_file: dict[str, list[Piece]] = {}
-    for name, place in sorted(where.items(), key=lambda one: (one[1].file, one[1].begin)):
+    by_file: dict[str, list[TensorPiece]] = {}
+    for name, place in sorted(where.items(), key=lambda item: (item[1].file, item[1].begin)):
         dtype, pieces = place.entry.dtype, by_file.setdefault(place.file, [])
         task = _CHUNKS * step(dtype)
         for begin in range(0, place.size, task):
-            pieces.append(Piece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
+            pieces.append(TensorPiece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
     for file in sorted(summed):
         in_order, by_file[file] = _in_order(by_file.get(file, ()))
         yield _Task(folder / file, in_order, True)
     for file, pieces in by_file.items():
-        yield from (_Task(folder / file, some) for some in _batches(pieces))
+        yield from (_Task(folder / file, batch) for batch in _batches(pieces))
 
 
-def _in_order(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+def _in_order(pieces: Sequence[TensorPiece]) -> tuple[list[TensorPiece], list[TensorPiece]]:
     """Those that do not begin before another one has ended, and the others: tensors of pickles share their bytes."""
-    first: list[Piece] = []
-    again: list[Piece] = []
+    first: list[TensorPiece] = []
+    again: list[TensorPiece] = []
     end = 0
     for piece in pieces:
-        some = again if piece.first < end else first
-        some.append(piece)
+        target = again if piece.first < end else first
+        target.append(piece)
         end = max(end, piece.first + piece.size)
     return first, again
 
 
-def _batches(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    batch: list[Piece] = []
+def _batches(pieces: Sequence[TensorPiece]) -> Iterator[list[TensorPiece]]:
+    batch: list[TensorPiece] = []
     for piece in pieces:
         if batch and piece.first + piece.size - batch[0].first > _TASK:
             yield batch

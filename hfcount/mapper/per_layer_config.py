@@ -1,4 +1,4 @@
-"""per_layer_config, in which transformers 5 writes what single layers have of their own.
+"""Reads per_layer_config, the overrides of single layers in transformers 5.
 
 Source: transformers 5.23, integrations/heterogeneity/configuration_utils.py.
 """
@@ -22,14 +22,14 @@ def overrides(c: Config, known: Collection[str], count: int) -> list[tuple[list[
     Raises:
         ConfigError: HF001 or HF103, a layer's number or entry is none.
     """
-    entries = {_number(c, name, count): (name, own) for name, own in _entries(c)}
-    found: dict[str, tuple[list[int], Config]] = {}
-    for number, (name, own) in sorted(entries.items()):
-        values = {key: value for key, value in own.items() if key in known}
-        numbers, _ = found.setdefault(repr(sorted(values.items())), ([], c.varied(f"{KEY}.{name}", values)))
+    entries = {_number(c, name, count): (name, entry) for name, entry in _entries(c)}
+    groups: dict[str, tuple[list[int], Config]] = {}
+    for number, (name, entry) in sorted(entries.items()):
+        values = {key: value for key, value in entry.items() if key in known}
+        numbers, _ = groups.setdefault(repr(sorted(values.items())), ([], c.varied(f"{KEY}.{name}", values)))
         numbers.append(number)
     c.differing.update(known)
-    return [one for text, one in found.items() if text != "[]"]
+    return [group for text, group in groups.items() if text != "[]"]
 
 
 def check_alike(c: Config) -> None:
@@ -43,14 +43,14 @@ def check_alike(c: Config) -> None:
     for part in c.parts:
         check_alike(part)
     foreign = False
-    for name, own in _entries(c):
-        for key, value in own.items():
+    for name, entry in _entries(c):
+        for key, value in entry.items():
             if key in c.differing or not may_bear(key, True) or value == c.value(key):
                 continue
             if c.has_read(key):
-                said = f"{KEY} gives layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
+                text = f"{KEY} gives layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
                 raise c.error(
-                    "contradiction", f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True
+                    "contradiction", f"{text} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True
                 )
             foreign = foreign or may_bear(key, value)
     if not foreign:
@@ -59,14 +59,14 @@ def check_alike(c: Config) -> None:
 
 def _entries(c: Config) -> Iterator[tuple[str, Mapping[str, Any]]]:
     given = c.value(KEY)
-    for name, own in (given if isinstance(given, dict) else {}).items():
-        if not isinstance(own, dict):
-            raise c.malformed(f"{KEY} holds {shown(own)} for a layer, and must hold objects.", f"{KEY}.{name}")
-        yield name, own
+    for name, entry in (given if isinstance(given, dict) else {}).items():
+        if not isinstance(entry, dict):
+            raise c.malformed(f"{KEY} holds {shown(entry)} for a layer, and must hold objects.", f"{KEY}.{name}")
+        yield name, entry
 
 
 def _number(c: Config, name: str, count: int) -> int:
     if not (name.isascii() and name.isdigit()) or int(name[:20]) >= count:
-        said = f"{KEY} names layer {printable(name, 20)}, and there are layers 0 to {count - 1:,}."
-        raise c.error("out-of-range", said, f"{KEY}.{name}", observed=printable(name, 20))
+        text = f"{KEY} names layer {printable(name, 20)}, and there are layers 0 to {count - 1:,}."
+        raise c.error("out-of-range", text, f"{KEY}.{name}", observed=printable(name, 20))
     return int(name)

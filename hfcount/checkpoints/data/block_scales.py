@@ -1,7 +1,7 @@
-"""Blocks of GGUF's quantised types: where their scales are.
+"""Locates the scales in blocks of GGUF's quantised types.
 
-The values of a block are whole numbers times its scales, which are all that can be NaN or infinite: llama.cpp looks at
-the same with --check-tensors. Source: ggml, ggml-common.h (the structures of blocks) and ggml-quants.c
+The values of a block are integers times its scales, so that only scales can be NaN or infinite; llama.cpp's
+--check-tensors checks the same. Source: ggml, ggml-common.h (the structures of blocks) and ggml-quants.c
 (`ggml_validate_row_data`).
 """
 
@@ -16,7 +16,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Scales(NamedTuple):
-    """Where the scales of a block are: their dtype, the first byte, and how many there are."""
+    """The scales of a block: their dtype, first byte and number."""
 
     dtype: str
     begin: int

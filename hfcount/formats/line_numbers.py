@@ -1,4 +1,4 @@
-"""Where in the text of a JSON document a key stands, for editors and for what annotates files; a line is 1 or more."""
+"""Finds the line of a key in a JSON document, counted from 1, for annotations."""
 
 import json
 import re
@@ -14,13 +14,13 @@ def line_of_key(raw: bytes, key: str) -> int | None:
 
     None if not even the first part of the key is there.
     """
-    found, longest = None, 0
+    position, longest = None, 0
     for path, start in _keys(raw):
         if longest < len(path) <= len(key) and f"{key}.".startswith((f"{path}.", f"{path}[")):
-            found, longest = start, len(path)
+            position, longest = start, len(path)
         if longest == len(key):
             break
-    return None if found is None else _line(raw, found)
+    return None if position is None else _line(raw, position)
 
 
 def line_of_name(raw: bytes, name: str) -> int | None:

@@ -1,4 +1,4 @@
-"""How many tokens of context a config allows, as vLLM derives it.
+"""The context length that a config allows, as vLLM derives it.
 
 vLLM 0.33: transformers_utils/model_arch_config_convertor.py (derive_max_model_len_and_key), config/model.py
 (_get_and_verify_max_len). What scaled rotary positions mean: transformers 5.23, modeling_rope_utils.py.
@@ -53,18 +53,18 @@ def longest(values: Values, path: str) -> Length | None:
     key = min(limits, key=lambda name: limits[name])
     if "model_max_length" in limits:  # which counts before the others
         key = "model_max_length"
-    found = Length(limits[key], f"{path}{key}{'' if key in values else ', by default'}")
-    return found if "gemma3" in str(kind) else _scaled(found, values, path)  # Gemma 3's limit is the scaled one
+    length = Length(limits[key], f"{path}{key}{'' if key in values else ', by default'}")
+    return length if "gemma3" in str(kind) else _scaled(length, values, path)  # Gemma 3's limit is the scaled one
 
 
 def _limits(values: Values, kind: str) -> Iterator[tuple[str, int]]:
     """The keys that limit a context, and their numbers."""
     known = declared(kind)
     for key in _KEYS:
-        own = known.names.get(key, key)
-        number = values.get(key, values.get(own, known.keys.get(own)))
+        canonical = known.names.get(key, key)
+        number = values.get(key, values.get(canonical, known.keys.get(canonical)))
         if type(number) is int and 0 < number <= _MOST:
-            yield (key if key in values else own), number
+            yield (key if key in values else canonical), number
 
 
 def _scaled(limit: Length, values: Values, path: str) -> Length:
@@ -72,14 +72,14 @@ def _scaled(limit: Length, values: Values, path: str) -> Length:
     name = "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
     given = values.get(name)
     settings = given if isinstance(given, dict) else {}
-    each = [one for one in settings.values() if isinstance(one, dict)] or [settings]
-    for one in each:
-        kind, factor = one.get("rope_type", one.get("type", "default")), one.get("factor")
+    each = [setting for setting in settings.values() if isinstance(setting, dict)] or [settings]
+    for setting in each:
+        kind, factor = setting.get("rope_type", setting.get("type", "default")), setting.get("factor")
         if kind in _SCALED or not isinstance(factor, int | float) or not 1 < factor < 1e6:
             continue
         base, source = limit
         if kind == "yarn":
-            original = one.get(_ORIGINAL, values.get(_ORIGINAL))
+            original = setting.get(_ORIGINAL, values.get(_ORIGINAL))
             if type(original) is int and 0 < original <= _MOST:
                 base, source = original, f"{path}{name}.{_ORIGINAL}"
         return Length(int(base * factor), f"{source} {base:,} × factor {factor:g} of {kind}")
