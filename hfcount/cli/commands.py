@@ -51,8 +51,8 @@ def find(name: str) -> "click.Command":
 
 def overview() -> str:
     """Every command in a line."""
-    width = max(len(one.usage) for one in COMMANDS.values())
-    return "\n".join(f"  hfcount {one.usage:{width}}  {one.purpose}" for one in COMMANDS.values())
+    width = max(len(command.usage) for command in COMMANDS.values())
+    return "\n".join(f"  hfcount {command.usage:{width}}  {command.purpose}" for command in COMMANDS.values())
 
 
 _BEGIN = """\

@@ -128,30 +128,30 @@ def command(
 
     with Bar(2) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
-        found = diff(sides[0], sides[1], options, Asked(sample, expect, adapter))
-    there = said(partial(_text, "json" if as_json else style, found))
-    for one in outputs:
-        written(one.path, partial(_file, one.kind, found))
+        result = diff(sides[0], sides[1], options, Asked(sample, expect, adapter))
+    there = said(partial(_text, "json" if as_json else style, result))
+    for output in outputs:
+        written(output.path, partial(_file, output.kind, result))
     if not there:
         raise ReaderGone
-    return found.exit_code
+    return result.exit_code
 
 
 def _side(request: Request) -> Request | HfcountError:
     """Which checkpoint is meant, or why none."""
     try:
-        found = requests.requested(request)
+        request_ = requests.requested(request)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    return found.why if isinstance(found, requests.Missing) else found
+    return request_.why if isinstance(request_, requests.Missing) else request_
 
 
-def _text(style: str, found: "Diff") -> str:
+def _text(style: str, diff: "Diff") -> str:
     from hfcount.diffing.terminal import render
 
-    return found.to_json() if style == "json" else found.to_markdown() if style == "markdown" else render(found)
+    return diff.to_json() if style == "json" else diff.to_markdown() if style == "markdown" else render(diff)
 
 
-def _file(kind: str, found: "Diff") -> bytes:
-    text = found.to_json() if kind == "json" else found.to_markdown() if kind == "md" else found.to_html()
+def _file(kind: str, diff: "Diff") -> bytes:
+    text = diff.to_json() if kind == "json" else diff.to_markdown() if kind == "md" else diff.to_html()
     return f"{text}\n".encode()

@@ -87,7 +87,7 @@ def _fixed(
 ) -> "tuple[Report | None, bool]":
     """Repairs one folder: the report of what it is then, None where that was not read, and whether repairs are left."""
     from hfcount.repair import journal
-    from hfcount.repair.plan import found, planned
+    from hfcount.repair.plan import planned, read_state
 
     if journal.interrupted(place) and not write:
         click.echo("An earlier run was interrupted between two files. --write finishes it.")
@@ -99,10 +99,10 @@ def _fixed(
         click.echo(line)
     if not plan.steps or not write:
         return plan.before.report, bool(plan.steps)
-    for one in journal.write(place, plan.after.draft.changes):
-        kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
-        click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
-    after = found(place, base).report
+    for step in journal.write(place, plan.after.draft.changes):
+        kept = f"; what it was is in {printable(step.kept)}" if step.kept else ""
+        click.echo(f"{'Removed' if step.goes else 'Wrote'} {printable(step.name)}{kept}.")
+    after = read_state(place, base).report
     click.echo(f"Read again: {_verdict(after)}.")
     return after, False
 
@@ -113,32 +113,38 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes")
 
     request = Request(str(place))
     before = inspect(request)
-    names = [one.name for one in before.parts or () if one.verdict and (place / one.name).is_dir()]
-    own = _by_part(names, values)
-    wrong = [one for one in before.parts or () if one.name in own and (one.verdict != "verified" or own[one.name])]
+    names = [part.name for part in before.parts or () if part.verdict and (place / part.name).is_dir()]
+    chosen = _by_part(names, values)
+    wrong = [
+        part for part in before.parts or () if part.name in chosen and (part.verdict != "verified" or chosen[part.name])
+    ]
     left = False
     for part in wrong:
         try:
-            left |= _fixed(place / part.name, write, only, own[part.name])[1]
+            left |= _fixed(place / part.name, write, only, chosen[part.name])[1]
         except HfcountError as error:
             click.echo(f"{printable(str(place / part.name))}: {error}")
         click.echo("")
-    whole = inspect(request) if write else before
-    click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(whole)}.")
-    for finding in whole.findings:
-        if finding.part not in own or not (place / finding.part).is_dir() or finding.code.startswith(("HF81", "HF82")):
+    after = inspect(request) if write else before
+    click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(after)}.")
+    for finding in after.findings:
+        if (
+            finding.part not in chosen
+            or not (place / finding.part).is_dir()
+            or finding.code.startswith(("HF81", "HF82"))
+        ):
             click.echo(f"{finding.code} {finding.severity}: {finding.message}")
-    return _code(whole, left)
+    return _code(after, left)
 
 
 def _by_part(names: Sequence[str], values: "Changes") -> dict[str, "Changes"]:
     """The values that are for each part of those names; raises UsageError for one that is for none."""
-    own = {name: _below(name, values) for name in names}
-    if unmeant := values.keys() - {f"{name}.{key}" for name, keys in own.items() for key in keys}:
+    chosen = {name: _below(name, values) for name in names}
+    if unmeant := values.keys() - {f"{name}.{key}" for name, keys in chosen.items() for key in keys}:
         key = printable(min(unmeant))
         parts = f"one of {', '.join(names)}" if names else "of which it has none with weights"
         raise click.UsageError(f"--set {key} names no part of the pipeline: it begins with a part, {parts}.")
-    return own
+    return chosen
 
 
 def _below(part: str, values: "Changes") -> "Changes":
@@ -153,9 +159,10 @@ def _folder(path: Path) -> Path:
         path = path.parent
     if not path.is_dir():
         raise click.UsageError(_no_folder(path))
-    whole = Path(os.path.realpath(path))
+    real_path = Path(os.path.realpath(path))
     if any(
-        one.parent.name == "snapshots" and (one.parent.parent / "blobs").is_dir() for one in (whole, *whole.parents)
+        parent.parent.name == "snapshots" and (parent.parent.parent / "blobs").is_dir()
+        for parent in (real_path, *real_path.parents)
     ):
         raise click.UsageError(
             f"{printable(str(path))} is in the Hugging Face cache, whose files all programs share. Make a copy with"
@@ -184,14 +191,14 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
         yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."
         if not write:
             yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
-    barring = {one.code for one in plan.after.findings if one.blocks}
+    barring = {finding.code for finding in plan.after.findings if finding.blocks}
     left = [finding for finding in plan.after.report.findings if finding.rule.advises or finding.code in barring]
     if left:
         yield "\nNot repaired, since no cure is proven:"
     for finding in left:
         yield f"{finding.code} {finding.severity}: {finding.message}"
         yield from _offered(plan.offers, finding.code)
-    if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
+    if any(finding.changes and finding.fix and not finding.sole for finding in plan.after.findings):
         yield "Where several values would fit, --set KEY=VALUE takes one of them."
 
 
@@ -201,10 +208,10 @@ def _steps(plan: "Plan") -> Iterator[str]:
 
     state = plan.before
     for number, step in enumerate(plan.steps, 1):
-        cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
-        for place, one in enumerate(cured):
+        cured = [finding for finding in state.findings if not finding.codes.isdisjoint(step.codes)]
+        for place, finding in enumerate(cured):
             lead = "  " if place else f"\n{number}."
-            yield f"{lead} {one.code} {one.severity}: {one.message}"
+            yield f"{lead} {finding.code} {finding.severity}: {finding.message}"
         yield f"   Repair: {printable(step.says, None)}"
         if step.doubt:
             yield f"   Note: {printable(step.doubt, None)}"
@@ -214,12 +221,12 @@ def _steps(plan: "Plan") -> Iterator[str]:
 
 def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:
     """What could be done about a finding, and what speaks against it."""
-    own = [one for one in offers if code in one.codes]
-    for one in own:
-        how = f"--only {code}" if len(own) == 1 else "--set with one of these values"
-        yield f"   With {how}: {printable(one.says, None)}"
-        if one.doubt:
-            yield f"   Not done unasked: {printable(one.doubt, None)}"
+    proposals = [proposal for proposal in offers if code in proposal.codes]
+    for proposal in proposals:
+        how = f"--only {code}" if len(proposals) == 1 else "--set with one of these values"
+        yield f"   With {how}: {printable(proposal.says, None)}"
+        if proposal.doubt:
+            yield f"   Not done unasked: {printable(proposal.doubt, None)}"
 
 
 def _verdict(report: "Report") -> str:

@@ -112,7 +112,7 @@ def main(
     from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
 
-    pages = [one for one in (*outputs, *page) if one.kind == "html"]
+    pages = [file for file in (*outputs, *page) if file.kind == "html"]
     extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
     shown = Shown(format, unasked)
     with Bar(len(named)) as bar:

@@ -29,7 +29,7 @@ def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str)
 
     codes = [CompletionItem(rule.code, help=rule.name) for rule in RULES.values()]
     names = [CompletionItem(rule.name, help=rule.code) for rule in RULES.values()] if incomplete else []
-    return [one for one in (*codes, *names) if one.value.lower().startswith(incomplete.lower())]
+    return [item for item in (*codes, *names) if item.value.lower().startswith(incomplete.lower())]
 
 
 def some_type(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -152,8 +152,8 @@ class _Tokens(Number):
 
     def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> int:
         text = str(value).lower().replace(",", "").replace("_", "")
-        found = re.fullmatch(r"(\d{1,13})([km]?)", text)
-        number = int(found[1]) * {"": 1, "k": 2**10, "m": 2**20}[found[2]] if found else 0
+        match = re.fullmatch(r"(\d{1,13})([km]?)", text)
+        number = int(match[1]) * {"": 1, "k": 2**10, "m": 2**20}[match[2]] if match else 0
         if not 1 <= number <= 2**40:
             self.fail(f"{value} is not a whole number from 1 to 2^40, such as 32768 or 32k.", param, context)
         return number

@@ -51,7 +51,9 @@ def wanted(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
     suffix = name if given else path.suffix[1:].lower()
     kind = _ALSO.get(suffix, suffix)
     if kind not in kinds:
-        ends = " or ".join(f".{one}" for one in [*kinds, *(also for also, one in _ALSO.items() if one in kinds)])
+        ends = " or ".join(
+            f".{long}" for long in [*kinds, *(also for also, suffix_ in _ALSO.items() if suffix_ in kinds)]
+        )
         raise click.BadParameter(f"{path} must end in {ends}: the suffix says what to write.")
     needs = OUTPUTS[kind].needs
     if needs and util.find_spec(needs[0]) is None:

@@ -87,12 +87,12 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
 def requests(models: Sequence[str | Missing], make: Callable[[str], Request]) -> list[Request | Missing]:
     """What is asked for each model, or why that is nothing; the first is begun."""
     try:
-        found = [model if isinstance(model, Missing) else requested(make(model)) for model in models]
+        requests_ = [model if isinstance(model, Missing) else requested(make(model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if isinstance(found[0], Request):
-        begin(found[0])
-    return found
+    if isinstance(requests_[0], Request):
+        begin(requests_[0])
+    return requests_
 
 
 def requested(request: Request) -> Request | Missing:

@@ -28,12 +28,12 @@ class _Size(Devices):
         from hfcount.serving.devices import devices_in  # only where memory is given
 
         text = str(value)
-        found = devices_in(text)
-        if found is None:
+        devices = devices_in(text)
+        if devices is None:
             bare = text.strip().replace(".", "", 1).isdigit()
             hint = f"has no unit. Write {text.strip()}GiB, or {text.strip()}GB." if bare else f"{_NEITHER}{_near(text)}"
             self.fail(f"{text} {hint}", param, context)
-        return found
+        return devices
 
 
 def _near(text: str) -> str:

@@ -50,13 +50,15 @@ def hint(word: str, rest: Sequence[str] = ()) -> str:
         return _ELSEWHERE[word]
     if not (meant := _nearest(word)):
         return ""
-    line = " ".join(["hfcount", meant, *(quote(printable(one, 300)) for one in rest)])
+    line = " ".join(["hfcount", meant, *(quote(printable(word_, 300)) for word_ in rest)])
     return f"There is no command {word}. Did you mean `{line}`?"
 
 
 def _nearest(word: str) -> str:
     """The command that a word means, is the beginning of, or is a misspelling of; empty if it is near to none."""
-    names = {name: name for name in COMMANDS} | {name: one for one, names in _MEANT.items() for name in names.split()}
+    names = {name: name for name in COMMANDS} | {
+        name: command for command, names in _MEANT.items() for name in names.split()
+    }
     if word in names or "-" in word:  # many repos are called so, and no command is
         return names.get(word, "")
     if len(word) > 2 and (begun := [name for name in COMMANDS if name.startswith(word)]):

@@ -132,7 +132,7 @@ def _divided(names: Sequence[str], out: Path | None) -> tuple[Path, list[str]]:
     if path.is_file():
         raise click.UsageError(f"OUT is the folder of the rows, and {path} is a file.")
     repo = re.fullmatch(r"\w[\w.-]*/[\w.-]+", names[0]) and not path.parent.exists()
-    if "://" in names[0] or (repo and any(re.fullmatch(r"\w[\w.-]*/[\w.-]+", one) for one in models)):
+    if "://" in names[0] or (repo and any(re.fullmatch(r"\w[\w.-]*/[\w.-]+", model) for model in models)):
         raise click.UsageError(
             f"The first argument is OUT, the folder of the rows. If {printable(names[0])} is a model:"
             f" `hfcount sweep --out rows {printable(names[0])} ...`."
@@ -190,8 +190,8 @@ def _watcher(log: Path | None, quiet: bool) -> "Iterator[Watcher | None]":
             watchers.append(stack.enter_context(closing(Log(log))))
 
         def watch(event: "Event") -> None:
-            for one in watchers:
-                one(event)
+            for watcher in watchers:
+                watcher(event)
 
         yield watch if watchers else None
 
@@ -205,7 +205,7 @@ def _sweep(
     done = many(wanted, out, *engine, course)
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
     click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
-    counts = sorted(done.verdicts.items(), key=lambda one: (-one[1], one[0]))
+    counts = sorted(done.verdicts.items(), key=lambda item: (-item[1], item[0]))
     click.echo(f"in all: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
 
 

@@ -32,21 +32,21 @@ def lines(named: str) -> Iterator[str]:
     model = known(name)
     if model is None:
         alike = near(name)
-        said = f" Nearest known: {', '.join(alike)}." if alike else ""
+        nearest = f" Nearest known: {', '.join(alike)}." if alike else ""
         raise UnknownArchitecture(
             f"timm {VERSION} has no architecture {printable(name, 60)} among the {len(names()):,} whose tensors are"
-            f" known.{said}"
+            f" known.{nearest}"
         )
     patches = (model.image.usual[0] // model.image.patch[0]) * (model.image.usual[1] // model.image.patch[1])
-    found = leaves(tensors(model, f"={model.pool}", Sizes(_CLASSES, COLOURS, patches)))
-    parameters = sum(leaf.elements for leaf in found if leaf.label == "parameter")
-    count = sum(int(leaf.count) for leaf in found)
+    leaves_ = leaves(tensors(model, f"={model.pool}", Sizes(_CLASSES, COLOURS, patches)))
+    parameters = sum(leaf.elements for leaf in leaves_ if leaf.label == "parameter")
+    count = sum(int(leaf.count) for leaf in leaves_)
     yield f"{PREFIX}{name}: {parameters:,} parameters, {plural(count, 'tensor')}, with {_CLASSES:,} classes"
     pools = [root for root in model.roots if not root.startswith("=") and not root[:1].isdecimal()]
     followed = (SIZING | model.shapeless) - ({"img_size"} if model.image.rule == "refused" else set())
     rows = {
         "images": _images(model),
-        "pooling": ", ".join([f"{model.pool or 'none'} by default", *(one or "none" for one in pools)]),
+        "pooling": ", ".join([f"{model.pool or 'none'} by default", *(pool or "none" for pool in pools)]),
         "model_args": f"{', '.join(sorted(followed))}; others are not followed",
         "judged by": f"timm {VERSION}: names, shapes and the count are those of its own create_model",
         "source": f"{model.module}.py of timm/models",

@@ -115,7 +115,7 @@ _SHOW = (
         type=click.Choice(list(FORMATS)),
         default="table",
         show_default=True,
-        help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
+        help="; ".join(f"{name} is {format.purpose}" for name, format in FORMATS.items()) + ".",
     ),
     shared_options.JSON,
     click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict."),

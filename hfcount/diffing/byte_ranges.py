@@ -32,19 +32,19 @@ class Run(NamedTuple):
 
 def runs(pieces: Sequence[Bytes], places: Mapping[str, Place]) -> list[Run] | None:
     """Where the bytes of a tensor are, those that follow one another as one; None where that is not known."""
-    found: list[Run] = []
+    ranges: list[Run] = []
     for piece in pieces:
         place = places.get(piece.stored)
         if place is None or not (place.entry.dtype in BITS or place.entry.dtype in BLOCKS) or piece.end > place.size:
             return None
         begin, end = place.begin + piece.begin, place.begin + piece.end
-        last = found[-1] if found else None
+        last = ranges[-1] if ranges else None
         run = Run(place.file, begin, end, place.entry.dtype, piece.head)
         if last and last == run._replace(begin=last.begin, end=begin):
-            found[-1] = last._replace(end=end)
+            ranges[-1] = last._replace(end=end)
         else:
-            found.append(run)
-    return found
+            ranges.append(run)
+    return ranges
 
 
 def paired(a: Sequence[Run], b: Sequence[Run]) -> Iterator[tuple[Run, Run]]:

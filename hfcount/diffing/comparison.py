@@ -32,33 +32,34 @@ class Compared:
         sides = (("A", self.a, self.inventories[0]), ("B", self.b, self.inventories[1]))
         return tuple(
             name
-            for name, side, own in sides
-            if side.broken and not (own and own.measured and own.listed and {*side.broken}.isdisjoint(_LOST))
+            for name, side, tensors in sides
+            if side.broken
+            and not (tensors and tensors.measured and tensors.listed and {*side.broken}.isdisjoint(_LOST))
         )
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """Why tensors that are the same do not tell that the structures are, as what B is."""
-        said = []
+        reasons = []
         if self.b.misread:
-            said.append("has a config that cannot be read, so that tensors alone were compared")
+            reasons.append("has a config that cannot be read, so that tensors alone were compared")
         if self.a.misread:
-            said.append("was compared with A's tensors alone, since A's config cannot be read")
+            reasons.append("was compared with A's tensors alone, since A's config cannot be read")
         if self.b.weightless and not self.a.weightless:
-            said.append("has no weights: its config alone was compared")
+            reasons.append("has no weights: its config alone was compared")
         if self.a.weightless and not self.b.weightless:
-            said.append("was compared with A's config alone, since A has no weights")
-        return tuple(said)
+            reasons.append("was compared with A's config alone, since A has no weights")
+        return tuple(reasons)
 
     @property
     def described(self) -> bool:
         """Whether of a side nothing is known but what its config describes."""
-        return any(own is not None and not own.listed for own in self.inventories)
+        return any(tensors is not None and not tensors.listed for tensors in self.inventories)
 
     @property
     def packing(self) -> tuple[str, str]:
         """How weights of A and B are packed; empty where they are not."""
-        a, b = (", ".join(one.layouts) if one else "" for one in self.inventories)
+        a, b = (", ".join(tensors.layouts) if tensors else "" for tensors in self.inventories)
         return a, b
 
 

@@ -90,8 +90,13 @@ def of_adapter(key: str) -> Effect:
 
 def is_named(kind: str, name: str) -> bool:
     """Whether the class of a model_type takes a key of this name."""
-    own, types = declared(kind), taken(kind) if kind else None
-    return name in own.keys or name in own.parts or name in own.names or (types is not None and name in types.types)
+    class_, types = declared(kind), taken(kind) if kind else None
+    return (
+        name in class_.keys
+        or name in class_.parts
+        or name in class_.names
+        or (types is not None and name in types.types)
+    )
 
 
 def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -100,17 +105,17 @@ def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
     Of several names of a key that has a value counts the one that the class takes.
     What is said of rotary positions is in one object, as version 5 of transformers writes it.
     """
-    own = declared(kind)
-    found: dict[str, Any] = {}
+    class_ = declared(kind)
+    effective: dict[str, Any] = {}
     written: dict[str, str] = {}
     for name, value in values.items():
-        key = "dtype" if name == "torch_dtype" else own.names.get(name, name)
-        counting = own.counting((written.get(key, name), name)) or [key]
-        if found.get(key) is None or (name in counting and value is not None):
-            found[key], written[key] = value, name
-    if isinstance(found.get("dtype"), str):
-        found["dtype"] = found["dtype"].removeprefix("torch.")
-    return _with_rotary(_with_labels(found), usual_rotary(kind)), written
+        key = "dtype" if name == "torch_dtype" else class_.names.get(name, name)
+        counting = class_.counting((written.get(key, name), name)) or [key]
+        if effective.get(key) is None or (name in counting and value is not None):
+            effective[key], written[key] = value, name
+    if isinstance(effective.get("dtype"), str):
+        effective["dtype"] = effective["dtype"].removeprefix("torch.")
+    return _with_rotary(_with_labels(effective), usual_rotary(kind)), written
 
 
 def _with_labels(values: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +123,7 @@ def _with_labels(values: dict[str, Any]) -> dict[str, Any]:
     names = values.get("id2label")
     if not isinstance(names, dict) or any(name != f"LABEL_{number}" for number, name in names.items()):
         return values
-    rest = {name: one for name, one in values.items() if name not in ("id2label", "label2id")}
+    rest = {name: value for name, value in values.items() if name not in ("id2label", "label2id")}
     return rest if len(names) == _LABELS else {**rest, "num_labels": len(names)}
 
 
@@ -126,10 +131,10 @@ def _with_rotary(values: dict[str, Any], usual: Values) -> dict[str, Any]:
     scaling = values.get("rope_scaling") or values.get("rope_parameters")
     if not isinstance(scaling, dict | None) or not (usual or any(name in values for name in _ROPE)):
         return values
-    if not scaling and any(isinstance(one, dict) for one in usual.values()):
+    if not scaling and any(isinstance(value, dict) for value in usual.values()):
         return {**values, "rope_parameters": usual}
     inner: dict[str, Any] = dict(scaling or {})
-    if any(isinstance(one, dict) for one in (*inner.values(), *usual.values())):
+    if any(isinstance(value, dict) for value in (*inner.values(), *usual.values())):
         return values
     if "type" in inner:
         inner.setdefault("rope_type", inner.pop("type"))
@@ -137,14 +142,14 @@ def _with_rotary(values: dict[str, Any], usual: Values) -> dict[str, Any]:
     for name in ("rope_theta", "partial_rotary_factor"):
         if values.get(name) is not None:
             inner.setdefault(name, values[name])
-    rest = {name: one for name, one in values.items() if name not in _ROPE}
+    rest = {name: value for name, value in values.items() if name not in _ROPE}
     return {**rest, "rope_parameters": {"rope_type": "default", **usual, **inner}}
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two values are the same to a reader: an absent one and null are, and so are 1 and 1.0."""
-    if one is ABSENT or other is ABSENT:
-        return one is other or one is None or other is None
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other) or (one != one and other != other)
+    if value is ABSENT or other is ABSENT:
+        return value is other or value is None or other is None
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    return bool(value == other) or (value != value and other != other)

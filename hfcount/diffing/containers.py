@@ -38,9 +38,11 @@ class Held(NamedTuple):
         first, *rest = self.relations or (None,)
         if first is None:
             return []
-        told = [*of_values(values, self.relations)] if values else []
-        alike = values is not None and not values.uncompared and [one.kind for one in told] == ["same-values"]
-        return [first if alike or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *told]
+        contents = [*of_values(values, self.relations)] if values else []
+        alike = (
+            values is not None and not values.uncompared and [relation.kind for relation in contents] == ["same-values"]
+        )
+        return [first if alike or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *contents]
 
 
 def held(a: Looked, b: Looked) -> Held | None:
@@ -63,13 +65,13 @@ def _gguf(container: Looked, model: Looked, blueprint: Blueprint, turned: bool) 
         return Held((), (f"The GGUF file is no model, but {role(header)}.",))
     facts = next((remark.facts for remark in remarks if remark.kind == "differs-from-base"), None)
     if facts is not None:
-        said = [
+        differences = [
             f"{plural(len(facts[name]), 'tensor')} {text}"
             for name, text in (("missing", "missing"), ("unexpected", "more"), ("shapes", "of another shape"))
             if facts.get(name)
         ]
         text = (
-            f"is a GGUF file of another model: {', '.join(said)}"
+            f"is a GGUF file of another model: {', '.join(differences)}"
             if not turned
             else "is another model than the GGUF file"
         )
@@ -77,7 +79,7 @@ def _gguf(container: Looked, model: Looked, blueprint: Blueprint, turned: bool) 
     unknown = [_reason(remark) for remark in remarks if remark.severity == "unverified"]
     if unknown:
         return Held((), tuple(unknown))
-    types = Counter(one.type for one in header.tensors.values())
+    types = Counter(tensor.type for tensor in header.tensors.values())
     shown = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common(_FEW))
     packed = not {*types} <= {*FLOATING}
     text = f"has the tensors that A, a GGUF file ({shown}), was made of" if turned else f"is A as GGUF ({shown})"
@@ -104,7 +106,7 @@ def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
         return Held((), (printable(str(error), None),))
     if result.unread:
         return Held((), (printable(f"The adapter: {result.unread}.", None),))
-    wrong = [one.code for one in result.findings if one.severity == "error"]
+    wrong = [finding.code for finding in result.findings if finding.severity == "error"]
     what = f"{printable(settings.method, 40)}, {plural(result.adapted, 'module')}, {plural(len(shapes), 'tensor')}"
     if wrong:
         text = (

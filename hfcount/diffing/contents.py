@@ -24,12 +24,12 @@ _RENUMBERED: Mapping[Kind, Sequence[str]] = {
 
 def is_same_structure(structure: Sequence[Relation]) -> bool:
     """Whether nothing but the form of storage differs."""
-    return not {one.kind for one in structure} - {*_STRUCTURE, *_CONTENTS}
+    return not {relation.kind for relation in structure} - {*_STRUCTURE, *_CONTENTS}
 
 
 def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relation]:
     """What compared values say, beside what is known of the structure."""
-    same, kinds = is_same_structure(structure), {one.kind for one in structure}
+    same, kinds = is_same_structure(structure), {relation.kind for relation in structure}
     how = " in samples" if values.sampled else ""
     differing = values.tensors - values.identical
     if "another-model" in kinds:
@@ -91,15 +91,15 @@ def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
     """
     apart = _APART | {name for kind, names in _RENUMBERED.items() if kind in kinds for name in names}
     rows = [row for row in values.rows if row.component not in apart]
-    found = [abs(row.cosine) for row in rows if row.cosine is not None]
+    cosines = [abs(row.cosine) for row in rows if row.cosine is not None]
     tensors = sum(row.tensors for row in values.components if row.component not in apart)
-    return bool(found) and 2 * sum(row.differing for row in rows) > tensors and median(found) < _UNRELATED
+    return bool(cosines) and 2 * sum(row.differing for row in rows) > tensors and median(cosines) < _UNRELATED
 
 
 def _components(values: Values) -> str:
     rows = [row for row in values.components if row.other]
-    said = [f"{row.component or 'other'} {row.other:,}" for row in rows[:_FEW]]
-    return ", ".join(said) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
+    counts = [f"{row.component or 'other'} {row.other:,}" for row in rows[:_FEW]]
+    return ", ".join(counts) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
 
 
 def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]:
@@ -114,7 +114,7 @@ def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]
 
 
 def _same_header(name: str, a: Looked, b: Looked) -> bool:
-    one, other = ({**(side.shards or {}), **side.modules}.get(name) for side in (a, b))
-    if one is None or other is None or one.header is None or other.header is None:
+    shard, other = ({**(side.shards or {}), **side.modules}.get(name) for side in (a, b))
+    if shard is None or other is None or shard.header is None or other.header is None:
         return False
-    return one.header.raw == other.header.raw and one.size == other.size == one.header.file_bytes
+    return shard.header.raw == other.header.raw and shard.size == other.size == shard.header.file_bytes

@@ -13,8 +13,8 @@ from hfcount.mapper.reference import declared
 def defaults(kind: str) -> Mapping[str, Any]:
     """The default of each key of a model_type, or of the class of that name; of an unknown one those of all classes."""
     sized = declared(kind).keys
-    own = json_lines.of_kind(_file(), kind)
-    return {**json_lines.of_kind(_file(), "*"), **(own or {}), **sized}
+    class_ = json_lines.of_kind(_file(), kind)
+    return {**json_lines.of_kind(_file(), "*"), **(class_ or {}), **sized}
 
 
 @cache

@@ -46,18 +46,18 @@ def _numbers(leaf: Leaf) -> int:
 
 def _of_one(swap: Swap, parts: Parts) -> Iterator[Found]:
     """Several described tensors, of which one that is stored holds all: joined, then stacked by expert."""
-    whole = swap.stored[0]
-    stacked = _numbers(swap.described[0]) > _numbers(whole)
-    for numbers in product(*whole.indices):
-        stored = parts.get(_name(whole, numbers))
-        if stored is None or len(stored[1].shape) != len(whole.shape):
+    fused = swap.stored[0]
+    stacked = _numbers(swap.described[0]) > _numbers(fused)
+    for numbers in product(*fused.indices):
+        stored = parts.get(_name(fused, numbers))
+        if stored is None or len(stored[1].shape) != len(fused.shape):
             continue
         name, entry = stored
-        own = Indices.below(entry.shape[0]) if stacked else [None]
+        experts = Indices.below(entry.shape[0]) if stacked else [None]
         matrix = entry.shape[1:] if stacked else entry.shape
         axis = _axis(swap.described, matrix)
         sizes = _shares(swap.described, axis, matrix[axis])
-        for place, number in enumerate(own):
+        for place, number in enumerate(experts):
             start = 0
             for leaf, size in zip(swap.described, sizes, strict=True):
                 full = (*numbers, number) if number is not None else numbers
@@ -73,16 +73,16 @@ def _of_several(swap: Swap, parts: Parts) -> Iterator[Found]:
     for numbers in product(*leaf.indices):
         stacked = _numbers(swap.stored[0]) > _numbers(leaf)
         experts: Sequence[int | None] = [*swap.stored[0].indices[-1]] if stacked else [None]
-        found = [
-            [parts.get(_name(one, numbers if number is None else (*numbers, number))) for one in swap.stored]
+        grid = [
+            [parts.get(_name(leaf_, numbers if number is None else (*numbers, number))) for leaf_ in swap.stored]
             for number in experts
         ]
-        rows = [[one for one in row if one is not None] for row in found]
+        rows = [[part for part in row if part is not None] for row in grid]
         if any(len(row) < len(swap.stored) for row in rows) or not rows:
             continue
         entry = rows[0][0][1]
         axis = _axis(swap.stored, entry.shape)
-        joined = sum(one.shape[axis] for _, one in rows[0])
+        joined = sum(entry_.shape[axis] for _, entry_ in rows[0])
         matrix = (*entry.shape[:axis], joined, *entry.shape[axis + 1 :])
         shape = (len(rows), *matrix) if stacked else matrix
         pieces = tuple(piece for row in rows for piece in _woven(row, axis))
@@ -102,12 +102,12 @@ def _axis(leaves: Sequence[Leaf], shape: Sequence[int]) -> int:
     return int(leaves[0].component in ("experts", "mlp") and len(shape) == 3)
 
 
-def _shares(leaves: Sequence[Leaf], axis: int, whole: int) -> list[int]:
+def _shares(leaves: Sequence[Leaf], axis: int, extent: int) -> list[int]:
     """How much of a dimension each of some leaves has, as their config says, if that comes out."""
     sizes = [int(leaf.shape[axis]) for leaf in leaves]
-    if sum(sizes) == whole:
+    if sum(sizes) == extent:
         return sizes
-    return [whole // len(leaves)] * (len(leaves) - 1) + [whole - whole // len(leaves) * (len(leaves) - 1)]
+    return [extent // len(leaves)] * (len(leaves) - 1) + [extent - extent // len(leaves) * (len(leaves) - 1)]
 
 
 def _slices(shape: Sequence[int], axis: int, start: int, size: int, first: int) -> Iterator[tuple[int, int]]:

@@ -40,7 +40,7 @@ def converted(header: Header, blueprint: Blueprint, model_type: str) -> Inventor
     name = architecture(header)
     known = _Known(header, name, changes(model_type, name))
     key = keyed(blueprint)
-    return Inventory({key(one.name): one for one in _tensors(known, blueprint)})
+    return Inventory({key(tensor.name): tensor for tensor in _tensors(known, blueprint)})
 
 
 def _tensors(known: _Known, blueprint: Blueprint) -> Iterator[Logical]:
@@ -52,13 +52,17 @@ def _tensors(known: _Known, blueprint: Blueprint) -> Iterator[Logical]:
                 yield from _of(known, leaf, conversion)
 
 
-def _of(known: _Known, leaf: Leaf, found: Conversion) -> Iterator[Logical]:
+def _of(known: _Known, leaf: Leaf, conversion: Conversion) -> Iterator[Logical]:
     """The tensors of a leaf that a conversion is of."""
-    there = {name: known.header.tensors[name] for name, _ in found.results if name in known.header.tensors}
-    if not there or len(there) < len(found.results):
+    there = {name: known.header.tensors[name] for name, _ in conversion.results if name in known.header.tensors}
+    if not there or len(there) < len(conversion.results):
         return
-    stacked = len(found.numbers) < len(leaf.indices)
-    numbers = [(*found.numbers[:1], one, *found.numbers[1:]) for one in leaf.indices[1]] if stacked else [found.numbers]
+    stacked = len(conversion.numbers) < len(leaf.indices)
+    numbers = (
+        [(*conversion.numbers[:1], expert, *conversion.numbers[1:]) for expert in leaf.indices[1]]
+        if stacked
+        else [conversion.numbers]
+    )
     shape = tuple(map(int, leaf.shape))
     first, dtype = next(iter(there)), next(iter(there.values())).type
     for place, these in enumerate(numbers):

@@ -33,7 +33,7 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
     notes: tuple[str, ...] = ()
     if CONFIG in files.differing or CONFIG in files.unknown:
         try:
-            read = [own_config(listed(request, one)) for request, one in zip(requests, contents, strict=True)]
+            read = [own_config(listed(request, content)) for request, content in zip(requests, contents, strict=True)]
             values = [parse_object(document, endless=True) for document in read]
         except (FetchError, DocumentError) as error:
             notes = (printable(f"The configs were not compared: {error}", None),)
@@ -44,7 +44,7 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
     return Diff(
         a=_side(requests[0], contents[0], blueprints[0]),
         b=_side(requests[1], contents[1], blueprints[1]),
-        summary="B " + "; ".join(one.text for one in relations),
+        summary="B " + "; ".join(relation.text for relation in relations),
         relations=relations,
         same_structure=None if notes else not sized,
         depth="listing",
@@ -88,4 +88,6 @@ def listed(request: Request, contents: Contents | None) -> Request:
     """The request with what is known of its files, so that they are not listed again."""
     if contents is None or contents.commit is None:
         return request
-    return replace(request, revision=contents.commit, files={name: one.size for name, one in contents.files.items()})
+    return replace(
+        request, revision=contents.commit, files={name: content.size for name, content in contents.files.items()}
+    )

@@ -91,8 +91,8 @@ class Looked:
         if self.gguf is not None:
             return of_gguf(self.gguf)
         if self.inspection is not None and self.blueprint is not None:
-            own = inventory(self.inspection, view.entries if view else None, raw)
-            return replace(own, tensors={**own.tensors, **by_entries(_of_modules(self.modules)).tensors})
+            tensors = inventory(self.inspection, view.entries if view else None, raw)
+            return replace(tensors, tensors={**tensors.tensors, **by_entries(_of_modules(self.modules)).tensors})
         return by_entries(view.entries, keyed(other) if other else str) if view else None
 
     @property
@@ -100,15 +100,17 @@ class Looked:
         """Weight files of modules of sentence-transformers around the model, by path."""
         if self.inspection is None:
             return {}
-        paths = {one.path for one in self.inspection.outcome.modules if one.path}
+        paths = {module.path for module in self.inspection.outcome.modules if module.path}
         others = self.inspection.evidence.others
-        return {name: one for name, one in others.items() if PurePosixPath(name).parent.as_posix() in paths}
+        return {name: shard for name, shard in others.items() if PurePosixPath(name).parent.as_posix() in paths}
 
     @property
     def broken(self) -> tuple[str, ...]:
         """The codes of findings that say that files are missing or cannot be read."""
         findings = self.inspection.outcome.findings if self.inspection else ()
-        return tuple(one.code for one in findings if one.severity == "error" and one.code.startswith("HF00"))
+        return tuple(
+            finding.code for finding in findings if finding.severity == "error" and finding.code.startswith("HF00")
+        )
 
     @property
     def misread(self) -> bool:
@@ -135,9 +137,9 @@ def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Stored]:
     """The tensors of modules, with the folder of each before its name."""
     return {
         f"{PurePosixPath(name).parent.as_posix()}/{tensor}": entry
-        for name, one in shards.items()
-        if one.header
-        for tensor, entry in one.header.tensors.items()
+        for name, shard in shards.items()
+        if shard.header
+        for tensor, entry in shard.header.tensors.items()
     }
 
 
@@ -188,14 +190,14 @@ def _contained(documents: Documents | Place, request: Request, options: Options)
         inspection = contained(documents, request, options)
     except HfcountError as error:
         return Looked(request.path, request, error=error)
-    found = Looked(request.path, request, inspection.documents, inspection=inspection)
+    side = Looked(request.path, request, inspection.documents, inspection=inspection)
     if container is None or container.name != "adapter":
-        return found
+        return side
     with suppress(DocumentError):
         settings = read_settings(inspection.documents.config)
         values = parse_object(inspection.documents.config)
-        return replace(found, values=values, shards=inspection.evidence.headers, adapter=settings)
-    return found
+        return replace(side, values=values, shards=inspection.evidence.headers, adapter=settings)
+    return side
 
 
 def _gguf(place: Place, request: Request, options: Options) -> Looked:
@@ -204,16 +206,19 @@ def _gguf(place: Place, request: Request, options: Options) -> Looked:
     from hfcount.checkpoints.gguf.inspect import inspected
 
     try:
-        seen = look(place, request, options)
+        examination = look(place, request, options)
     finally:
         place.reader.close()
-    inspection, header = inspected(place, seen, options), seen.first.header
+    inspection, header = inspected(place, examination, options), examination.first.header
     values = (
-        {name: one if isinstance(one, str | int | float | bool) else str(one) for name, one in header.metadata.items()}
+        {
+            name: value if isinstance(value, str | int | float | bool) else str(value)
+            for name, value in header.metadata.items()
+        }
         if header
         else {}
     )
-    files = seen.first.files.files
+    files = examination.first.files.files
     return Looked(place.label, request, inspection.documents, values, inspection, gguf=header, parts=files)
 
 
@@ -241,14 +246,14 @@ def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | No
         return None
     with suppress(HfcountError):
         index = read_index(documents.index) if documents.index else None
-        found = weights(documents, index)
-        return documents.shards.read(found.there, options.progress(len(found.there))) or None
+        files = weights(documents, index)
+        return documents.shards.read(files.there, options.progress(len(files.there))) or None
     return None
 
 
-def report(one: Looked) -> Report:
+def report(side: Looked) -> Report:
     """What `hfcount verify` says of it."""
-    if one.inspection is not None:
-        return report_of(one.inspection)
-    error: HfcountError = one.error or UnknownArchitecture("it is a pipeline of several models")
-    return failed(one.model, error)
+    if side.inspection is not None:
+        return report_of(side.inspection)
+    error: HfcountError = side.error or UnknownArchitecture("it is a pipeline of several models")
+    return failed(side.model, error)

@@ -67,21 +67,21 @@ def times(c: Compared, named: str, options: Options) -> float | None:
             if adapter.adapter is None or not _is_plain(adapter.adapter):
                 return None
             held = local(adapter)
-            found = [*_fits(c, c.a.blueprint, held, adapter.adapter)]
+            fits = [*_fits(c, c.a.blueprint, held, adapter.adapter)]
     except (HfcountError, ValueError):
         return None
-    return _often(found)
+    return _often(fits)
 
 
-def _often(found: Sequence[_Fit | None]) -> float | None:
+def _often(results: Sequence[_Fit | None]) -> float | None:
     """How often it is in all of them; None where they differ in that, or one does not tell."""
-    fits = [one for one in found if one is not None]
-    if not fits or len(fits) < len(found) or any(one.sure > _SURE for one in fits):
+    fits = [result for result in results if result is not None]
+    if not fits or len(fits) < len(results) or any(fit.sure > _SURE for fit in fits):
         return None
-    often = sorted(one.times for one in fits)
+    often = sorted(fit.times for fit in fits)
     alike = often[-1] - often[0] <= 2 * _SURE * max(1.0, abs(often[-1]))
-    scaled = alike and all(one.else_ < _MOSTLY for one in fits)
-    near = next((whole for whole in (0.0, 1.0) if all(abs(one - whole) < _SURE for one in often)), None)
+    scaled = alike and all(fit.else_ < _MOSTLY for fit in fits)
+    near = next((times for times in (0.0, 1.0) if all(abs(count - times) < _SURE for count in often)), None)
     return near if near is not None else often[len(often) // 2] if scaled else None
 
 
@@ -102,12 +102,12 @@ def _fits(c: Compared, blueprint: Blueprint, adapter: _Held, settings: Settings)
     paths = [name.removesuffix(_FIRST) for name in adapter[1] if name.endswith(_FIRST)]
     for path in paths[:: len(paths) // _MOST + 1]:
         pair = both.get(key(f"{path.removeprefix(_PREFIX)}.weight"))
-        one, other = (_numbers(logical, side) for logical, side in zip(pair or (None, None), sides, strict=True))
+        matrix, other = (_numbers(logical, side) for logical, side in zip(pair or (None, None), sides, strict=True))
         second, first = (_matrix(path + end, adapter) for end in (_SECOND, _FIRST))
-        if one is None or other is None or second is None or first is None:
+        if matrix is None or other is None or second is None or first is None:
             yield None
         else:
-            yield _fit(other - one, second @ first * _scale(settings, len(first)))
+            yield _fit(other - matrix, second @ first * _scale(settings, len(first)))
 
 
 def _scale(settings: Settings, rank: int) -> float:
@@ -118,18 +118,18 @@ def _scale(settings: Settings, rank: int) -> float:
 
 def _fit(difference: "Numbers", added: "Numbers") -> _Fit | None:
     """The better of both ways round, where a matrix is stored as inputs by outputs."""
-    ways = [one for one in (added, added.T) if one.shape == difference.shape]
-    found = [one for one in (_way(difference, way) for way in ways) if one]
-    return min(found, key=lambda one: one.else_, default=None)
+    ways = [matrix for matrix in (added, added.T) if matrix.shape == difference.shape]
+    fits = [fit for fit in (_way(difference, way) for way in ways) if fit]
+    return min(fits, key=lambda fit: fit.else_, default=None)
 
 
 def _way(difference: "Numbers", added: "Numbers") -> _Fit | None:
-    size, whole = float((added * added).sum()), float((difference * difference).sum())
-    if not (0 < size < float("inf") and 0 < whole < float("inf")):
+    size, total = float((added * added).sum()), float((difference * difference).sum())
+    if not (0 < size < float("inf") and 0 < total < float("inf")):
         return None
     times = float((difference * added).sum()) / size
-    rest = max(whole - times * times * size, 0.0)
-    return _Fit(times, 3 * sqrt(rest / size / difference.size), sqrt(rest / whole))
+    rest = max(total - times * times * size, 0.0)
+    return _Fit(times, 3 * sqrt(rest / size / difference.size), sqrt(rest / total))
 
 
 def _matrix(name: str, held: _Held) -> "Numbers | None":
@@ -141,9 +141,11 @@ def _matrix(name: str, held: _Held) -> "Numbers | None":
     return _read(folder, [run], place.entry.shape)
 
 
-def _numbers(one: Logical | None, held: _Held) -> "Numbers | None":
-    found = runs(one.bytes, held[1]) if one and one.bytes else None
-    return _read(held[0], found, one.shape) if one and found and not any(any(run.head) for run in found) else None
+def _numbers(tensor: Logical | None, held: _Held) -> "Numbers | None":
+    ranges = runs(tensor.bytes, held[1]) if tensor and tensor.bytes else None
+    return (
+        _read(held[0], ranges, tensor.shape) if tensor and ranges and not any(any(run.head) for run in ranges) else None
+    )
 
 
 def _read(folder: Path, pieces: list[Run], shape: tuple[int, ...]) -> "Numbers | None":
@@ -161,7 +163,7 @@ def _read(folder: Path, pieces: list[Run], shape: tuple[int, ...]) -> "Numbers |
             file.seek(run.begin)
             raw = filled(file, np.empty(run.end - run.begin, np.uint8), folder / run.file)
         parts.append(decoded(run.dtype, raw, run.dtype in WIDE))
-    whole = np.concatenate(parts)
-    if not np.isfinite(whole).all():
+    values = np.concatenate(parts)
+    if not np.isfinite(values).all():
         raise FetchError("UnreadableFile", "a matrix holds values that are no numbers")
-    return whole.reshape(shape)
+    return values.reshape(shape)

@@ -38,7 +38,7 @@ def _lines(diff: Diff) -> Iterator[str]:
         yield escape(expected(diff.expectation))
     yield ""
     yield from _table(
-        ("", "A", "B"), [(name, _cell(name, one), _cell(name, other)) for name, one, other in side_facts(diff)]
+        ("", "A", "B"), [(name, _cell(name, in_a), _cell(name, other)) for name, in_a, other in side_facts(diff)]
     )
     yield from _details(diff)
     yield from (f"\n{escape(note)}" for note in diff.notes)

@@ -33,39 +33,39 @@ class Native(NamedTuple):
     inventory: Inventory
 
 
-def is_native(one: Looked) -> bool:
+def is_native(side: Looked) -> bool:
     """Whether a side is of that layout."""
-    return one.documents is not None and one.documents.layout.config == PARAMS and one.blueprint is not None
+    return side.documents is not None and side.documents.layout.config == PARAMS and side.blueprint is not None
 
 
-def as_transformers(one: Looked, stored: Inventory) -> Native | None:
+def as_transformers(side: Looked, stored: Inventory) -> Native | None:
     """The same under the names of transformers; None where these cannot be told."""
-    if one.documents is None or one.inspection is None:
+    if side.documents is None or side.inspection is None:
         return None
     try:
-        _, _, values = as_read(one.documents, dict(one.values))
+        _, _, values = as_read(side.documents, dict(side.values))
         plain = build(Config(values))
     except HfcountError:
         return None
     names = _names(plain)
     if names is None:
         return None
-    key, found = keyed(plain), {}
+    key, tensors = keyed(plain), {}
     for old, tensor in stored.tensors.items():
         if (pair := names.get(tensor.name)) is None:
-            found[old] = tensor
+            tensors[old] = tensor
         else:
             name, leaf = pair
-            found[key(name)] = _turned(tensor._replace(name=name, leaf=leaf), values)
-    inspection = one.inspection._replace(blueprint=plain)
-    return Native(replace(one, inspection=inspection, values=values), replace(stored, tensors=found))
+            tensors[key(name)] = _turned(tensor._replace(name=name, leaf=leaf), values)
+    inspection = side.inspection._replace(blueprint=plain)
+    return Native(replace(side, inspection=inspection, values=values), replace(stored, tensors=tensors))
 
 
 def _names(plain: Blueprint) -> dict[str, tuple[str, Leaf]] | None:
     """The names of transformers by those of the layout, whose tensors are in the same order."""
-    ours = [one for one in plain.leaves if LEFT_OUT.isdisjoint(_texts(one))]
+    ours = [leaf for leaf in plain.leaves if LEFT_OUT.isdisjoint(_texts(leaf))]
     theirs = renamed(plain).leaves
-    if [one.shape for one in ours] != [one.shape for one in theirs]:
+    if [leaf.shape for leaf in ours] != [leaf.shape for leaf in theirs]:
         return None
     pairs = zip(ours, theirs, strict=True)
     return {old: (new, leaf) for leaf, other in pairs for new, old in zip(leaf.names(), other.names(), strict=True)}
@@ -75,12 +75,12 @@ def _texts(leaf: Leaf) -> Iterable[str]:
     return (part for part in leaf.segments if isinstance(part, str))
 
 
-def _turned(one: Logical, values: dict[str, object]) -> Logical:
+def _turned(tensor: Logical, values: dict[str, object]) -> Logical:
     """A tensor with its rows in the order of transformers; where that is not known, without its bytes."""
-    if not one.name.endswith(_TURNED) or one.bytes is None:
-        return one
+    if not tensor.name.endswith(_TURNED) or tensor.bytes is None:
+        return tensor
     rows = values.get("head_dim")
-    if values.get("model_type") not in _PLAIN or not isinstance(rows, int) or rows % 2 or len(one.bytes) > 1:
-        return one._replace(bytes=None)
-    (whole,) = one.bytes
-    return one._replace(bytes=(whole._replace(head=(rows, prod(one.shape[1:]))),))
+    if values.get("model_type") not in _PLAIN or not isinstance(rows, int) or rows % 2 or len(tensor.bytes) > 1:
+        return tensor._replace(bytes=None)
+    (bytes_,) = tensor.bytes
+    return tensor._replace(bytes=(bytes_._replace(head=(rows, prod(tensor.shape[1:]))),))

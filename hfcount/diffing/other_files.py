@@ -30,17 +30,17 @@ def beside(files: FileSums | None) -> Iterator[Relation]:
     """That what is read beside the weights and the config is not A's, as far as its contents are known."""
     if files is None:
         return
-    if said := [*_said((*files.differing, *files.only_b), _PURPOSES)]:
-        yield Relation(kind="reading", text=f"has other files than A for {', '.join(said)}")
-    if said := [*_said(files.only_a, _NEEDED)]:
-        yield Relation(kind="reading", text=f"lacks A's files for {', '.join(said)}")
+    if purposes := [*_said((*files.differing, *files.only_b), _PURPOSES)]:
+        yield Relation(kind="reading", text=f"has other files than A for {', '.join(purposes)}")
+    if purposes := [*_said(files.only_a, _NEEDED)]:
+        yield Relation(kind="reading", text=f"lacks A's files for {', '.join(purposes)}")
 
 
 def _said(names: Sequence[str], purposes: Mapping[str, re.Pattern[str]]) -> Iterator[str]:
     for purpose, pattern in purposes.items():
-        if own := [name for name in names if pattern.fullmatch(name)]:
-            more = f" and {len(own) - _FEW} more" if len(own) > _FEW else ""
-            yield f"{purpose} ({', '.join(own[:_FEW])}{more})"
+        if matches := [name for name in names if pattern.fullmatch(name)]:
+            more = f" and {len(matches) - _FEW} more" if len(matches) > _FEW else ""
+            yield f"{purpose} ({', '.join(matches[:_FEW])}{more})"
 
 
 def modules(files: FileSums | None) -> list[str]:

@@ -61,13 +61,17 @@ def drawings(diff: Diff) -> list[Drawing]:
     for cell in diff.cells:
         stacks.setdefault(cell.stack, []).append(cell)
     same = states(diff.values)["same"]
-    return [_drawn(name, own, same) for name, own in sorted(stacks.items(), key=lambda one: (-len(one[1]), one[0]))]
+    return [
+        _drawn(name, layers, same) for name, layers in sorted(stacks.items(), key=lambda item: (-len(item[1]), item[0]))
+    ]
 
 
 def _drawn(name: str, cells: Sequence[Cell], same: str) -> Drawing:
     numbers = sorted({cell.number for cell in cells if cell.number is not None})
     order = list(COLOURS)
-    rows = sorted({cell.component for cell in cells}, key=lambda one: order.index(one) if one in order else 99)
+    rows = sorted(
+        {cell.component for cell in cells}, key=lambda component: order.index(component) if component in order else 99
+    )
     width = min((WIDTH - LABEL) / max(len(numbers), 1), 60)
     columns = {number: place for place, number in enumerate(numbers)}
     boxes = [
@@ -93,9 +97,9 @@ def state(cell: Cell) -> str:
 
 def style(cell: Cell) -> str:
     """The style of a cell; other values are the darker the more they differ."""
-    found = state(cell)
-    if found != "values" or not cell.relative:
-        return found
+    shown = state(cell)
+    if shown != "values" or not cell.relative:
+        return shown
     strength = min(4, max(0, int(log10(cell.relative) + 4)))  # from a thousandth and less to 1 and more
     return f"values v{strength}"
 

@@ -31,7 +31,7 @@ def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
     sides = Side(model=printable(a.model)), Side(model=printable(b.model))
     try:
         indexes = tuple(
-            read_pipeline(one.documents.config) if one.pipeline and one.documents else None for one in (a, b)
+            read_pipeline(side.documents.config) if side.pipeline and side.documents else None for side in (a, b)
         )
     except DocumentError as error:
         return Diff(a=sides[0], b=sides[1], summary="nothing is known of how they compare", notes=(str(error),))
@@ -50,12 +50,12 @@ def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
     config = (*_settings(first, second), *_of_weightless((a, b), _weightless(first, second), files))
     relations = [*_lists(first, second), *_of_parts(parts), *_read_otherwise(config)]
     relations += _of_files(_weightless(first, second), config, files)
-    listed = not any(one.kind == "tensors" for one in relations)
+    listed = not any(relation.kind == "tensors" for relation in relations)
     same = _every([listed, *(part.same_structure for part in parts.values())])
     return Diff(
         a=_side(a, first, [part.a for part in parts.values()]),
         b=_side(b, second, [part.b for part in parts.values()]),
-        summary="B " + "; ".join(one.text for one in relations),
+        summary="B " + "; ".join(relation.text for relation in relations),
         relations=tuple(relations),
         same_structure=same,
         depth=next((part.depth for part in parts.values()), None),
@@ -68,43 +68,43 @@ def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
 
 def _of_one(a: Looked, b: Looked, index: PipelineIndex | None, differ: Differ) -> Diff | None:
     """What differs between a part of a pipeline and a model of its class; None where no one part has that."""
-    whole, model = (a, b) if a.pipeline else (b, a)
+    pipeline, model = (a, b) if a.pipeline else (b, a)
     named = [model.values.get("_class_name"), *(model.values.get("architectures") or ())]
     entries = [entry for entry in index.parts if entry.kind in named] if index else []
     if len(entries) != 1 or model.request is None:
         return None
-    name, inner = printable(entries[0].name), _request(whole.request, entries[0].name)
+    name, inner = printable(entries[0].name), _request(pipeline.request, entries[0].name)
     sides = (inner, model.request) if a.pipeline else (model.request, inner)
-    found = differ(entries[0], *sides)
+    result = differ(entries[0], *sides)
     text = f"is held against A's part {name} alone" if a.pipeline else f"is a pipeline, whose {name} A is held against"
-    relations = (Relation(kind="part", text=text), *found.relations)
-    summary = "B " + "; ".join(one.text for one in relations)
-    same = False if found.same_structure is not None else None
-    return replace(found, relations=relations, summary=summary, same_structure=same)
+    relations = (Relation(kind="part", text=text), *result.relations)
+    summary = "B " + "; ".join(relation.text for relation in relations)
+    same = False if result.same_structure is not None else None
+    return replace(result, relations=relations, summary=summary, same_structure=same)
 
 
 def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
     """What was expected of each part, of the whole: of a fine-tune that one part at least has other values."""
-    found = {name: part.expectation for name, part in parts.items() if part.expectation}
-    if not found:
+    expectations = {name: part.expectation for name, part in parts.items() if part.expectation}
+    if not expectations:
         return None
-    expected = next(iter(found.values())).expected
-    met = [one.met for one in found.values()]
-    told = _every(met)
-    if expected == "finetune" and (same := _every([parts[name].same_structure for name in found])) is not False:
+    expected = next(iter(expectations.values())).expected
+    met = [expectation.met for expectation in expectations.values()]
+    holds = _every(met)
+    if expected == "finetune" and (same := _every([parts[name].same_structure for name in expectations])) is not False:
         some = True if True in met else None if None in met else False
-        told = _every([some, same]) if some is not False else False
-    reasons = "; ".join(f"{printable(name)}: {one.reason}" for name, one in found.items())
-    return Expectation(expected=expected, met=told, reason=reasons)
+        holds = _every([some, same]) if some is not False else False
+    reasons = "; ".join(f"{printable(name)}: {expectation.reason}" for name, expectation in expectations.items())
+    return Expectation(expected=expected, met=holds, reason=reasons)
 
 
-def _every(told: Sequence[bool | None]) -> bool | None:
+def _every(answers: Sequence[bool | None]) -> bool | None:
     """Whether all hold; None where none is wrong, and some cannot be told."""
-    return False if False in told else None if None in told else True
+    return False if False in answers else None if None in answers else True
 
 
 def _requests(name: str, *sides: Looked) -> tuple[Request | HfcountError, Request | HfcountError]:
-    a, b = (_request(one.request, name) for one in sides)
+    a, b = (_request(side.request, name) for side in sides)
     return a, b
 
 
@@ -129,15 +129,17 @@ def _common(a: PipelineIndex, b: PipelineIndex) -> Sequence[Entry]:
 
 def _lists(a: PipelineIndex, b: PipelineIndex) -> list[Relation]:
     """Parts that one pipeline alone has, and another class of the pipeline."""
-    found = []
-    one, other = _weighted(a), _weighted(b)
-    for names, verb in ((one.keys() - other.keys(), "lacks"), (other.keys() - one.keys(), "adds")):
+    relations = []
+    first, other = _weighted(a), _weighted(b)
+    for names, verb in ((first.keys() - other.keys(), "lacks"), (other.keys() - first.keys(), "adds")):
         if names:
             text = f"{verb} the part {', '.join(map(printable, sorted(names)))}"
-            found.append(Relation(kind="tensors", text=text))
+            relations.append(Relation(kind="tensors", text=text))
     if a.kind != b.kind:
-        found.append(Relation(kind="reading", text=f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}"))
-    return found
+        relations.append(
+            Relation(kind="reading", text=f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}")
+        )
+    return relations
 
 
 def _weightless(a: PipelineIndex, b: PipelineIndex) -> Sequence[str]:
@@ -148,7 +150,7 @@ def _weightless(a: PipelineIndex, b: PipelineIndex) -> Sequence[str]:
 
 def _settings(a: PipelineIndex, b: PipelineIndex) -> Iterator[ConfigKey]:
     """Settings of the whole, and classes of parts without weights."""
-    kinds = [{entry.name: entry.kind for entry in one.parts if entry.weightless} for one in (a, b)]
+    kinds = [{entry.name: entry.kind for entry in index.parts if entry.weightless} for index in (a, b)]
     yield from plain({**a.settings, **kinds[0]}, {**b.settings, **kinds[1]}, _effect)
 
 
@@ -161,9 +163,9 @@ def _of_weightless(sides: tuple[Looked, Looked], names: Sequence[str], files: Fi
     for name in names:
         for file in (f"{name}/{end}" for end in _SETTINGS):
             if files is not None and file in files.differing:
-                one, other = (_values(side, file) for side in sides)
-                if one is not None and other is not None:
-                    yield from (replace(row, key=f"{name}.{row.key}") for row in plain(one, other, _effect))
+                values, other = (_values(side, file) for side in sides)
+                if values is not None and other is not None:
+                    yield from (replace(row, key=f"{name}.{row.key}") for row in plain(values, other, _effect))
 
 
 def _values(side: Looked, file: str) -> dict[str, Any] | None:
@@ -186,14 +188,14 @@ def _read_otherwise(config: Sequence[ConfigKey]) -> Iterator[Relation]:
 
 def _of_files(names: Sequence[str], config: Sequence[ConfigKey], files: FileSums | None) -> Iterator[Relation]:
     """Parts without weights of other files, as far as their keys do not tell what differs in them."""
-    told = [name for name in names if any(row.key.startswith(f"{name}.") for row in config)]
+    explained = [name for name in names if any(row.key.startswith(f"{name}.") for row in config)]
     if files is None:
         return
     for name in names:
-        found = [one for one in (*files.differing, *files.only_a, *files.only_b) if one.startswith(f"{name}/")]
-        if found and name not in told:
-            more = f" and {len(found) - _FEW} more" if len(found) > _FEW else ""
-            text = f"in {printable(name)} has other files than A ({', '.join(found[:_FEW])}{more})"
+        changed = [path for path in (*files.differing, *files.only_a, *files.only_b) if path.startswith(f"{name}/")]
+        if changed and name not in explained:
+            more = f" and {len(changed) - _FEW} more" if len(changed) > _FEW else ""
+            text = f"in {printable(name)} has other files than A ({', '.join(changed[:_FEW])}{more})"
             yield Relation(kind="reading", text=text)
 
 
@@ -203,16 +205,16 @@ def _of_parts(parts: Mapping[str, Diff]) -> list[Relation]:
     for name, part in parts.items():
         texts.setdefault(part.relations, []).append(name)
     return [
-        Relation(kind=one.kind, text=f"in {', '.join(map(printable, names))} {one.text}")
+        Relation(kind=relation.kind, text=f"in {', '.join(map(printable, names))} {relation.text}")
         for relations, names in texts.items()
-        for one in relations or (Relation(kind="unread", text=f"is not known: {parts[names[0]].summary}"),)
+        for relation in relations or (Relation(kind="unread", text=f"is not known: {parts[names[0]].summary}"),)
     ]
 
 
-def _side(one: Looked, index: PipelineIndex, parts: Sequence[Side]) -> Side:
-    documents = one.documents
+def _side(side: Looked, index: PipelineIndex, parts: Sequence[Side]) -> Side:
+    documents = side.documents
     return Side(
-        model=printable(one.model),
+        model=printable(side.model),
         revision=documents.revision if documents else None,
         source=documents.source if documents else None,
         architecture=printable(index.kind, 60),

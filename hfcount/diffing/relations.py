@@ -18,17 +18,17 @@ from hfcount.text import plural, printable
 
 def relations(c: Compared) -> list[Relation]:
     """What B is to A, the most important first."""
-    found: list[Relation] = []
+    result: list[Relation] = []
     if c.matched is not None:
-        found += _of_structure(c, c.matched)
-    contents = list(_of_contents(c, found))
-    found = [*contents, *found] if is_same_structure(found) else [*found, *contents]
-    if not any(one.kind == "another-model" for one in found):
-        found += otherwise(c.config, (c.a.blueprint, c.b.blueprint), is_same_structure(found))
-        found += [*_of_type(c, found), *beside(c.files)]
+        result += _of_structure(c, c.matched)
+    contents = list(_of_contents(c, result))
+    result = [*contents, *result] if is_same_structure(result) else [*result, *contents]
+    if not any(relation.kind == "another-model" for relation in result):
+        result += otherwise(c.config, (c.a.blueprint, c.b.blueprint), is_same_structure(result))
+        result += [*_of_type(c, result), *beside(c.files)]
     if c.matched is not None:
-        found += [Relation(kind="unread", text=text) for text in c.doubts]
-    return found
+        result += [Relation(kind="unread", text=text) for text in c.doubts]
+    return result
 
 
 def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
@@ -59,7 +59,7 @@ def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relatio
 def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
     """Whether most tensors differ in ways that nothing explains."""
     agreeing = len(matched.both) - len(matched.shapes)
-    sizes = [len(one.tensors) for one in c.inventories if one]
+    sizes = [len(inventory.tensors) for inventory in c.inventories if inventory]
     if matched.root or not left.count or c.a.adapter is not None:
         return False
     if agreeing and not left.shapes and not (left.only_a and left.only_b):
@@ -82,29 +82,29 @@ def _another(c: Compared) -> str:
     return f"is another model of the same type, {printable(families[0])}, with other tensors"
 
 
-def _of_type(c: Compared, found: Sequence[Relation]) -> Iterator[Relation]:
+def _of_type(c: Compared, relations: Sequence[Relation]) -> Iterator[Relation]:
     """That B is of another type than A, unless it is a part of it, or a line about keys says so."""
     if c.a.blueprint is None or c.b.blueprint is None:
         return
     a, b = _families(c)
-    if a != b and not any(one.kind == "part" or "model_type" in one.text for one in found):
+    if a != b and not any(relation.kind == "part" or "model_type" in relation.text for relation in relations):
         yield Relation(kind="reading", text=f"is of another type: {printable(b)}, and A is {printable(a)}")
 
 
 def _families(c: Compared) -> tuple[str, str]:
-    a, b = (one.blueprint.spec.family if one.blueprint else _type(one) for one in (c.a, c.b))
+    a, b = (side.blueprint.spec.family if side.blueprint else _type(side) for side in (c.a, c.b))
     return a, b
 
 
-def _type(one: Looked) -> str:
+def _type(side: Looked) -> str:
     """What a model is of that no family describes."""
-    return str(one.values.get("general.architecture" if one.gguf else "model_type") or "an unknown type")
+    return str(side.values.get("general.architecture" if side.gguf else "model_type") or "an unknown type")
 
 
 def _rest(left: Left) -> str:
-    said = [
+    differences = [
         f"lacks {plural(len(left.only_a), 'tensor')} of A" if left.only_a else "",
         f"has {plural(len(left.only_b), 'tensor')} that A lacks" if left.only_b else "",
         f"has other shapes in {plural(len(left.shapes), 'tensor')}" if left.shapes else "",
     ]
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, differences))

@@ -13,14 +13,15 @@ Dtypes = tuple[str | None, str | None]
 """Of the first tensor and of the second."""
 
 
-def others(found: Mapping[str, tuple[Difference, Dtypes]]) -> tuple[set[str], str]:
+def others(differences: Mapping[str, tuple[Difference, Dtypes]]) -> tuple[set[str], str]:
     """The tensors that have other values than their dtypes make of the first ones.
 
     Returns:
         Their keys, and the dtype that all were rounded to on the way, where that explains more; else "".
     """
     ways = [
-        {key for key, (by, dtypes) in found.items() if _is_other(by, dtypes, way)} for way in range(1 + len(THROUGH))
+        {key for key, (by, dtypes) in differences.items() if _is_other(by, dtypes, way)}
+        for way in range(1 + len(THROUGH))
     ]
     best = min(range(len(ways)), key=lambda way: len(ways[way]))
     return ways[best], ("", *THROUGH)[best]
@@ -36,5 +37,5 @@ def _is_other(by: Difference, dtypes: Dtypes, way: int) -> bool:
 
 def _bits(dtype: str) -> int:
     """The bits that its name gives an element of a block."""
-    found = _DIGITS.search(dtype.removeprefix("NV").removeprefix("MX"))
-    return int(found[0]) if found else 1
+    digits = _DIGITS.search(dtype.removeprefix("NV").removeprefix("MX"))
+    return int(digits[0]) if digits else 1

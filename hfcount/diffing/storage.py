@@ -15,7 +15,7 @@ _CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF", "adapter": "an adapter
 
 def containers(c: Compared) -> Iterator[Relation]:
     """Files of another form."""
-    kinds = [one.inspection.evidence.container if one.inspection else None for one in (c.a, c.b)]
+    kinds = [loaded.inspection.evidence.container if loaded.inspection else None for loaded in (c.a, c.b)]
     if kinds[0] != kinds[1]:
         names = [_CONTAINERS.get(kind or "", kind or "safetensors") for kind in kinds]
         yield Relation(kind="container", text=f"is stored as {names[1]}, and A as {names[0]}")
@@ -27,7 +27,7 @@ Pairs = Counter[tuple[str, str]]
 
 def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
     """Casts, and what is packed."""
-    pairs: Pairs = Counter((one.dtype or "", other.dtype or "") for one, other in matched.dtypes.values())
+    pairs: Pairs = Counter((tensor.dtype or "", other.dtype or "") for tensor, other in matched.dtypes.values())
     packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
     casts = pairs - packed
     schemes = c.packing
@@ -55,14 +55,14 @@ def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
 def _typed(packed: Pairs, is_: str) -> Relation:
     """Tensors of packed types, such as GGUF's."""
     count = sum(packed.values())
-    if all(one in FLOATING for one, _ in packed):
+    if all(before in FLOATING for before, _ in packed):
         types = ", ".join(dict.fromkeys(other for _, other in packed))
         return Relation(kind="quantised", text=f"{is_} quantised: {types}, {plural(count, 'tensor')}")
     if all(other in FLOATING for _, other in packed):
         text = f"{'is A with' if is_ == 'is A' else 'has'} {plural(count, 'tensor')} unpacked"
         return Relation(kind="dequantised", text=text)
-    said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
-    return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
+    changes = ", ".join(f"{number:,} from {before} to {other}" for (before, other), number in packed.items())
+    return Relation(kind="requantised", text=f"stores tensors otherwise: {changes}")
 
 
 def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
@@ -70,15 +70,17 @@ def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
     targets = {other for _, other in casts}
     if len(targets) == 1 and ("otherwise" in verb or sum(casts.values()) * 2 > tensors):
         return Relation(kind="cast", text=f"{verb} to {targets.pop()}")
-    said = ", ".join(f"{plural(number, 'tensor')} from {one} to {other}" for (one, other), number in casts.items())
-    return Relation(kind="cast", text=f"casts {said}")
+    changes = ", ".join(
+        f"{plural(number, 'tensor')} from {before} to {other}" for (before, other), number in casts.items()
+    )
+    return Relation(kind="cast", text=f"casts {changes}")
 
 
 def spelling(c: Compared, matched: Matched) -> Iterator[Relation]:
     """Other names and layouts of the same tensors, and what is stored twice."""
     if renamed := len(matched.renamed):
         yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")
-    a, b = (len(one.copies) if one else 0 for one in c.inventories)
+    a, b = (len(tensors.copies) if tensors else 0 for tensors in c.inventories)
     if a != b:
         which = f"{plural(abs(a - b), 'tensor')} that a loader does without"
         text = f"also stores {which}" if b > a else f"leaves out {which}"

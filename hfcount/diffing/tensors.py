@@ -81,17 +81,17 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
         return by_entries(entries, keyed(blueprint)) if entries else _described(blueprint, keyed(blueprint))
     spelling = packed.spelling if packed else match.spelling
     known = entries or _as_described(match, spelling, outcome, blueprint)
-    found = _Taken(known, spelling, outcome.apart, keyed(blueprint))
-    found.take(match)
-    modules = [(one.leaf, one.layout.label) for one in packed.packed if one.layout] if packed else []
+    builder = _Taken(known, spelling, outcome.apart, keyed(blueprint))
+    builder.take(match)
+    modules = [(module.leaf, module.layout.label) for module in packed.packed if module.layout] if packed else []
     if modules and not raw:
-        found.unpack(modules, spelling)
-        found.named(match.unexpected)
+        builder.unpack(modules, spelling)
+        builder.named(match.unexpected)
     else:
-        found.named([name for name in known if name not in found.used])
+        builder.named([name for name in known if name not in builder.used])
     labels = tuple(dict.fromkeys(label for _, label in modules))
     name = packed.name if packed and modules else ""
-    return Inventory(found.tensors, tuple(found.copies), name, labels, bool(entries))
+    return Inventory(builder.tensors, tuple(builder.copies), name, labels, bool(entries))
 
 
 def by_entries(entries: Mapping[str, Entry], key: Callable[[str], str] = str) -> Inventory:
@@ -103,8 +103,8 @@ def of_gguf(header: Header) -> Inventory:
     """The tensors of a GGUF file, with their types for dtypes."""
     return Inventory(
         {
-            name: Logical(name, one.shape, one.type, None, name, (Bytes(name, 0, one.bytes),), component(name))
-            for name, one in header.tensors.items()
+            name: Logical(name, tensor.shape, tensor.type, None, name, (Bytes(name, 0, tensor.bytes),), component(name))
+            for name, tensor in header.tensors.items()
         }
     )
 
@@ -132,12 +132,12 @@ def _plain(name: str, entry: Entry) -> Logical:
 def _described(blueprint: Blueprint, key: Callable[[str], str]) -> Inventory:
     """What a config alone describes."""
     dtype = dtypes.code(blueprint.spec.dtype)
-    found = {}
+    tensors = {}
     for leaf in blueprint.stored_leaves():
         shape = tuple(map(int, leaf.shape))
         for name in leaf.names():
-            found[key(name)] = Logical(name, shape, None if leaf.kind == "buffer" else dtype, leaf, name)
-    return Inventory(found, measured=False, listed=False)
+            tensors[key(name)] = Logical(name, shape, None if leaf.kind == "buffer" else dtype, leaf, name)
+    return Inventory(tensors, measured=False, listed=False)
 
 
 def _as_described(
@@ -146,12 +146,12 @@ def _as_described(
     """The tensors that an index lists, with the shapes that the config gives them."""
     known = [dtype for dtype in outcome.dtypes or {} if dtype in dtypes.FLOATING]
     dtype = known[0] if len(known) == 1 else dtypes.code(blueprint.spec.dtype) or ""
-    found = {}
+    entries_ = {}
     for leaf, count in match.listed:
         shape = tuple(map(int, leaf.shape))
         for name in match.names(leaf) if count else ():
-            found[spelling.get(name, name)] = Entry(_dtype(leaf, dtype), shape, 0, 0)
-    return found | {name: Entry("", (), 0, 0) for name in match.unexpected}
+            entries_[spelling.get(name, name)] = Entry(_dtype(leaf, dtype), shape, 0, 0)
+    return entries_ | {name: Entry("", (), 0, 0) for name in match.unexpected}
 
 
 def _dtype(leaf: Leaf, dtype: str) -> str:
@@ -209,17 +209,19 @@ class _Taken:
         if copied or leaf.label == "legacy":
             self.copies.append(stored)
             return
-        whole = (Bytes(stored, 0, entry.end - entry.begin),) if entry.end else None
-        self.tensors[self.key(name)] = Logical(name, entry.shape, entry.dtype or None, leaf, stored, whole)
+        bytes_ = (Bytes(stored, 0, entry.end - entry.begin),) if entry.end else None
+        self.tensors[self.key(name)] = Logical(name, entry.shape, entry.dtype or None, leaf, stored, bytes_)
 
     def unpack(self, modules: list[tuple[Leaf, str]], spelling: Mapping[str, str]) -> None:
         """Puts the matrices that packed tensors stand for in their place."""
-        self.tensors = {key: one for key, one in self.tensors.items() if one.leaf is None or one.leaf.dtypes is None}
+        self.tensors = {
+            key: tensor for key, tensor in self.tensors.items() if tensor.leaf is None or tensor.leaf.dtypes is None
+        }
         for leaf, label in modules:
             shape = tuple(map(int, leaf.shape))
             for name in leaf.names():
-                one = Logical(name, shape, label, replace(leaf, dtypes=None), spelling.get(name, name))
-                self.tensors[self.key(name)] = one
+                tensor = Logical(name, shape, label, replace(leaf, dtypes=None), spelling.get(name, name))
+                self.tensors[self.key(name)] = tensor
 
     def named(self, names: list[str]) -> None:
         """Takes these tensors by their own names."""

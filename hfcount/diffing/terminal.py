@@ -125,7 +125,7 @@ def _pairs(title: str, pairs: Sequence[TensorPair], width: int) -> Iterator[Rend
     for dtypes, rows in groups.items():
         if len(groups) > 1:
             yield _indented(Text(dtypes or "of no dtype that is known"))
-        yield from (_indented(one, 1 if only else 2) for one in _columns(rows, width))
+        yield from (_indented(line, 1 if only else 2) for line in _columns(rows, width))
     yield from _rest(len(pairs), "more row")
 
 
@@ -136,7 +136,7 @@ def _columns(rows: Sequence[tuple[str, str]], width: int) -> Iterator[Renderable
         for names, shapes in rows:
             first, *other = names.split(ARROW)
             yield Text(first)
-            below = [f"{ARROW.lstrip()}{one}" for one in other]
+            below = [f"{ARROW.lstrip()}{name}" for name in other]
             yield _indented(Text("  ".join((*below, shapes)), "dim"))
     else:
         table = Table.grid(padding=(0, _GAP, 0, 0))

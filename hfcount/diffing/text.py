@@ -61,9 +61,9 @@ FACTS: dict[str, Callable[[Side], str]] = {
 def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
     """What is known of both sides, row by row: what it is, of A and of B."""
     for name, written in FACTS.items():
-        one, other = written(diff.a), written(diff.b)
-        if one or other:
-            yield name, one, other
+        in_a, other = written(diff.a), written(diff.b)
+        if in_a or other:
+            yield name, in_a, other
 
 
 def expected(wanted: Expectation) -> str:
@@ -77,14 +77,14 @@ def lists(diff: Diff) -> Iterator[tuple[str, Sequence[TensorPair]]]:
     tensors = diff.tensors
     if tensors is None:
         return
-    found = (
+    sections = (
         ("Only in A", tensors.only_a),
         ("Only in B", tensors.only_b),
         ("Other shapes", tensors.shapes),
         ("Other dtypes", tensors.dtypes),
         ("The same, written otherwise", tensors.renamed),
     )
-    yield from ((title, pairs) for title, pairs in found if pairs)
+    yield from ((title, pairs) for title, pairs in sections if pairs)
 
 
 def key_row(row: ConfigKey) -> tuple[str, str, str, str]:
@@ -101,20 +101,24 @@ def named(rows: Sequence[str]) -> list[str]:
 
 def value(row: ConfigKey, side: str) -> str:
     """The value of a side, or that it is absent there."""
-    own: Any = getattr(row, side)
+    value_: Any = getattr(row, side)
     if row.absent == side:
-        return "absent" if own is None else f"{brief(own)} (by default)"
-    return brief(own)
+        return "absent" if value_ is None else f"{brief(value_)} (by default)"
+    return brief(value_)
 
 
 def brief(value: Any) -> str:
     """A value of a config in a few words."""
-    if isinstance(value, list) and len(value) <= 4 and not any(isinstance(one, list | dict) for one in value):
+    if isinstance(value, list) and len(value) <= 4 and not any(isinstance(item, list | dict) for item in value):
         return f"[{', '.join(map(shown, value))}]"
     if isinstance(value, list):
         return f"a list of {len(value):,}"
-    if isinstance(value, dict) and len(value) <= 4 and not any(isinstance(one, list | dict) for one in value.values()):
-        return ", ".join(f"{printable(name, 60)} {shown(one)}" for name, one in value.items())
+    if (
+        isinstance(value, dict)
+        and len(value) <= 4
+        and not any(isinstance(item, list | dict) for item in value.values())
+    ):
+        return ", ".join(f"{printable(name, 60)} {shown(item)}" for name, item in value.items())
     return shown(value)
 
 
@@ -125,13 +129,13 @@ def line(pair: TensorPair) -> str:
 
 def differences(pair: TensorPair) -> tuple[str, str, str]:
     """The names of a row, its shapes and its dtypes, on both sides where they differ."""
-    sides = [one for one in (pair.a, pair.b) if one]
+    sides = [tensor for tensor in (pair.a, pair.b) if tensor]
     names, shapes, dtypes = (
-        ARROW.join(dict.fromkeys(one))
-        for one in (
-            [one.name for one in sides],
-            [str([*one.shape]) for one in sides],
-            [one.dtype or "unknown" for one in sides],
+        ARROW.join(dict.fromkeys(texts))
+        for texts in (
+            [tensor.name for tensor in sides],
+            [str([*tensor.shape]) for tensor in sides],
+            [tensor.dtype or "unknown" for tensor in sides],
         )
     )
     return names or pair.name, shapes, "" if dtypes == "unknown" else dtypes
@@ -147,18 +151,18 @@ def value_line(row: ValueRow) -> str:
     if not row.differing:
         return f"{row.name}: {plural(row.tensors, 'tensor')}, identical"
     verb = "differs" if row.differing == 1 else "differ"
-    said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
+    text = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
     if row.share is None or row.rms is None or row.largest is None:
-        return said
+        return text
     where = _where(row)
     if row.beyond and not row.largest:
-        return f"{said}, {where}, {row.beyond:,} NaN or infinite"
+        return f"{text}, {where}, {row.beyond:,} NaN or infinite"
     if not (row.beyond or row.largest):
-        return f"{said}, {where}, by the sign of zeros alone"
+        return f"{text}, {where}, by the sign of zeros alone"
     relative = f", {share(row.relative)} of A's" if row.relative is not None else ""
     size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
     beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
-    return f"{said}, {where}{beyond}, {size}"
+    return f"{text}, {where}{beyond}, {size}"
 
 
 def _where(row: ValueRow) -> str:
@@ -187,4 +191,4 @@ def other_rows(values: Values) -> list[str]:
 
 def is_apart(part: Diff) -> bool:
     """Whether something of a part of a pipeline differs."""
-    return any(one.kind not in ("same-files", "same-values") for one in part.relations)
+    return any(relation.kind not in ("same-files", "same-values") for relation in part.relations)

@@ -91,24 +91,24 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         return Gaps(reason=str(error))
     from hfcount.checkpoints.data.compare import comparable, compare_all  # which imports numpy
 
-    found, left = _pairs((sides[0][1], sides[1][1]), matched)
-    pairs = [pair for pair in found if all(comparable(one.dtype, other.dtype) for one, other in pair.parts)]
-    left += len(found) - len(pairs)
+    matching, left = _pairs((sides[0][1], sides[1][1]), matched)
+    pairs = [pair for pair in matching if all(comparable(run.dtype, other.dtype) for run, other in pair.parts)]
+    left += len(matching) - len(pairs)
     read = {pair.key for pair in pairs}
-    unread = {run.dtype for pair in found if pair.key not in read for both in pair.parts for run in both}
+    unread = {run.dtype for pair in matching if pair.key not in read for both in pair.parts for run in both}
     spans = _spans(pairs, [folder for folder, _ in sides])
-    size = sum(one.size + other.size for one, other in spans.values())
+    size = sum(span.size + other.size for span, other in spans.values())
     try:
         parts = compare_all(spans, options.reading(size))
     except FetchError as error:
         return Gaps(reason=str(error), broken=True, uncompared=left + len(pairs))
     differences = {pair.key: Difference() for pair in pairs}
     for name, part in parts.items():  # of a tensor in their order
-        whole = differences[name.partition(" ")[2]]
-        whole.add(part, whole.elements)
+        total_ = differences[name.partition(" ")[2]]
+        total_.add(part, total_.elements)
     dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
-    other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
-    gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
+    other, through = others({key: (difference, dtypes[key]) for key, difference in differences.items()})
+    gaps = {key: Gap(difference.identical, difference, key in other) for key, difference in differences.items()}
     return Gaps(gaps, uncompared=left, unread=tuple(sorted(unread & BLOCKS.keys())), through=through)
 
 
@@ -133,19 +133,19 @@ def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
     chosen = pairs[:: len(pairs) // _MOST + 1]
     ends = {pair.key: [*_ends(pair.parts)] for pair in chosen}
     sides: list[Mapping[Piece, str]] = []
-    for place, one in enumerate((a, b)):
+    for place, side in enumerate((a, b)):
         wanted = dict.fromkeys(both[place] for several in ends.values() for both in several)
         try:
-            sides.append(one.documents.shards.sample(list(wanted)) if one.documents else {})
+            sides.append(side.documents.shards.sample(list(wanted)) if side.documents else {})
         except FetchError as error:
             return Gaps(sampled=True, reason=str(error))
     gaps = Gaps(sampled=True, uncompared=left + len(pairs) - len(chosen))
     for key, several in ends.items():
-        digests = [(sides[0].get(one), sides[1].get(other)) for one, other in several]
+        digests = [(sides[0].get(piece), sides[1].get(other)) for piece, other in several]
         if any(None in both for both in digests):
             gaps.uncompared += 1
         else:
-            same = all(one == other for one, other in digests)
+            same = all(digest == other for digest, other in digests)
             gaps.by_key[key] = Gap(same, other=not same)
     return gaps
 
@@ -155,79 +155,81 @@ def _ends(parts: Sequence[tuple[Run, Run]]) -> Iterator[tuple[Piece, Piece]]:
     first, last = parts[0], parts[-1]
     size = min(first[0].end - first[0].begin, PAGE)
     yield _piece(first, 0, size)
-    whole = last[0].end - last[0].begin
-    begin = max(whole - PAGE, size if len(parts) == 1 else 0)
-    if begin < whole:
-        yield _piece(last, begin, whole)
+    size_ = last[0].end - last[0].begin
+    begin = max(size_ - PAGE, size if len(parts) == 1 else 0)
+    if begin < size_:
+        yield _piece(last, begin, size_)
 
 
 def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
-    one, other = (Piece(run.file, run.begin + begin, run.begin + end) for run in both)
-    return one, other
+    piece, other = (Piece(run.file, run.begin + begin, run.begin + end) for run in both)
+    return piece, other
 
 
-def local(one: Looked) -> tuple[Path, Mapping[str, Place]]:
+def local(side: Looked) -> tuple[Path, Mapping[str, Place]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
-    plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
-    if one.request is None or one.inspection is None or plain:
-        return _folder(one), _places(one)
+    plain = not (side.container == "pickle" or side.modules or side.parts or _is_pickled_adapter(side))
+    if side.request is None or side.inspection is None or plain:
+        return _folder(side), _places(side)
     from hfcount.checkpoints.data.sources import of_gguf, stored  # which is for other containers, and modules
 
-    if one.parts:
-        held = of_gguf(one.request, one.inspection, one.parts)
-        return (held.folder, held.places) if held else (_folder(one), {})
-    found = stored(one.request, one.inspection)
-    if found is None or one.view is None:
-        raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files to read")
-    shapes = {name: entry.shape for name, entry in one.view.entries.items()}
-    own = {
-        name: place for name, place in found.places.items() if place.entry.shape == shapes.get(name, place.entry.shape)
+    if side.parts:
+        held = of_gguf(side.request, side.inspection, side.parts)
+        return (held.folder, held.places) if held else (_folder(side), {})
+    weights = stored(side.request, side.inspection)
+    if weights is None or side.view is None:
+        raise FetchError("NoSuchFile", f"{printable(side.model)} has no weight files to read")
+    shapes = {name: entry.shape for name, entry in side.view.entries.items()}
+    same_shape = {
+        name: place
+        for name, place in weights.places.items()
+        if place.entry.shape == shapes.get(name, place.entry.shape)
     }
-    return found.folder, own  # without those of pickles that lie in another order
+    return weights.folder, same_shape  # without those of pickles that lie in another order
 
 
-def _is_pickled_adapter(one: Looked) -> bool:
-    return one.adapter is not None and not any(name.endswith(".safetensors") for name in one.shards or ())
+def _is_pickled_adapter(side: Looked) -> bool:
+    return side.adapter is not None and not any(name.endswith(".safetensors") for name in side.shards or ())
 
 
-def _folder(one: Looked) -> Path:
+def _folder(side: Looked) -> Path:
     """Where the weight files of a side are on this machine; raises FetchError where they are not."""
-    if one.documents is None or one.request is None or not one.shards:
-        raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files of safetensors to read")
-    return data_folder(one.request, one.documents, list(one.shards))
+    if side.documents is None or side.request is None or not side.shards:
+        raise FetchError("NoSuchFile", f"{printable(side.model)} has no weight files of safetensors to read")
+    return data_folder(side.request, side.documents, list(side.shards))
 
 
 def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[list[_Pair], int]:
     """The tensors of one shape whose bytes are known on both sides, and how many others there are."""
-    found: list[_Pair] = []
+    pairs: list[_Pair] = []
     left = 0
-    for key, (one, other) in matched.both.items():
-        if one.shape != other.shape:
+    for key, (tensor, other) in matched.both.items():
+        if tensor.shape != other.shape:
             continue
-        parts = _parts(one, other, where)
+        parts = _parts(tensor, other, where)
         if parts is None or (one_dtype and any((x.dtype, x.head) != (y.dtype, y.head) for x, y in parts)):
             left += 1
         elif parts:
-            found.append(_Pair(key, parts))
-    return found, left
+            pairs.append(_Pair(key, parts))
+    return pairs, left
 
 
-def _places(one: Looked) -> Mapping[str, Place]:
+def _places(side: Looked) -> Mapping[str, Place]:
     """Where tensors are, without those beyond the end of a file that is cut."""
-    if one.container not in (None, "adapter"):
+    if side.container not in (None, "adapter"):
         return {}
-    found: dict[str, Place] = {}
-    for name, shard in sorted((*(one.shards or {}).items(), *one.modules.items())):
+    located: dict[str, Place] = {}
+    for name, shard in sorted((*(side.shards or {}).items(), *side.modules.items())):
         if name.endswith(".safetensors"):
-            start = f"{PurePosixPath(name).parent.as_posix()}/" if name in one.modules else ""
+            start = f"{PurePosixPath(name).parent.as_posix()}/" if name in side.modules else ""
             end = inf if shard.size is None else shard.size
-            own = places({name: shard})
-            found |= {start + tensor: one for tensor, one in own.items() if one.begin + one.size <= end}
-    return found
+            in_file = places({name: shard})
+            located |= {start + tensor: place for tensor, place in in_file.items() if place.begin + place.size <= end}
+    return located
 
 
-def _parts(one: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, Run]] | None:
-    a = runs(one.bytes, where[0]) if one.bytes is not None else None
+def _parts(tensor: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, Run]] | None:
+    a = runs(tensor.bytes, where[0]) if tensor.bytes is not None else None
     b = runs(other.bytes, where[1]) if other.bytes is not None else None
     if a is None or b is None:
         return None
@@ -272,8 +274,8 @@ def _of_one_original(gaps: Gaps, matched: Matched) -> Gaps:
     def rounded(by: Difference | None) -> bool:
         return by is not None and not (by.far or by.beyond) and (every or not by.normal)
 
-    found = {key: replace(gap, other=gap.other and not rounded(gap.by)) for key, gap in gaps.by_key.items()}
-    return replace(gaps, by_key=found)
+    by_key = {key: replace(gap, other=gap.other and not rounded(gap.by)) for key, gap in gaps.by_key.items()}
+    return replace(gaps, by_key=by_key)
 
 
 def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueRow:
@@ -281,20 +283,24 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueR
     component = matched.both[keys[0]][0].component
     other = sum(gap.other for gap in differing)
     row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing), other=other)
-    whole = total(differing)
-    if whole is None:
+    difference = total(differing)
+    if difference is None:
         return row
     names = "share", "largest", "rms", "relative", "cosine", "beyond"
-    elements = whole.differing if all(one.by and one.by.first is not None for one in differing) else None
-    first = None if len(keys) > 1 or whole.first is None else index_of(whole.first, matched.both[keys[0]][0].shape)
-    return replace(row, elements=elements, first=first, **{name: getattr(whole, name) for name in names})
+    elements = difference.differing if all(gap.by and gap.by.first is not None for gap in differing) else None
+    first = (
+        None
+        if len(keys) > 1 or difference.first is None
+        else index_of(difference.first, matched.both[keys[0]][0].shape)
+    )
+    return replace(row, elements=elements, first=first, **{name: getattr(difference, name) for name in names})
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:
     """How the values of several tensors differ; None where there are none, or only samples of one were compared."""
-    whole = Difference()
+    total_ = Difference()
     for gap in gaps:
         if gap.by is None:
             return None
-        whole.add(gap.by)
-    return whole if gaps else None
+        total_.add(gap.by)
+    return total_ if gaps else None

@@ -38,14 +38,14 @@ def unpacked(state: State) -> Iterator[Proposal]:
         announced = state.run.announced
         if not isinstance(finding, NothingPacked) or not announced:
             continue
-        changes: dict[str, bytes | None] = {one.file: None for one in announced if not one.key}
-        if keys := [one.key for one in announced if one.key]:
+        changes: dict[str, bytes | None] = {part.file: None for part in announced if not part.key}
+        if keys := [part.key for part in announced if part.key]:
             text = state.config
             for path in [[*key.split(".")[:-1], name] for key in keys for name in KEYS]:
                 with suppress(KeyError):
                     text = without(text, path)
             changes[CONFIG] = text.encode()
-        what = " and ".join(printable(one.key or one.file, 60) for one in announced)
+        what = " and ".join(printable(part.key or part.file, 60) for part in announced)
         yield Proposal(finding.codes, f"Remove {what}: every weight is stored dense.", changes)
 
 
@@ -64,7 +64,9 @@ def sized(state: State) -> Iterator[Proposal]:
         keys = [steps(key)[-1] for key in finding.changes]
         less = finding.codes == {"HF201"}
         if finding.sole and finding.fix and keys and _TYPE not in keys and not (less and state.gone):
-            yield from (replace(one, keys=(*finding.changes,)) for one in _set(state, finding.codes, finding.changes))
+            yield from (
+                replace(proposal, keys=(*finding.changes,)) for proposal in _set(state, finding.codes, finding.changes)
+            )
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
@@ -73,7 +75,7 @@ def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
         return
     wrong = state.codes & {*DIFFERING, "HF103"}
     for codes in [wrong] if wrong else [frozenset({code}) for code in sorted(state.codes & _LOADING)]:
-        yield from (replace(one, chosen=True) for one in _set(state, codes, chosen))
+        yield from (replace(proposal, chosen=True) for proposal in _set(state, codes, chosen))
 
 
 def counted(state: State) -> Iterator[Proposal]:
@@ -111,8 +113,8 @@ def tied(state: State) -> Iterator[Proposal]:
 def typed(state: State) -> Iterator[Proposal]:
     """The dtype that all weights are stored in."""
     for finding in state.about("HF302", "HF103"):
-        own = finding.observed if finding.code == "HF302" else _stored(state)
-        name = next((one for one in dtypes.MODELS if dtypes.code(one) == own), None)
+        dtype = finding.observed if finding.code == "HF302" else _stored(state)
+        name = next((model_dtype for model_dtype in dtypes.MODELS if dtypes.code(model_dtype) == dtype), None)
         if name and finding.key in _DTYPES:
             keys = _places(state, _DTYPES) or [_DTYPES[0]]
             loads = finding.code == "HF302"
@@ -120,7 +122,7 @@ def typed(state: State) -> Iterator[Proposal]:
 
 
 def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], doubt: str = "") -> Iterator[Proposal]:
-    text, said = state.config, []
+    text, settings = state.config, []
     for key, value in changes.items():
         path = [step for step in steps(key) if isinstance(step, str)]
         if len(path) != len(steps(key)):
@@ -133,26 +135,28 @@ def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], doubt:
         except KeyError:
             return
         short = f"a list of {len(value):,}" if isinstance(value, list) else shown(value).replace(",", "")
-        said.append(f"{printable(key, 60)} to {short}" + (f" (it is {shown(before)})" if before is not None else ""))
-    if said:
-        yield Proposal(codes, f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=doubt)
+        settings.append(
+            f"{printable(key, 60)} to {short}" + (f" (it is {shown(before)})" if before is not None else "")
+        )
+    if settings:
+        yield Proposal(codes, f"Set {'; '.join(settings)}.", {CONFIG: text.encode()}, doubt=doubt)
 
 
 def _places(state: State, names: Sequence[str]) -> list[str]:
     """Where config.json, or a config nested in it, has one of these keys."""
-    found, level = list[str](), [("", state.values)]
+    keys, level = list[str](), [("", state.values)]
     while level:
         prefix, values = level.pop(0)
-        found += [f"{prefix}{name}" for name in names if values.get(name) is not None]
+        keys += [f"{prefix}{name}" for name in names if values.get(name) is not None]
         level += [
-            (f"{prefix}{name}.", one)
-            for name, one in values.items()
-            if name.endswith("_config") and isinstance(one, dict) and not name.startswith("quantization")
+            (f"{prefix}{name}.", value)
+            for name, value in values.items()
+            if name.endswith("_config") and isinstance(value, dict) and not name.startswith("quantization")
         ]
-    return found
+    return keys
 
 
 def _stored(state: State) -> str | None:
     """The dtype of all floating-point numbers that are stored; None if there are several."""
-    found = {dtype for dtype in state.run.outcome.dtypes or () if dtype in dtypes.FLOATING}
-    return found.pop() if len(found) == 1 else None
+    floating = {dtype for dtype in state.run.outcome.dtypes or () if dtype in dtypes.FLOATING}
+    return floating.pop() if len(floating) == 1 else None

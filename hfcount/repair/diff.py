@@ -37,8 +37,8 @@ def _names(names: Mapping[str, str]) -> Iterator[str]:
     yield f"@@ names of {plural(len(names), 'tensor')} in the header @@"
     old, new = fold(names), fold(names.values())
     pairs = zip(old, new, strict=True) if len(old) == len(new) else names.items()
-    for one, other in pairs:
-        yield from (f"-{one}", f"+{other}")
+    for old_name, other in pairs:
+        yield from (f"-{old_name}", f"+{other}")
 
 
 def _shortened(lines: Iterator[str]) -> Iterator[str]:

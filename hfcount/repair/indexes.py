@@ -23,10 +23,14 @@ _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_paramet
 
 def rewritten(state: State) -> Iterator[Proposal]:
     """The index that the headers of the files give; none where one file holds the model."""
-    found = [one for one in state.about(*_OF_FILES) if one.code not in ("HF001", "HF002") or one.file == INDEX]
-    if not found:
+    findings = [
+        finding
+        for finding in state.about(*_OF_FILES)
+        if finding.code not in ("HF001", "HF002") or finding.file == INDEX
+    ]
+    if not findings:
         return
-    codes = frozenset(code for one in found for code in one.codes)
+    codes = frozenset(code for finding in findings for code in finding.codes)
     sets = list(_sets(state))
     for place, files in enumerate(sets):
         doubt = _doubt(state, files, sets[place + 1 :] if not _named_files(state) <= files.keys() else ())
@@ -67,16 +71,16 @@ def dispensed(state: State) -> Iterator[Proposal]:
 
 def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[str, Shard]]) -> str:
     """What an index of these files would give up, or which others may be meant; empty if it is neither."""
-    found = list[str]()
+    doubts = list[str]()
     if gone := state.gone:
-        found.append(
+        doubts.append(
             f"The index names {plural(len(gone), 'tensor')} that no file has, such as {printable(gone[0])}: they stay"
             " lost. If you have the file, restore it instead."
         )
-    own = _tensors(files)
-    if any(own.keys() <= _tensors(one).keys() for one in others):
-        found.append("Other files hold tensors of the same names: which of them are the model, nothing says.")
-    return " ".join(filter(None, [*found, _announced(state, files)]))
+    tensors = _tensors(files)
+    if any(tensors.keys() <= _tensors(other).keys() for other in others):
+        doubts.append("Other files hold tensors of the same names: which of them are the model, nothing says.")
+    return " ".join(filter(None, [*doubts, _announced(state, files)]))
 
 
 def _counted_besides(state: State, finding: Finding) -> str:
@@ -98,9 +102,9 @@ def _announced(state: State, files: Mapping[str, Shard]) -> str:
         return ""
     tensors, blueprint = _tensors(files), state.run.blueprint
     size, count = sum(map(in_bytes, tensors.values())), blueprint.total if blueprint else 0
-    said = announced(claims.get("total_size"), tensors, blueprint, in_bytes, size)
-    said = said or announced(claims.get("total_parameters"), tensors, blueprint, in_elements, count)
-    return said or _deeper(state, claims, size)
+    text = announced(claims.get("total_size"), tensors, blueprint, in_bytes, size)
+    text = text or announced(claims.get("total_parameters"), tensors, blueprint, in_elements, count)
+    return text or _deeper(state, claims, size)
 
 
 def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
@@ -120,7 +124,7 @@ def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
 
 def _tensors(files: Mapping[str, Shard]) -> dict[str, Entry]:
     """What these files hold."""
-    return {name: one for shard in files.values() if shard.header for name, one in shard.header.tensors.items()}
+    return {name: tensor for shard in files.values() if shard.header for name, tensor in shard.header.tensors.items()}
 
 
 def _named_files(state: State) -> set[str]:
@@ -130,7 +134,7 @@ def _named_files(state: State) -> set[str]:
 
 def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
     """Files that may together be the model, the most likely first: those that hold what the index names."""
-    whole = {
+    complete = {
         name: shard
         for name, shard in sorted(state.shards.items())
         if shard.header and shard.size == shard.header.file_bytes
@@ -138,12 +142,12 @@ def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
     known = _parsed(state)
     named_there: Mapping[str, str] = known["weight_map"] if known else {}
     meant, tried = set(named_there.values()), list[Collection[str]]()
-    for names in ({*whole} & meant, {*state.shards}, *numbered(whole), {SINGLE} & {*whole}):
-        if names and names not in tried and names <= whole.keys():
+    for names in ({*complete} & meant, {*state.shards}, *numbered(complete), {SINGLE} & {*complete}):
+        if names and names not in tried and names <= complete.keys():
             tried.append(names)
-    held = {name: shard.header.tensors.keys() for name, shard in whole.items() if shard.header}
+    held = {name: shard.header.tensors.keys() for name, shard in complete.items() if shard.header}
     tried.sort(key=lambda names: len(named_there.keys() - set().union(*(held[name] for name in names))))
-    yield from ({name: shard for name, shard in whole.items() if name in some} for some in tried)
+    yield from ({name: shard for name, shard in complete.items() if name in some} for some in tried)
 
 
 def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:

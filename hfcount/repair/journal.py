@@ -42,9 +42,9 @@ def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
                 if change is not None:
                     stage(folder / name, change)
             steps = [Step(name, change is None, _facts(folder / name), None) for name, change in changes.items()]
-            steps = [one._replace(kept=backup(folder / one.name).name if one.old else None) for one in steps]
+            steps = [step._replace(kept=backup(folder / step.name).name if step.old else None) for step in steps]
             settle(folder)
-            stage(folder / JOURNAL, json.dumps([one._asdict() for one in steps], indent=1).encode())
+            stage(folder / JOURNAL, json.dumps([step._asdict() for step in steps], indent=1).encode())
             os.rename(staged(folder / JOURNAL), folder / JOURNAL)
         except BaseException:
             (folder / JOURNAL).unlink(missing_ok=True)
@@ -66,16 +66,16 @@ def resume(folder: Path) -> None:
         if interrupted(folder):
             steps = _read(folder / JOURNAL)
             # Whoever has changed a file since then has the last word, and all is looked at anew.
-            if all(_untouched(folder, one) for one in steps):
+            if all(_untouched(folder, step) for step in steps):
                 _finish(folder, steps)
             (folder / JOURNAL).unlink(missing_ok=True)
         _sweep(folder)
 
 
 def _finish(folder: Path, steps: list[Step]) -> None:
-    for one in steps:
-        path = folder / one.name
-        if one.goes:
+    for step in steps:
+        path = folder / step.name
+        if step.goes:
             path.unlink(missing_ok=True)
         elif staged(path).exists():
             os.replace(staged(path), path)
@@ -84,11 +84,11 @@ def _finish(folder: Path, steps: list[Step]) -> None:
     settle(folder)
 
 
-def _untouched(folder: Path, one: Step) -> bool:
+def _untouched(folder: Path, step: Step) -> bool:
     """Whether a file is as it was, or its step is done."""
-    path = folder / one.name
-    done = not os.path.lexists(path) if one.goes else not staged(path).exists()
-    return done or _facts(path) == one.old
+    path = folder / step.name
+    done = not os.path.lexists(path) if step.goes else not staged(path).exists()
+    return done or _facts(path) == step.old
 
 
 def _facts(path: Path) -> list[int] | None:
@@ -102,11 +102,11 @@ def _facts(path: Path) -> list[int] | None:
 def _read(path: Path) -> list[Step]:
     """The steps of a list; none of one that this module did not write."""
     try:
-        found: Any = json.loads(path.read_bytes())
-        steps = [Step(**one) for one in found]
+        records: Any = json.loads(path.read_bytes())
+        steps = [Step(**record) for record in records]
     except (ValueError, TypeError):
         return []
-    return [one for one in steps if one.name == Path(one.name).name]
+    return [step for step in steps if step.name == Path(step.name).name]
 
 
 def _sweep(folder: Path) -> None:

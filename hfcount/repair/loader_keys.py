@@ -22,13 +22,13 @@ def agreed(state: State) -> Iterator[Proposal]:
 
 
 def _written(state: State, code: str) -> Iterator[Proposal]:
-    findings = [one for one in state.about(code) if isinstance(one, ReadersDisagree | RotarySettingsMoved)]
-    text, said = state.config, []
+    findings = [finding for finding in state.about(code) if isinstance(finding, ReadersDisagree | RotarySettingsMoved)]
+    text, settings = state.config, []
     for key, value in {key: value for finding in findings for key, value in finding.writes.items()}.items():
         try:
             text = with_value(text, [str(step) for step in steps(key)], value)
         except KeyError:
             return
-        said.append(f"{key} to {'what is said elsewhere' if isinstance(value, dict) else shown(value)}")
-    if said:
-        yield Proposal(frozenset({code}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=_LOADS)
+        settings.append(f"{key} to {'what is said elsewhere' if isinstance(value, dict) else shown(value)}")
+    if settings:
+        yield Proposal(frozenset({code}), f"Set {'; '.join(settings)}.", {CONFIG: text.encode()}, doubt=_LOADS)

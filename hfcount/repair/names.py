@@ -45,17 +45,17 @@ def _match(state: State) -> Match | None:
 
 
 def _renaming(state: State, code: str, names: Mapping[str, str], doubt: str = "") -> Iterator[Proposal]:
-    files = {file: own for file, shard in state.shards.items() if (own := _within(shard, names))}
+    files = {file: renamed_ for file, shard in state.shards.items() if (renamed_ := _within(shard, names))}
     changes: dict[str, Change] = {}
-    for file, own in files.items():
+    for file, renamed_ in files.items():
         header = state.shards[file].header
-        if header is None or not set(own.values()).isdisjoint(header.tensors.keys() - own.keys()):
+        if header is None or not set(renamed_.values()).isdisjoint(header.tensors.keys() - renamed_.keys()):
             return
-        changes[file] = Headed(header.raw, renamed(header, own))
+        changes[file] = Headed(header.raw, renamed(header, renamed_))
     if state.index:
         changes[INDEX] = with_keys(state.index, ("weight_map",), names).encode()
-    found, wanted = next(iter(names.items()))
-    says = f"Rename {plural(len(names), 'tensor')}, such as {found} to {wanted}: headers alone change."
+    example, wanted = next(iter(names.items()))
+    says = f"Rename {plural(len(names), 'tensor')}, such as {example} to {wanted}: headers alone change."
     yield Proposal(frozenset({code}), says, changes, files, doubt=doubt)
 
 

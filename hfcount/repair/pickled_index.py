@@ -19,8 +19,8 @@ _CODES = ("HF001", "HF002", "HF005", "HF007", "HF205", "HF401", "HF402")
 
 def reindexed(state: State) -> Iterator[Proposal]:
     """The index that pickled files give, where theirs is not there or says something else."""
-    found = [finding for finding in state.about(*_CODES) if _is_of_index(finding, state)]
-    headers = _headers(state.with_changes({BIN_INDEX: None})) if found else {}
+    findings = [finding for finding in state.about(*_CODES) if _is_of_index(finding, state)]
+    headers = _headers(state.with_changes({BIN_INDEX: None})) if findings else {}
     weight_map = {name: file for file, header in sorted(headers.items()) for name in header.tensors}
     if not weight_map or len(weight_map) != sum(len(header.tensors) for header in headers.values()):
         return  # nothing is known of a file, or two hold a tensor of one name
@@ -29,7 +29,7 @@ def reindexed(state: State) -> Iterator[Proposal]:
     metadata = {**(old.get("metadata") or {}), "total_size": sum(header.data for header in headers.values())}
     content = {**old, "metadata": metadata, "weight_map": dict(sorted(weight_map.items()))}
     yield Proposal(
-        frozenset(code for finding in found for code in finding.codes),
+        frozenset(code for finding in findings for code in finding.codes),
         f"Write {BIN_INDEX} from {named(sorted(headers))}.",
         {BIN_INDEX: f"{json.dumps(content, indent=2)}\n".encode()},
         doubt=_doubt(gone),
@@ -46,8 +46,8 @@ def _headers(state: State) -> dict[str, Header]:
     evidence = state.run.evidence
     files = evidence.shards or {}
     headers = {name: shard.header for name, shard in files.items() if shard.header}
-    whole = evidence.container == "pickle" and len(headers) == len(files) and BIN_SINGLE not in files
-    return headers if whole else {}
+    complete = evidence.container == "pickle" and len(headers) == len(files) and BIN_SINGLE not in files
+    return headers if complete else {}
 
 
 def _old(state: State) -> dict[str, Any]:

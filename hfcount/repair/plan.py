@@ -69,7 +69,7 @@ class Plan:
     offers: list[Proposal] = field(default_factory=list)
 
 
-def found(folder: Path, base: str | None = None) -> State:
+def read_state(folder: Path, base: str | None = None) -> State:
     """A folder as it is; raises as `planned` does."""
     documents = read_folder(folder, str(folder), "folder")
     place = documents.place if isinstance(documents, Documents) else documents
@@ -99,7 +99,7 @@ def planned(
         UnknownArchitecture: no family describes the config.
         Unrepaired: it holds a pipeline of several models.
     """
-    first, wish = found(folder, base), Wish(frozenset(only), chosen)
+    first, wish = read_state(folder, base), Wish(frozenset(only), chosen)
     steps, last = _search(first, wish, _MOST)
     return Plan(first, last, steps, list(_offers(last)))
 
@@ -141,8 +141,8 @@ def _ends(proposal: Proposal, after: State) -> bool:
     try:
         run = after.run
         known = run.blueprint is not None or run.evidence.contained is not None
-        seen = known and run.evidence.depth == "headers" and run.evidence.unseen is None
-        return seen and proposal.codes.isdisjoint(after.codes)
+        conclusive = known and run.evidence.depth == "headers" and run.evidence.unseen is None
+        return conclusive and proposal.codes.isdisjoint(after.codes)
     except HfcountError:
         return False
 

@@ -25,13 +25,13 @@ def objections(before: State, step: Proposal, after: State) -> list[str]:
     It is proven where nobody can load the checkpoint as it is, no other config fits what is stored, nothing that is
     stored or announced is given up, and no error is left that the same files could explain otherwise.
     """
-    found = [step.doubt] if step.doubt else []
+    doubts = [step.doubt] if step.doubt else []
     if CONFIG not in step.changes:
-        return found
-    found += _given_up(before.run.blueprint, after.run.blueprint)
-    found += [] if found or not step.keys else [*_loading(step), *_several(after.run.blueprint, step.keys)]
-    found += _beside(after) if step.keys else ()
-    return [*found, *_witnesses(after)]
+        return doubts
+    doubts += _given_up(before.run.blueprint, after.run.blueprint)
+    doubts += [] if doubts or not step.keys else [*_loading(step), *_several(after.run.blueprint, step.keys)]
+    doubts += _beside(after) if step.keys else ()
+    return [*doubts, *_witnesses(after)]
 
 
 def remaining(after: State) -> list[str]:
@@ -49,22 +49,22 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
     """What the config described and would no longer describe, whole or in part."""
     if before is None or after is None:
         return
-    found = compare(after.leaves, _described(before))
-    if found.unexpected:
-        few = found.counts[1] <= _MOST
-        places = [(text, numbers) for how, text, numbers in found.places() if how == "unexpected"] if few else []
+    comparison = compare(after.leaves, _described(before))
+    if comparison.unexpected:
+        few = comparison.counts[1] <= _MOST
+        places = [(text, numbers) for how, text, numbers in comparison.places() if how == "unexpected"] if few else []
         rows = wholes(places, Stored(_by_text(after.leaves))).rows() if few else []
-        said = _named(rows) if few else plural(found.counts[1], "tensor")
-        yield f"What config.json describes beyond that stays lost: {said}. If you have it, restore it instead."
+        names = _named(rows) if few else plural(comparison.counts[1], "tensor")
+        yield f"What config.json describes beyond that stays lost: {names}. If you have it, restore it instead."
     smaller = [
         (leaf, row)
-        for leaf, row in found.misshapen
+        for leaf, row in comparison.misshapen
         if row.shape is None or len(row.shape) != len(leaf.shape) or any(map(int.__gt__, row.shape, leaf.shape))
     ]
     if smaller:
         leaf, row = smaller[0]
         sizes = " to ".join("×".join(str(int(size)) for size in shape) for shape in (row.shape or (), leaf.shape))
-        many = sum(one.count for _, one in smaller)
+        many = sum(row.count for _, row in smaller)
         yield (
             f"{plural(many, 'tensor')} would be smaller than config.json says, such as {printable(row.name)}"
             f" ({sizes}): if rows, columns or the files of other ranks were lost, they stay lost. Restore them instead"
@@ -104,8 +104,8 @@ def _several(blueprint: Blueprint | None, keys: Collection[str]) -> Iterator[str
     """Keys of which no size that is stored gives the value by itself."""
     open_ = sorted(set(keys) - pinned(blueprint)) if blueprint else sorted(keys)
     if open_:
-        said = ", ".join(printable(key, 60) for key in open_)
-        yield f"No stored size gives {said} by itself: other values may fit, alone or with other keys."
+        names = ", ".join(printable(key, 60) for key in open_)
+        yield f"No stored size gives {names} by itself: other values may fit, alone or with other keys."
 
 
 def pinned(blueprint: Blueprint) -> set[str]:
@@ -123,8 +123,8 @@ def pinned(blueprint: Blueprint) -> set[str]:
     known, before = set[str](), -1
     while len(known) > before:
         before = len(known)
-        for size, own in sources:
-            open_ = own - known
+        for size, unknown in sources:
+            open_ = unknown - known
             if len(open_) == 1 and _only(size, source := open_.pop()):
                 known.add(source)
     return {source.removesuffix(_DEFAULT) for source in known}

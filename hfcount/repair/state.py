@@ -86,8 +86,8 @@ class State:
     def shards(self) -> Mapping[str, Shard]:
         """All weight files that a loader may take, by name, whether or not an index names them."""
         documents = self.draft.documents()
-        found = weights(documents, None)
-        wanted = [*found.there, *found.beside]
+        files = weights(documents, None)
+        wanted = [*files.there, *files.beside]
         return documents.shards.read(wanted, unwatched(len(wanted)))
 
     @cached_property
@@ -156,21 +156,21 @@ class State:
 
     def worsens(self, other: "State", apart: Collection[str] = ()) -> bool:
         """Whether the other state has something against it that this one has not, `apart` from these codes."""
-        seen = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
+        conclusive = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
         more = other._differing - self._differing
-        return any(seen or severity == "error" for code, severity in more if code not in apart)
+        return any(conclusive or severity == "error" for code, severity in more if code not in apart)
 
     @property
     def _differing(self) -> Counter[tuple[str, str]]:
         """In how many tensors something is wrong in which way, and which notes there are to be mended."""
-        found: Counter[tuple[str, str]] = Counter()
-        for whole in self.findings:
-            for finding in (whole, *whole.joined):
+        counts: Counter[tuple[str, str]] = Counter()
+        for primary in self.findings:
+            for finding in (primary, *primary.joined):
                 key = finding.code, "error" if finding.blocks else finding.severity
                 if finding.blocks:
-                    found[key] += max(finding.count, 1)
+                    counts[key] += max(finding.count, 1)
                 elif finding.advises and not finding.informational:
-                    found[key] = 1
+                    counts[key] = 1
         if unseen := self.run.evidence.unseen:
-            found[unseen.kind, "error"] += 1
-        return found
+            counts[unseen.kind, "error"] += 1
+        return counts

@@ -34,7 +34,7 @@ def in_elements(entry: Entry) -> int:
 
 
 def announced(
-    claim: object, tensors: Mapping[str, Entry], blueprint: Blueprint | None, measure: Measure, own: int
+    claim: object, tensors: Mapping[str, Entry], blueprint: Blueprint | None, measure: Measure, expected: int
 ) -> str | None:
     """What a total may say was there besides, as a sentence; None if it says nothing of the kind.
 
@@ -44,7 +44,7 @@ def announced(
         measure: what the total counts.
         own: what it should be.
     """
-    more = claim - own if type(claim) is int else 0
+    more = claim - expected if type(claim) is int else 0
     if more <= 0:
         return None
     for what, size, most in (*_layers(tensors, measure), *_tables(tensors, blueprint, measure)):
@@ -58,7 +58,9 @@ def announced(
 
 def deeper(values: Mapping[str, Any], blueprint: Blueprint) -> Iterator[tuple[str, int]]:
     """Elements that the config would describe besides with one layer or two more, by the key that counts them."""
-    parts = {f"{name}.": one for name, one in values.items() if name.endswith("_config") and isinstance(one, dict)}
+    parts = {
+        f"{name}.": value for name, value in values.items() if name.endswith("_config") and isinstance(value, dict)
+    }
     for path, around in {"": values, **parts}.items():
         for name, value in around.items():
             if type(value) is not int or not _COUNTS.search(name) or not 0 < value < _DEEPEST:

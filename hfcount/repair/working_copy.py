@@ -35,20 +35,20 @@ class Draft:
         """The same with more changes, each in the place of an earlier one of that file."""
         merged = dict(self.changes)
         for name, change in more.items():
-            one, before = change, merged.get(name)
-            if isinstance(one, Headed) and isinstance(before, Headed):
-                one = Headed(before.old, one.new)
-            merged[name] = one
+            merged_change, before = change, merged.get(name)
+            if isinstance(merged_change, Headed) and isinstance(before, Headed):
+                merged_change = Headed(before.old, merged_change.new)
+            merged[name] = merged_change
         return replace(self, changes=merged)
 
     def document(self, name: str) -> Document | None:
         """config.json, the index or a further document, as it would be."""
-        own = {CONFIG: self.read.config, INDEX: self.read.index}
-        found = own[name] if name in own else self.read.companions.get(name)
+        standard = {CONFIG: self.read.config, INDEX: self.read.index}
+        document = standard[name] if name in standard else self.read.companions.get(name)
         if name not in self.changes:
-            return found
+            return document
         change = self.changes[name]
-        where = found.where if found else str(self.folder / name)
+        where = document.where if document else str(self.folder / name)
         return Document(where, change) if isinstance(change, bytes) else None
 
     def documents(self) -> Documents:
@@ -63,7 +63,7 @@ class Draft:
             else:
                 sizes[name] = _moved(sizes.get(name), change)
         others = {**self.read.companions, **({BIN_INDEX: None} if BIN_INDEX in self.changes else {})}
-        companions = {name: one for name in others if (one := self.document(name))}
+        companions = {name: document for name in others if (document := self.document(name))}
         return replace(
             self.read,
             config=config,
@@ -88,12 +88,12 @@ class _Drafted:
         self.names: Collection[str] | None = [name for name in shards.names or () if name not in self._gone]
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
-        found = self._shards.sizes([name for name in wanted if name not in self._gone])
-        return found and {name: _moved(size, self._headed.get(name)) for name, size in found.items()}
+        sizes = self._shards.sizes([name for name in wanted if name not in self._gone])
+        return sizes and {name: _moved(size, self._headed.get(name)) for name, size in sizes.items()}
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        found = self._shards.read([name for name in wanted if name not in self._gone], done)
-        return {name: self._shard(name, one) for name, one in found.items()}
+        shards = self._shards.read([name for name in wanted if name not in self._gone], done)
+        return {name: self._shard(name, shard) for name, shard in shards.items()}
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
         return self._shards.pickles([name for name in wanted if name not in self._gone], done)
@@ -105,10 +105,10 @@ class _Drafted:
     def close(self) -> None:
         self._shards.close()
 
-    def _shard(self, name: str, one: Shard) -> Shard:
+    def _shard(self, name: str, shard: Shard) -> Shard:
         if (change := self._headed.get(name)) is None:
-            return one
-        return Shard(name, _moved(one.size, change), parse_header(name, change.new))
+            return shard
+        return Shard(name, _moved(shard.size, change), parse_header(name, change.new))
 
     def _piece(self, piece: Piece) -> Piece:
         by = _moved(0, self._headed.get(piece.file)) or 0

@@ -55,12 +55,12 @@ class Weights:
         found: files by their paths.
     """
 
-    def __init__(self, found: Mapping[str, Content]) -> None:
-        contents = [one for name, one in found.items() if is_weights(name)]
-        self._sums = {item for one in contents for item in one.sums.items()}
+    def __init__(self, files: Mapping[str, Content]) -> None:
+        contents = [content for name, content in files.items() if is_weights(name)]
+        self._sums = {item for content in contents for item in content.sums.items()}
         self._sizes: dict[frozenset[str], set[int | None]] = {}
-        for one in contents:
-            self._sizes.setdefault(_kinds(one), set()).add(one.size)
+        for content in contents:
+            self._sizes.setdefault(_kinds(content), set()).add(content.size)
 
     def has(self, content: Content) -> bool | None:
         """Whether a file is one of them; None where no checksum tells."""
@@ -78,19 +78,19 @@ def is_weights(path: str) -> bool:
     return _WEIGHTS.fullmatch(path) is not None
 
 
-def compared(base: Base, found: Mapping[str, Content], weights: Weights | None) -> Base:
+def compared(base: Base, files: Mapping[str, Content], weights: Weights | None) -> Base:
     """A base with what is told of a checkpoint's weight files: those at its top, or in its folders if none are there.
 
     Args:
         weights: of the base; None where they are not known.
     """
-    names = [name for name in found if is_weights(name)]
-    ours = [found[name] for name in top_level(names) or names]
+    names = [name for name in files if is_weights(name)]
+    ours = [files[name] for name in top_level(names) or names]
     if not ours:
         return base
-    told = [weights.has(one) if weights else None for one in ours]
-    same = sum(one is True for one in told)
-    word: Sameness = "identical" if same == len(ours) else "some" if same else "unknown" if None in told else "other"
+    matches = [weights.has(content) if weights else None for content in ours]
+    same = sum(match is True for match in matches)
+    word: Sameness = "identical" if same == len(ours) else "some" if same else "unknown" if None in matches else "other"
     return base._replace(weights=word, same=same, files=len(ours))
 
 
@@ -114,15 +114,15 @@ def of_pages(pages: Iterable[Document]) -> tuple[Base, ...]:
 def of_folder(request: Request) -> tuple[Base, ...]:
     """The bases that a local checkpoint names: in its card, else in its config."""
     path = place(request)
-    if found := _of_card(path):
-        return found
+    if by_card := _of_card(path):
+        return by_card
     with suppress(FetchError):
         config = files.read(path / "config.json")
         return _of_config(config)
     return ()
 
 
-def read(request: Request, found: "Documents | Place | None", report: "Report") -> tuple[Base, ...]:
+def read(request: Request, opened: "Documents | Place | None", report: "Report") -> tuple[Base, ...]:
     """The bases of a checkpoint that was looked at and whose listing names none, without any request.
 
     Args:
@@ -134,7 +134,7 @@ def read(request: Request, found: "Documents | Place | None", report: "Report") 
     adapter = report.adapter.base if report.adapter else None
     if adapter and model_card.is_repo(adapter):
         return (Base(adapter, "adapter", "adapter"),)
-    return _of_config(found.config) if isinstance(found, Documents) else ()
+    return _of_config(opened.config) if isinstance(opened, Documents) else ()
 
 
 def is_local(request: Request) -> bool:
@@ -149,15 +149,15 @@ def place(request: Request) -> Path:
 
 
 def _of(source: Source, named: Iterable[Named], entry: Mapping[str, object]) -> tuple[Base, ...]:
-    own = entry.get("id")
-    return tuple(Base(one.model, one.relation, source) for one in named if one.model != own)
+    repo = entry.get("id")
+    return tuple(Base(base.model, base.relation, source) for base in named if base.model != repo)
 
 
 def _of_card(path: Path) -> tuple[Base, ...]:
     with suppress(FetchError), files.opened(path / CARD, CARD) as file:
         if file is not None:
             named = model_card.by_text((file.read(FRONT) or b"").decode("utf-8", "replace"))
-            return tuple(Base(one.model, one.relation, "card") for one in named)
+            return tuple(Base(base.model, base.relation, "card") for base in named)
     return ()
 
 

@@ -39,22 +39,24 @@ class Checks:
         request = task.request
         if request is None or not task.bases:
             return task
-        own = self._contents(request, listing)
-        if not any(map(is_weights, own)):
+        contents = self._contents(request, listing)
+        if not any(map(is_weights, contents)):
             return task
-        return replace(task, bases=tuple(compared(one, own, self._weights(one.model, request)) for one in task.bases))
+        return replace(
+            task, bases=tuple(compared(base, contents, self._weights(base.model, request)) for base in task.bases)
+        )
 
     def _contents(self, request: Request, listing: Listing | None) -> dict[str, Content]:
         """The files of a checkpoint."""
-        found = dict[str, Content]()
+        contents = dict[str, Content]()
         if is_local(request):
-            found = checksums.of_folder(place(request), is_weights)
+            contents = checksums.of_folder(place(request), is_weights)
         else:
             with suppress(FetchError, DocumentError):
                 asked = listing or (None if cache.takes(request) else self._ask(replace(request, files=None)))
-                found = checksums.of_listing(asked.pages, request.subfolder) if asked else found
+                contents = checksums.of_listing(asked.pages, request.subfolder) if asked else contents
         wanted = (request.file or "").lower()
-        return {name: one for name, one in found.items() if wanted in name.lower()}
+        return {name: content for name, content in contents.items() if wanted in name.lower()}
 
     def _weights(self, model: str, request: Request) -> Weights | None:
         """Those of a base: of the folder of that name in the same tree, else of the repo as it is now."""
@@ -72,11 +74,11 @@ class Checks:
         return future.result()
 
     def _read(self, model: str, future: "Future[Weights | None]") -> None:
-        found = None
+        weights = None
         try:
             with suppress(FetchError, DocumentError):
                 request = Request(model, cache=False)
                 listing = None if cache.takes(request) else self._ask(request)
-                found = Weights(checksums.of_listing(listing.pages)) if listing else None
+                weights = Weights(checksums.of_listing(listing.pages)) if listing else None
         finally:
-            future.set_result(found)
+            future.set_result(weights)

@@ -19,11 +19,11 @@ def drop(out: Path, again: Again) -> None:
 
     A row of another version of hfcount than the later one is only dropped if it was to be looked at again.
     """
-    seen, same, columns = Keys(), Keys(), (*rows.CHECKPOINT, "version", "reason")
+    checkpoints, same, columns = Keys(), Keys(), (*rows.CHECKPOINT, "version", "reason")
     for path in reversed(parts.parts(out)):
         dropped = set[int]()
         for place, row in enumerate(parts.read_part(path, columns)):
-            later = not seen.add(*rows.checkpoint(row))
+            later = not checkpoints.add(*rows.checkpoint(row))
             if not same.add(*rows.checkpoint(row), row["version"]) or (later and again.takes(row)):
                 dropped.add(place)
         if dropped:
@@ -54,9 +54,9 @@ def join(out: Path, counts: Mapping[Path, int], most: int) -> None:
                 path.unlink()
 
 
-def _groups(found: list[Path], counts: Mapping[Path, int], most: int) -> Iterator[list[Path]]:
+def _groups(paths: list[Path], counts: Mapping[Path, int], most: int) -> Iterator[list[Path]]:
     group, total = list[Path](), 0
-    for path in found:
+    for path in paths:
         count = counts.get(path)
         if count is None:  # by the driver of another shard
             count = sum(1 for _ in parts.read_part(path, rows.CHECKPOINT))

@@ -156,8 +156,8 @@ class Engine:
         elif batch.deaths + 1 < _DEATHS:
             self._suspects.appendleft(replace(batch, deaths=batch.deaths + 1))
         else:
-            said = f"{_DEATHS} workers died of it, each alone with it: it crashes, hangs, or takes all memory"
-            self._keep([rows.unread(batch.tasks[0], "WorkerDied", said)])
+            message = f"{_DEATHS} workers died of it, each alone with it: it crashes, hangs, or takes all memory"
+            self._keep([rows.unread(batch.tasks[0], "WorkerDied", message)])
 
     def _tell(self, tasks: Sequence[Task], why: str) -> None:
         self._watcher(Retried([task.model for task in tasks], why))

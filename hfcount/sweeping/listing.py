@@ -26,7 +26,7 @@ from hfcount.fetcher.files import write
 from hfcount.fetcher.interface import LONGEST, Request, top_level
 from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.fetcher.listing import COMMIT, next_page
-from hfcount.fetcher.listing import Listing as Found
+from hfcount.fetcher.listing import Listing as RepoListing
 from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping import bases
@@ -90,7 +90,7 @@ class Hub:
         """The same before their files are known: `cost` is set where these are yet to be asked for."""
         if isinstance(source, Collection):
             return (Task(label(name), None, Request(name, cache=False), cost=1) for name in self._collected(source))
-        return (self._entry(one) for one in self._listed(source))
+        return (self._entry(entry) for entry in self._listed(source))
 
     def named(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """The same tasks, those of repos with the commit and files that these have now."""
@@ -112,22 +112,22 @@ class Hub:
 
     def _resolve(self, task: Task) -> Task:
         """A task with its files; where `cost` is set they are asked for."""
-        found = None
+        listing = None
         if task.request is not None and task.cost:
             try:
-                found = hub.listed(self.client, task.request)
+                listing = hub.listed(self.client, task.request)
             except FetchError as error:
                 return replace(task, request=None, verdict="unverified", reason=error.kind, message=str(error))
-            task = _with_files(task, found)
+            task = _with_files(task, listing)
         elif task.request is not None and task.request.files is not None:
             task = replace(task, cost=_cost(task.request.files))
-        return self._checks.compared(task, found) if self._checks and self._wanted(task) else task
+        return self._checks.compared(task, listing) if self._checks and self._wanted(task) else task
 
     def _entry(self, entry: Mapping[str, Any]) -> Task:
         """The task of an entry of a listing."""
         name, commit, names = entry["id"], entry.get("sha"), entry.get("files")
         sound = isinstance(commit, str) and COMMIT.fullmatch(commit) is not None
-        named = tuple(Base(*one) for one in entry.get("bases", ()))
+        named = tuple(Base(*base) for base in entry.get("bases", ()))
         task = Task(label(name), commit if sound else None, None, entry.get("lastModified"), bases=named)
         if why := entry.get("why"):
             return replace(task, reason=why[0], message=why[1])
@@ -138,8 +138,8 @@ class Hub:
 
     def _listed(self, source: Listing) -> Iterator[Mapping[str, Any]]:
         """The entries of all pages, first of those that an earlier sweep has read."""
-        found = self._pages(source)
-        return islice(found, source.limit) if source.limit is not None else found
+        entries = self._pages(source)
+        return islice(entries, source.limit) if source.limit is not None else entries
 
     def _pages(self, source: Listing) -> Iterator[Mapping[str, Any]]:
         kept = _Kept(self.state, source) if self.state else None
@@ -154,7 +154,7 @@ class Hub:
                 latest, following = _later(latest, page["latest"]), page["next"]
         while following is not None:
             entries, following = _since(mark, *self._page(following))
-            changed = max((str(one.get("lastModified") or "") for one in entries), default="")
+            changed = max((str(entry.get("lastModified") or "") for entry in entries), default="")
             latest = _later(latest, changed)
             if kept:
                 kept.keep({"entries": entries, "latest": changed, "next": following})
@@ -170,18 +170,22 @@ class Hub:
         following = joined(url, link) if link else None
         if following is not None and origin(following) != origin(url):
             raise SweepError(f"the listing goes on at another host than {self.place.shown}. Check HF_ENDPOINT.")
-        known = [one for one in body if isinstance(one, dict) and isinstance(one.get("id", one.get("modelId")), str)]
-        return [self._facts(one) for one in known], following
+        known = [
+            repo for repo in body if isinstance(repo, dict) and isinstance(repo.get("id", repo.get("modelId")), str)
+        ]
+        return [self._facts(repo) for repo in known], following
 
     def _facts(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """What is kept of an entry: the files' names, or why the repo is not looked at."""
         name, siblings = entry.get("id", entry.get("modelId")), entry.get("siblings")
         facts = {"id": name, "sha": entry.get("sha"), "lastModified": entry.get("lastModified")}
-        if found := bases.listed(entry):
-            facts["bases"] = found
+        if named_bases := bases.listed(entry):
+            facts["bases"] = named_bases
         files = None
         if isinstance(siblings, list):
-            files = [one["rfilename"] for one in siblings if isinstance(one, dict) and "rfilename" in one]
+            files = [
+                sibling["rfilename"] for sibling in siblings if isinstance(sibling, dict) and "rfilename" in sibling
+            ]
         why = screened(entry, files, self.signed)
         return facts | ({"why": why} if why else {"files": files})
 
@@ -205,13 +209,13 @@ class Hub:
             raise SweepError(str(error)) from None
 
 
-def _with_files(task: Task, found: Found | None) -> Task:
+def _with_files(task: Task, listing: RepoListing | None) -> Task:
     """A task with what its listing says; None where nobody says what the repo holds."""
-    if found is None or task.request is None:
+    if listing is None or task.request is None:
         return replace(task, cost=64)
-    request = replace(task.request, revision=found.commit, files=found.sizes)
-    named = task.bases or bases.of_pages(found.pages)
-    return replace(task, revision=found.commit, request=request, cost=_cost(found.sizes), bases=named)
+    request = replace(task.request, revision=listing.commit, files=listing.sizes)
+    named = task.bases or bases.of_pages(listing.pages)
+    return replace(task, revision=listing.commit, request=request, cost=_cost(listing.sizes), bases=named)
 
 
 class _Kept:
@@ -245,9 +249,9 @@ class _Kept:
             path.unlink()
 
 
-def _later(one: str | None, other: str) -> str | None:
+def _later(time: str | None, other: str) -> str | None:
     """The later of two times; None if there is none."""
-    return max(one or "", other) or None
+    return max(time or "", other) or None
 
 
 def _since(
@@ -262,7 +266,7 @@ def _since(
 
 def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a page is in the order that was asked for, which not every endpoint knows."""
-    times = [str(one.get("lastModified") or "") for one in entries]
+    times = [str(entry.get("lastModified") or "") for entry in entries]
     return times == sorted(times, reverse=True) and "" not in times
 
 
@@ -273,7 +277,7 @@ def _cost(files: Mapping[str, int | None] | None) -> int:
     """Requests that these files take at most: each of them may be redirected within the Hub."""
     shards = sum(name.endswith(".safetensors") for name in top_level(files or ()))
     documents = sum(name in (files or ()) for name in (CONFIG, INDEX)) + len(companions(files or {}))
-    contained = sum(any(one.holds(name) for one in CONTAINERS) for name in files or ())
+    contained = sum(any(form.holds(name) for form in CONTAINERS) for name in files or ())
     further = _RANGES * len(pickled_names(files or {})) + 2 * _OF_CONTAINERS * contained + (_BASE if contained else 0)
     inner = module_files.most(files or ()) + pipeline_parts.most(files or ())
     return 2 * documents + 2 * shards + 2 * inner + further + 2

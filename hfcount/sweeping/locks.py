@@ -37,8 +37,8 @@ class Lock:
             if self.alone:
                 _sign(self._whole, _TIDYING if self._shared else str(os.getpid()))
             if shard is not None:
-                (own := state / shard.label).mkdir(exist_ok=True)
-                mine = opened.enter_context(_opened(own / "lock"))
+                (folder := state / shard.label).mkdir(exist_ok=True)
+                mine = opened.enter_context(_opened(folder / "lock"))
                 if not _taken(mine):
                     raise _refused(mine, state, f" shard {shard} of")
                 _sign(mine, str(os.getpid()))

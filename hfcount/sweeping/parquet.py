@@ -45,9 +45,9 @@ def _schema(arrow: Any) -> Any:
 
     return arrow.schema(
         [
-            (name, kind(one))
-            if isinstance(one, str)
-            else (name, arrow.list_(arrow.struct([(field, kind(held)) for field, held in one.items()])))
-            for name, one in COLUMNS.items()
+            (name, kind(content))
+            if isinstance(content, str)
+            else (name, arrow.list_(arrow.struct([(field, kind(held)) for field, held in content.items()])))
+            for name, content in COLUMNS.items()
         ]
     )

@@ -61,12 +61,12 @@ def read(out: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Iterator[di
         SweepError: a part cannot be read.
     """
     kind_of(out)
-    seen, wanted = Keys(), tuple(dict.fromkeys((*rows.CHECKPOINT, *columns)))
+    keys, wanted = Keys(), tuple(dict.fromkeys((*rows.CHECKPOINT, *columns)))
     for look in range(_LOOKS):
         try:
             for path in reversed(parts(out)):
                 for row in read_part(path, wanted):
-                    if seen.add(*rows.checkpoint(row)):
+                    if keys.add(*rows.checkpoint(row)):
                         yield {name: row[name] for name in columns}
         except FileNotFoundError:  # another sweep has joined it: its rows are in another one now
             if look + 1 < _LOOKS:
@@ -89,8 +89,8 @@ def read_part(path: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Itera
             yield from parquet.read(path, columns)
         else:
             with path.open(encoding="utf-8") as lines:
-                for one in lines:
-                    row = {name: [] for name in rows.LATER} | json.loads(one)
+                for line in lines:
+                    row = {name: [] for name in rows.LATER} | json.loads(line)
                     yield {name: row[name] for name in columns}
     except FileNotFoundError:
         raise
@@ -114,6 +114,6 @@ def write(path: Path, lines: IO[bytes]) -> None:
 
 
 def _place(path: Path) -> tuple[int, str]:
-    found = PART.fullmatch(path.name)
-    assert found, path
-    return int(found[1]), found[2] or ""
+    match = PART.fullmatch(path.name)
+    assert match, path
+    return int(match[1]), match[2] or ""

@@ -132,7 +132,7 @@ def _listed(source: Listing | Collection, bases: bool) -> Plan:
             if task.request is not None:
                 plan += Plan(0, 1, 1, 2, _CONFIG + _INDEX) if task.cost else _known(task.request.files or {})
                 if bases and task.bases:
-                    named.update(one.model for one in task.bases)
+                    named.update(base.model for base in task.bases)
                     plan += Plan(api=not task.cost)
     finally:
         hub.close()

@@ -70,8 +70,8 @@ def _described(method: str) -> bool:
 
     try:
         read(Announcement(method, method, "quantization_config", CONFIG, {}), None)
-    except Unmodelled as said:
-        return bool(str(said))  # its settings are not known here
+    except Unmodelled as unmodelled:
+        return bool(str(unmodelled))  # its settings are not known here
     except HfcountError:
         pass
     return True

@@ -65,12 +65,12 @@ class Progress:
         rate = (after - before) / (now - then) if now > then else 0.0
         total = self._total
         share = f"{done:,}" if total is None else f"{done:,} of {total:,} ({_percent(done, total)})"
-        said = [f"{self._out}: {share}", f"{rate:,.0f} a second" if rate >= 10 else f"{rate:,.1f} a second"]
+        parts = [f"{self._out}: {share}", f"{rate:,.0f} a second" if rate >= 10 else f"{rate:,.1f} a second"]
         if total is not None and rate:
-            said.append(f"{lasting(max(0, total - done) / rate)} left")
+            parts.append(f"{lasting(max(0, total - done) / rate)} left")
         if now < self._until:
-            said.append(f"waits {lasting(self._until - now)} for the Hub's quota ({self._waits})")
-        return ", ".join(said)
+            parts.append(f"waits {lasting(self._until - now)} for the Hub's quota ({self._waits})")
+        return ", ".join(parts)
 
     def _run(self) -> None:
         pause = SHOWN if self._live else FIRST

@@ -21,11 +21,11 @@ class Budget:
 
     Args:
         clock: seconds since the epoch, as `Limit.reset` has them.
-        told: is told for how long nothing may be asked, once a wait.
+        on_wait: called once a wait, with the seconds for which nothing may be asked.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time, told: Callable[[float], None] | None = None) -> None:
-        self._clock, self._lock, self._told = clock, Lock(), told
+    def __init__(self, clock: Callable[[], float] = time.time, on_wait: Callable[[float], None] | None = None) -> None:
+        self._clock, self._lock, self._on_wait = clock, Lock(), on_wait
         self._announced = 0.0
         self.kind, self.spent, self._leased = "", 0, 0
         self._heard = self._limited = self._guessed = False
@@ -41,9 +41,9 @@ class Budget:
             if not wait:
                 self._leased += cost
                 self._left -= cost
-            announced = self._told is not None and self._is_news(wait)
-        if announced and self._told:
-            self._told(wait)
+            announced = self._on_wait is not None and self._is_news(wait)
+        if announced and self._on_wait:
+            self._on_wait(wait)
         return wait
 
     def settle(self, cost: int, spent: int, limits: Iterable[Limit] = (), wait: float = 0.0) -> None:
@@ -60,8 +60,8 @@ class Budget:
             self._left += cost - spent
             self.spent += spent
             self._heard |= spent > 0
-            for one in limits:
-                self._hear(one)
+            for limit_ in limits:
+                self._hear(limit_)
             if wait:
                 self._left = 0
                 self._until = self._reset = max(self._until, self._clock() + wait + _LATER)
@@ -92,19 +92,19 @@ class Budget:
         # Leases that end may leave enough.
         return min(self._reset - now, _LATER) if self._leased else self._reset - now
 
-    def _hear(self, said: Limit) -> None:
+    def _hear(self, limit: Limit) -> None:
         """Corrects the books: somebody else may have spent of the quota, or a window may have begun."""
-        self.kind, reset = said.kind, said.reset + _LATER
-        self._quota = said.quota if said.quota is not None else max(self._quota, said.left)
-        self._window = said.window or self._window
+        self.kind, reset = limit.kind, limit.reset + _LATER
+        self._quota = limit.quota if limit.quota is not None else max(self._quota, limit.left)
+        self._window = limit.window or self._window
         if reset <= self._clock():  # of a window that is over
             return
         if not self._limited or reset > self._reset + self._window / 2:
-            self._left, self._limited = min(self._quota, said.left) - self._leased, True
+            self._left, self._limited = min(self._quota, limit.left) - self._leased, True
             self._reset, self._guessed = reset, False
         elif self._guessed or reset < self._reset:
             self._reset, self._guessed = reset, False
-        self._left = min(self._left, said.left)
+        self._left = min(self._left, limit.left)
 
 
 class Quota:
@@ -113,11 +113,13 @@ class Quota:
     They are one where the Hub counts both together.
 
     Args:
-        told: is told of which kind nothing may be asked, `api` or `files`, and for how many seconds.
+        on_wait: called with the kind of request that has to wait, `api` or `files`, and for how many seconds.
     """
 
-    def __init__(self, told: Callable[[str, float], None] | None = None) -> None:
-        self.api, self._files = (Budget(told=partial(told, kind) if told else None) for kind in ("api", "files"))
+    def __init__(self, on_wait: Callable[[str, float], None] | None = None) -> None:
+        self.api, self._files = (
+            Budget(on_wait=partial(on_wait, kind) if on_wait else None) for kind in ("api", "files")
+        )
 
     @property
     def spent(self) -> int:
@@ -148,6 +150,6 @@ class Gate(Meter):
 
     def hear(self, status: int, headers: Mapping[str, str]) -> None:
         """Takes note of an answer; the client itself waits where it is asked to."""
-        found = limit(headers)
+        limit_ = limit(headers)
         asked = float(wait_of(headers)) if status == 429 else 0.0
-        self._budget.settle(1, 1, [found] if found else (), asked)
+        self._budget.settle(1, 1, [limit_] if limit_ else (), asked)

@@ -49,30 +49,30 @@ def reasons(retry: bool | str | Collection[str], out: Path) -> frozenset[str]:
     if isinstance(retry, bool):
         return frozenset(PASSING if retry else ())
     asked = [retry] if isinstance(retry, str) else [*retry]
-    known = {one.lower(): one for one in possible()}
-    if any(one.lower() not in known for one in asked):
+    known = {reason.lower(): reason for reason in possible()}
+    if any(reason.lower() not in known for reason in asked):
         there = {row["reason"] for row in read(out, ("reason",)) if row["reason"]}
-        known |= {one.lower(): one for one in there}
-        for one in asked:
-            if one.lower() not in known:
-                raise ValueError(_unknown(one, known, there))
-    return frozenset(known[one.lower()] for one in asked)
+        known |= {reason.lower(): reason for reason in there}
+        for reason in asked:
+            if reason.lower() not in known:
+                raise ValueError(_unknown(reason, known, there))
+    return frozenset(known[reason.lower()] for reason in asked)
 
 
 def possible() -> frozenset[str]:
     """The reasons that a row may have: of repos that are screened, of errors, of workers that end."""
     kinds, left = set[str](), [HfcountError]
     while left:
-        left += (one := left.pop()).__subclasses__()
-        kinds.add(one.kind)
+        left += (kind := left.pop()).__subclasses__()
+        kinds.add(kind.kind)
     return frozenset({*PASSING, *SCREENED, *get_args(FetchKind), *kinds} - {HfcountError.kind})
 
 
 def _unknown(name: str, known: Mapping[str, str], there: Collection[str]) -> str:
     near = get_close_matches(name.lower(), known, n=3)
-    meant = f" Did you mean {' or '.join(known[one] for one in near)}?" if near else ""
-    found = f"The rows have {', '.join(sorted(there))}." if there else "No row has a reason."
+    meant = f" Did you mean {' or '.join(known[reason] for reason in near)}?" if near else ""
+    present = f"The rows have {', '.join(sorted(there))}." if there else "No row has a reason."
     return (
-        f"{shown(name)} is not a reason that rows have.{meant} {found} Without a reason it goes last, or is written"
+        f"{shown(name)} is not a reason that rows have.{meant} {present} Without a reason it goes last, or is written"
         " --retry=all."
     )

@@ -134,10 +134,10 @@ def many(
             raise
         from hfcount.sweeping.summary_pages import described  # and the reporters, which workers do without
 
-        found = described(store.out)
+        summary = described(store.out)
         store.tidy()  # if the drivers of other shards have ended meanwhile
         watcher(Ended(store.written, store.before, asked.quota.spent))
-        return Swept(store.written, store.before, asked.quota.spent, found.verdicts, found.digest)
+        return Swept(store.written, store.before, asked.quota.spent, summary.verdicts, summary.digest)
 
 
 def _run(
@@ -170,15 +170,15 @@ def _total(given: Iterable[Source], shard: Shard | None) -> int | None:
     total = 0
     for source in given:
         if isinstance(source, str | os.PathLike):
-            found = sources.tree(Path(source))
+            tasks = sources.tree(Path(source))
         elif isinstance(source, Sequence):
-            found = sources.models(source)
+            tasks = sources.models(source)
         elif isinstance(source, Listing) and source.limit is not None:
             total += source.limit if shard is None else -(-source.limit // shard.of)
             continue
         else:
             return None
-        total += sum(1 for task in found if shard is None or shard.has(task.model))
+        total += sum(1 for task in tasks if shard is None or shard.has(task.model))
     return total
 
 
@@ -216,7 +216,7 @@ class _Asked:
         if task.request is None or not sources.is_local(task) or not self._wanted(task):
             return task
         named = of_folder(task.request)
-        return replace(task, bases=tuple(one for one in named if one.model != task.model))
+        return replace(task, bases=tuple(base for base in named if base.model != task.model))
 
     def _ours(self, task: Task) -> bool:
         return self._shard is None or self._shard.has(task.model)

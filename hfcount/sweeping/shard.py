@@ -44,7 +44,7 @@ def shard_of(text: str) -> Shard:
     Raises:
         ValueError: it is not written so, or there is none of that number.
     """
-    found = _WRITTEN.fullmatch(text)
-    if not found:
+    match = _WRITTEN.fullmatch(text)
+    if not match:
         raise ValueError(f"{text[:40]!r} is no shard: write i/n, such as 2/5 for the second of five.")
-    return Shard(int(found[1]), int(found[2]))
+    return Shard(int(match[1]), int(match[2]))

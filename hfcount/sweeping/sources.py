@@ -73,7 +73,7 @@ def _revision(path: str) -> str | None:
     """The commit that a recording names at its beginning."""
     try:
         with open(os.path.join(path, HEADERS), "rb") as file:
-            found = _COMMIT.match(file.read(100))
+            match = _COMMIT.match(file.read(100))
     except OSError:
         return None
-    return found[1].decode() if found else None
+    return match[1].decode() if match else None

@@ -155,12 +155,14 @@ class Store:
     def _recovered(self) -> tuple[IO[bytes], int]:
         """The rows that drivers left in no part; of a row that was being written when one was killed nothing."""
         path = self.state / _JOURNAL
-        found = [self._base / _JOURNAL, *sorted(self._base.glob(f"*of*/{_JOURNAL}"))] if self._lock.alone else []
-        left = {key: line for one in dict.fromkeys((path, *found)) for key, line in self._left(one)}
+        journals = [self._base / _JOURNAL, *sorted(self._base.glob(f"*of*/{_JOURNAL}"))] if self._lock.alone else []
+        left = {
+            key: line for journal_path in dict.fromkeys((path, *journals)) for key, line in self._left(journal_path)
+        }
         temporary = path.with_name(".rows.tmp")
         temporary.write_bytes(b"".join(left.values()))
         os.replace(temporary, path)
-        for other in found:
+        for other in journals:
             if other != path:
                 other.unlink(missing_ok=True)
         for line in left.values():

@@ -121,10 +121,10 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
 
     try:
         with _limited(deadline, apart), _no_collection() if apart else nullcontext():
-            seen: list[Documents | Place] = []
+            opened: list[Documents | Place] = []
             request = replace(task.request, timeout=deadline, meter=meter)
-            report = inspect(request, _options()._replace(opened=seen.append))
-            return rows.line(task if task.bases else _with_bases(task, seen, report), report)
+            report = inspect(request, _options()._replace(opened=opened.append))
+            return rows.line(task if task.bases else _with_bases(task, opened, report), report)
     except OverQuota:
         raise
     except _TimedOut:
@@ -139,12 +139,12 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
         return rows.unread(task, "Crash", f"{type(error).__name__}: {printable(str(error))}")
 
 
-def _with_bases(task: Task, seen: "Sequence[Documents | Place]", report: "Report") -> Task:
+def _with_bases(task: Task, opened: "Sequence[Documents | Place]", report: "Report") -> Task:
     """A task with the bases that the files of its checkpoint name."""
     if task.request is None:
         return task
-    found = bases.read(task.request, seen[0] if seen else None, report)
-    named = tuple(one for one in found if one.model not in (task.model, task.request.model))
+    named_bases = bases.read(task.request, opened[0] if opened else None, report)
+    named = tuple(base for base in named_bases if base.model not in (task.model, task.request.model))
     return replace(task, bases=named) if named else task
 
 

@@ -53,7 +53,9 @@ def fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, wi
     """The columns of a group, in as few tables as the width allows, of about equal width."""
     needed = {column: _needed(head, rows, column) for column in group}
     fewest = len(_split(needed, width))
-    return next((found for room in range(width) if len(found := _split(needed, room)) == fewest), _split(needed, width))
+    return next(
+        (ranges for room in range(width) if len(ranges := _split(needed, room)) == fewest), _split(needed, width)
+    )
 
 
 def _needed(head: Sequence[str], rows: Sequence[Sequence[str]], column: int) -> int:
@@ -65,18 +67,18 @@ def folded(name: str, width: int) -> str:
     """A name in lines of that width, which end with a folder's or word's name, or else at a mark within one."""
     if len(name) <= width:
         return name
-    whole, part = (1 + max(map(name[:width].rfind, marks)) for marks in ("/ ", "-_.=,"))
-    end = (whole if 2 * whole > width else max(whole, part)) or width
+    at_word, part = (1 + max(map(name[:width].rfind, marks)) for marks in ("/ ", "-_.=,"))
+    end = (at_word if 2 * at_word > width else max(at_word, part)) or width
     return f"{name[:end]}\n{folded(name[end:], width)}"
 
 
 def _split(needed: Mapping[int, int], width: int) -> list[range]:
     parts, taken = list[range](), 0
-    for column, own in needed.items():
-        if parts and taken + own <= width:
+    for column, size in needed.items():
+        if parts and taken + size <= width:
             parts[-1] = range(parts[-1].start, column + 1)
-            taken += own
+            taken += size
         else:
             parts.append(range(column, column + 1))
-            taken = own
+            taken = size
     return parts

@@ -24,14 +24,14 @@ class Compared(NamedTuple):
 def compared(reports: Sequence[Report]) -> Compared:
     """Models side by side; those that could not be counted are left out."""
     counted = [report for report in reports if report.components]
-    found = {part.name for report in counted for part in report.components}
-    names = [component for component in get_args(Component) if component in found]
+    components = {part.name for report in counted for part in report.components}
+    names = [component for component in get_args(Component) if component in components]
     left_out = {name for name, kept in (("verdict", judged(reports)), ("active", sparse(counted))) if not kept}
     sizes = [{name: text for name, text in _sizes(report) if name not in left_out} for report in counted]
-    heads = list(dict.fromkeys(head for one in sizes for head in one))
+    heads = list(dict.fromkeys(head for columns in sizes for head in columns))
     rows = [
-        [*(one.get(head, "") for head in heads), *(_share_of(report, name) for name in names)]
-        for one, report in zip(sizes, counted, strict=True)
+        [*(columns.get(head, "") for head in heads), *(_share_of(report, name) for name in names)]
+        for columns, report in zip(sizes, counted, strict=True)
     ]
     return Compared([*heads, *names], rows, len(heads))
 
@@ -52,27 +52,27 @@ def _sizes(report: Report) -> Iterator[tuple[str, str]]:
         yield "tokens, by the config", number(report.serving.context_limit)
     if not memory.ranks:
         yield from _room(memory, memory, "")
-    for one in memory.ranks:
-        among = f"1 of {plural(one.ranks, 'rank')}"
-        yield f"weights, {among}", amount(one.weights_bytes) if one.works is not False else "impossible"
+    for rank in memory.ranks:
+        among = f"1 of {plural(rank.ranks, 'rank')}"
+        yield f"weights, {among}", amount(rank.weights_bytes) if rank.works is not False else "impossible"
         if memory.context is not None:
-            yield f"+ cache, {among}", amount(one.total_bytes)
-        yield from _room(one, memory, f", {among}")
+            yield f"+ cache, {among}", amount(rank.total_bytes)
+        yield from _room(rank, memory, f", {among}")
 
 
-def _room(one: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
+def _room(holder: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
     """The most tokens that there is room for."""
     if memory.available_bytes is None:
         return
     each = f"{memory.batch:,} × " if memory.batch > 1 else ""
-    if one.fits is None:
-        said = "unknown"
-    elif one.largest_context is None:
-        said = "any"
+    if holder.fits is None:
+        tokens = "unknown"
+    elif holder.largest_context is None:
+        tokens = "any"
     else:
-        said = number(one.largest_context) if one.largest_context else "none"
+        tokens = number(holder.largest_context) if holder.largest_context else "none"
     size, _, _ = capacity(memory.available_bytes).partition(" (")
-    yield f"{each}tokens, in {size}{among}", said
+    yield f"{each}tokens, in {size}{among}", tokens
 
 
 def _load(memory: Memory) -> str:
@@ -87,5 +87,5 @@ def amount(size: int | None) -> str:
 
 
 def _share_of(report: Report, name: str) -> str:
-    whole = sum(part.total for part in report.components)
-    return next((share(part.total, whole) for part in report.components if part.name == name), "")
+    total = sum(part.total for part in report.components)
+    return next((share(part.total, total) for part in report.components if part.name == name), "")

@@ -15,10 +15,10 @@ def render(reports: Sequence[Report]) -> str:
 
 
 def _rows(report: Report) -> Iterator[tuple[object, ...]]:
-    whole = sum(component.total for component in report.components)
+    total = sum(component.total for component in report.components)
     dtype = _stored(report)
     for component in report.components:
-        share = f"{component.total / whole:.6f}" if whole else None
+        share = f"{component.total / total:.6f}" if total else None
         size = component.total * BITS[dtype] // 8 if dtype else None
         counts = component.name, component.total, component.active, share
         yield report.label, report.revision, report.verdict, report.family, *counts, dtype, size

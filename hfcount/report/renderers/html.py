@@ -77,8 +77,8 @@ def _headed(reports: Sequence[Report]) -> tuple[str, str]:
     if any(report.overrides for report in reports) and len(names) == 1:
         many = plural(len(reports) - 1, "what-if")
         return f"What if? {names.pop()}", f"As published, and {many}: counted, not compared with anything."
-    found = Counter(map(outcome, reports))
-    return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in found.items())
+    counts = Counter(map(outcome, reports))
+    return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
 
 def _outcome(report: Report) -> tuple[str, str]:
@@ -124,11 +124,11 @@ def modelled(name: str, report: Report) -> Model:
     total = sum(component.total for component in report.components)
     active = sum(map(active_of, report.components))
     components = [(component, list(parts(component, report.layers or ()))) for component in report.components]
-    own = [several for _, several in components]
-    inner = deeper(report, [part for several in own for part in several])
-    maps = [drawn("all", total, own, inner)] if total else []
+    groups = [several for _, several in components]
+    inner = deeper(report, [part for several in groups for part in several])
+    maps = [drawn("all", total, groups, inner)] if total else []
     if 0 < active < total:
-        maps.append(drawn("active", active, own, inner))
+        maps.append(drawn("active", active, groups, inner))
     return Model(name, report, total, active, components, maps)
 
 
@@ -140,11 +140,11 @@ def fills() -> Iterator[str]:
 
 def _places(model: Model) -> Iterator[str]:
     """The position of each tile, as CSS in the style element: the page's policy allows no other styles."""
-    for one in model.maps:
-        for place, (_, box) in enumerate(one.tiles, 1):
+    for map_ in model.maps:
+        for place, (_, box) in enumerate(map_.tiles, 1):
             across = f"left:{box.left / FRAME.width:.3%};width:{box.width / FRAME.width:.3%}"
             down = f"top:{box.top / FRAME.height:.3%};height:{box.height / FRAME.height:.3%}"
-            yield f"#{model.id}-{one.name}-{place}{{{across};{down}}}\n"
+            yield f"#{model.id}-{map_.name}-{place}{{{across};{down}}}\n"
 
 
 def _bar(model: Model) -> Iterator[tuple[str, str, str]]:

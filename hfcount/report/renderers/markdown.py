@@ -143,9 +143,9 @@ def _formula(formula: ClosedForm) -> Iterator[str]:
 
 
 def _components(report: Report) -> Iterator[str]:
-    whole = sum(component.total for component in report.components)
+    total = sum(component.total for component in report.components)
     rows = [
-        (component.name, number(component.total), share(component.total, whole), number(component.active))
+        (component.name, number(component.total), share(component.total, total), number(component.active))
         for component in report.components
     ]
     counts = report.parameters

@@ -15,9 +15,9 @@ def path(report: Report, finding: ReportedFinding) -> str | None:
         return None
     here = os.path.expanduser(report.model)
     file = finding.location.file if finding.location else "config.json"
-    whole = here if here.endswith(".json") else os.path.join(here, file)
-    inside = os.path.relpath(whole) if _drive(whole) == _drive(os.getcwd()) else whole
-    return Path(whole if inside.startswith("..") else inside).as_posix()
+    full_path = here if here.endswith(".json") else os.path.join(here, file)
+    inside = os.path.relpath(full_path) if _drive(full_path) == _drive(os.getcwd()) else full_path
+    return Path(full_path if inside.startswith("..") else inside).as_posix()
 
 
 def line(finding: ReportedFinding) -> int:

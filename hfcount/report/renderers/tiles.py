@@ -67,7 +67,7 @@ def deeper(report: Report, component: Sequence[Part]) -> Mapping[Part, Sequence[
     """The maps that each part is made of, where the tensors tell that exactly."""
     numbers = {f"{kind.name}, layer{'s' if kind.count > 1 else ''} {kind.numbers}": kind.numbers
                for kind in report.layers or ()}  # fmt: skip
-    found: dict[Part, Sequence[Part]] = {}
+    by_part: dict[Part, Sequence[Part]] = {}
     stored = report.container == "gguf"  # rows of which all are parameters, and say the type
     for part in component:
         sums: dict[str, int] = defaultdict(int)
@@ -78,11 +78,11 @@ def deeper(report: Report, component: Sequence[Part]) -> Mapping[Part, Sequence[
         # What a token uses of each is known if that is the same part of all of them.
         even = all(part.active * size % part.total == 0 for size in sums.values())
         if len(sums) > 1 and sum(sums.values()) == part.total and even:
-            found[part] = [
+            by_part[part] = [
                 part._replace(total=size, active=part.active * size // part.total, module=name)
                 for name, size in sums.items()
             ]
-    return found
+    return by_part
 
 
 def _within(row: TensorRow, numbers: str | None) -> bool:
@@ -93,13 +93,13 @@ def _within(row: TensorRow, numbers: str | None) -> bool:
 
 def _module(name: str) -> str:
     """The last name of a module or of a parameter of its own: `up_proj`."""
-    names = [one for one in name.split(".") if not one.startswith("{") and not one.isdecimal()]
+    names = [segment for segment in name.split(".") if not segment.startswith("{") and not segment.isdecimal()]
     return names[-2] if names[-1] in _LAST and len(names) > 1 else names[-1]
 
 
 def drawn(
     name: Literal["all", "active"],
-    whole: int,
+    total: int,
     components: Sequence[Sequence[Part]],
     inner: Mapping[Part, Sequence[Part]],
 ) -> Map:
@@ -111,7 +111,7 @@ def drawn(
 
     large_ones, left = [], list[Part]()
     for parts in components:
-        large, small = _by_size(parts, size, whole)
+        large, small = _by_size(parts, size, total)
         left += small
         if large:
             large_ones.append(sorted(large, key=size, reverse=True))
@@ -121,18 +121,18 @@ def drawn(
     for parts, around in zip(large_ones, boxes, strict=True):
         for part, box in zip(parts, squarify([size(part) for part in parts], around), strict=True):
             maps = sorted(inner.get(part, ()), key=size, reverse=True)
-            within = [one for one in maps if size(one) * _FINEST >= whole] or [part]
-            tiles += zip(within, squarify([size(one) for one in within], box), strict=True)
-            left += [one for one in maps if one not in within] if within != [part] else []
+            within = [map_ for map_ in maps if size(map_) * _FINEST >= total] or [part]
+            tiles += zip(within, squarify([size(map_) for map_ in within], box), strict=True)
+            left += [map_ for map_ in maps if map_ not in within] if within != [part] else []
     return Map(name, tiles, left)
 
 
-def _by_size(parts: Sequence[Part], size: Callable[..., int], whole: int) -> tuple[list[Part], list[Part]]:
+def _by_size(parts: Sequence[Part], size: Callable[..., int], total: int) -> tuple[list[Part], list[Part]]:
     """The parts that are large enough to be drawn, small ones as one, and those that are not."""
-    large = [part for part in parts if size(part) * _FINEST >= whole]
-    small = [part for part in parts if 0 < size(part) * _FINEST < whole]
+    large = [part for part in parts if size(part) * _FINEST >= total]
+    small = [part for part in parts if 0 < size(part) * _FINEST < total]
     merged = [_merged(small, "small parts" if large else "")] if len(small) > 1 else small
-    return (large, merged) if merged and size(*merged) * _FINEST < whole else (large + merged, [])
+    return (large, merged) if merged and size(*merged) * _FINEST < total else (large + merged, [])
 
 
 def _merged(parts: Sequence[Part], title: str) -> Part:
