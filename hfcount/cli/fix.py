@@ -115,11 +115,10 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes")
     before = inspect(request)
     names = [part.name for part in before.parts or () if part.verdict and (place / part.name).is_dir()]
     chosen = _by_part(names, values)
-    wrong = [
-        part for part in before.parts or () if part.name in chosen and (part.verdict != "verified" or chosen[part.name])
-    ]
     left = False
-    for part in wrong:
+    for part in before.parts or ():
+        if part.name not in chosen or (part.verdict == "verified" and not chosen[part.name]):
+            continue
         try:
             left |= _fixed(place / part.name, write, only, chosen[part.name])[1]
         except HfcountError as error:
@@ -128,11 +127,8 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes")
     after = inspect(request) if write else before
     click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(after)}.")
     for finding in after.findings:
-        if (
-            finding.part not in chosen
-            or not (place / finding.part).is_dir()
-            or finding.code.startswith(("HF81", "HF82"))
-        ):
+        inner = finding.part in chosen and (place / finding.part).is_dir()
+        if not inner or finding.code.startswith(("HF81", "HF82")):
             click.echo(f"{finding.code} {finding.severity}: {finding.message}")
     return _code(after, left)
 

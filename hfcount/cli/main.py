@@ -10,9 +10,9 @@ import click
 from hfcount.cli import option_types as read
 from hfcount.cli import requests as asked
 from hfcount.cli.examples import EPILOG
-from hfcount.cli.option_groups import Grouped, grouped
+from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
-from hfcount.cli.report_stream import Shown
+from hfcount.cli.report_stream import ReportStream
 from hfcount.cli.verify_options import OPTIONS
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
@@ -27,13 +27,13 @@ _DETAILED = Format("detailed", "for --details")
 
 if TYPE_CHECKING:
     from hfcount.checkpoints.inspection import Options
-    from hfcount.cli.output_files import Wanted
+    from hfcount.cli.output_files import OutputFile
     from hfcount.mapper.whatif import Changes
     from hfcount.report.model import Report
 
 
 @click.command(
-    cls=Grouped,
+    cls=GroupedCommand,
     epilog=EPILOG,
     options_metavar="[COMMAND] [OPTIONS]",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -65,10 +65,10 @@ def main(
     settings: "Sequence[Changes]",
     schemes: "Sequence[Changes]",
     load: "Mapping[str, Any]",
-    outputs: "list[Wanted]",
-    plot: "list[Wanted]",
+    outputs: "list[OutputFile]",
+    plot: "list[OutputFile]",
     dark: bool,
-    page: "list[Wanted]",
+    page: "list[OutputFile]",
     save: Path | None,
     allow: frozenset[str],
     strict: bool,
@@ -114,7 +114,7 @@ def main(
 
     pages = [file for file in (*outputs, *page) if file.kind == "html"]
     extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
-    shown = Shown(format, unasked)
+    shown = ReportStream(format, unasked)
     with Bar(len(named)) as bar:
         policy, workload = Policy(allow, strict), Workload(**load)
         options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with)

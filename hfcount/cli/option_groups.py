@@ -35,7 +35,7 @@ def grouped(groups: Mapping[str, Sequence[Decorator]]) -> Decorator:
     return add
 
 
-class Grouped(click.Command):
+class GroupedCommand(click.Command):
     """A command whose options stand in groups, in the order in which these are declared."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ALSO = {"htm": "html", "jsonl": "json", "junit": "xml", "markdown": "md"}
 
 
-class Wanted(NamedTuple):
+class OutputFile(NamedTuple):
     """A file to write, and its kind, one of OUTPUTS."""
 
     kind: str
@@ -28,22 +28,22 @@ class Wanted(NamedTuple):
         written(self.path, lambda: OUTPUTS[self.kind].make(self.kind, reports, dark))
 
 
-def outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[Wanted]:
+def outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[OutputFile]:
     """Files given as FILE, whose suffix says its kind, or as FORMAT:FILE."""
-    return [wanted(value) for value in values]
+    return [output_file(value) for value in values]
 
 
-def figure(_context: click.Context, _option: click.Parameter, value: str | None) -> list[Wanted]:
+def figure(_context: click.Context, _option: click.Parameter, value: str | None) -> list[OutputFile]:
     """A figure, by its suffix."""
-    return [wanted(value, ("svg", "png", "pdf"))] if value is not None else []
+    return [output_file(value, ("svg", "png", "pdf"))] if value is not None else []
 
 
-def page(_context: click.Context, _option: click.Parameter, value: str | None) -> list[Wanted]:
+def page(_context: click.Context, _option: click.Parameter, value: str | None) -> list[OutputFile]:
     """A page."""
-    return [wanted(value, ("html",))] if value is not None else []
+    return [output_file(value, ("html",))] if value is not None else []
 
 
-def wanted(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
+def output_file(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> OutputFile:
     """A file of one of these kinds, given as FILE or FORMAT:FILE; raises click.BadParameter where it is none."""
     name, colon, rest = value.partition(":")
     given = colon and _ALSO.get(name, name) in OUTPUTS
@@ -51,9 +51,7 @@ def wanted(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
     suffix = name if given else path.suffix[1:].lower()
     kind = _ALSO.get(suffix, suffix)
     if kind not in kinds:
-        ends = " or ".join(
-            f".{long}" for long in [*kinds, *(also for also, suffix_ in _ALSO.items() if suffix_ in kinds)]
-        )
+        ends = " or ".join(f".{end}" for end in (*kinds, *(also for also in _ALSO if _ALSO[also] in kinds)))
         raise click.BadParameter(f"{path} must end in {ends}: the suffix says what to write.")
     needs = OUTPUTS[kind].needs
     if needs and util.find_spec(needs[0]) is None:
@@ -63,4 +61,4 @@ def wanted(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
         raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
     if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
         raise click.BadParameter(f"{path} exists and is not a writable file.")
-    return Wanted(kind, path)
+    return OutputFile(kind, path)

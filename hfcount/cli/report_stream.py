@@ -9,11 +9,11 @@ from hfcount.options import Extra
 from hfcount.report.renderers import Format
 
 if TYPE_CHECKING:
-    from hfcount.cli.output_files import Wanted
+    from hfcount.cli.output_files import OutputFile
     from hfcount.report.model import Report
 
 
-class Shown:
+class ReportStream:
     """The reports of a run, and those that are printed: as they come, where the format allows it.
 
     Args:
@@ -39,7 +39,7 @@ class Shown:
         if not self._format.streamed:
             self.gone = not show(self._format, self.reports)
 
-    def write(self, files: "Sequence[Wanted]", pages: "Sequence[Wanted]", dark: bool) -> None:
+    def write(self, files: "Sequence[OutputFile]", pages: "Sequence[OutputFile]", dark: bool) -> None:
         """Writes the files, which are wanted also where nobody reads what is printed; a page has all fields."""
         for file in files:
             file.write(self.whole if file in pages else self.reports, dark)

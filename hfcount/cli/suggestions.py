@@ -56,9 +56,8 @@ def hint(word: str, rest: Sequence[str] = ()) -> str:
 
 def _nearest(word: str) -> str:
     """The command that a word means, is the beginning of, or is a misspelling of; empty if it is near to none."""
-    names = {name: name for name in COMMANDS} | {
-        name: command for command, names in _MEANT.items() for name in names.split()
-    }
+    others = {name: command for command, names in _MEANT.items() for name in names.split()}
+    names = {name: name for name in COMMANDS} | others
     if word in names or "-" in word:  # many repos are called so, and no command is
         return names.get(word, "")
     if len(word) > 2 and (begun := [name for name in COMMANDS if name.startswith(word)]):

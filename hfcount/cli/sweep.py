@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hfcount.cli import option_types as read
-from hfcount.cli.option_groups import Grouped, grouped
+from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import written
 from hfcount.cli.requests import spelled_out
 from hfcount.cli.sweep_options import ALL, OPTIONS
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from hfcount.sweeping.events import Event, Watcher
-    from hfcount.sweeping.retry import Again
-    from hfcount.sweeping.run import Course, Source
+    from hfcount.sweeping.retry import RetryRules
+    from hfcount.sweeping.run import Source, SweepSettings
     from hfcount.sweeping.shard import Shard
 
     _Workers = tuple[Executor | None, int | None]
@@ -50,7 +50,9 @@ done, 1 with --check, 2 wrong usage, 3 the sweep could not go on.
 
 
 @click.command(
-    cls=Grouped, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=GroupedCommand,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.argument("names", nargs=-1, metavar="OUT [MODEL]...", shell_complete=read.some_file)
 @grouped(OPTIONS)
@@ -118,7 +120,7 @@ def command(
         with ExitStack() as stack:
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))
-            _sweep(wanted, out, (executor, count), run.Course(deadline, what, shard, watcher, bases))
+            _sweep(wanted, out, (executor, count), run.SweepSettings(deadline, what, shard, watcher, bases))
     return _told(out, summary, check)
 
 
@@ -156,12 +158,12 @@ def _listings(
     return [Listing(name, library, task, sort, limit) for name in ([None] if hub else authors)]
 
 
-def _again(retry: Sequence[str], again: bool, out: Path) -> "Again":
+def _again(retry: Sequence[str], again: bool, out: Path) -> "RetryRules":
     """What is looked at again."""
-    from hfcount.sweeping.retry import Again, reasons
+    from hfcount.sweeping.retry import RetryRules, reasons
 
     try:
-        return Again(reasons(ALL in retry or retry, out), again)
+        return RetryRules(reasons(ALL in retry or retry, out), again)
     except ValueError as error:
         raise click.UsageError(f"--retry: {error}") from None
 
@@ -197,7 +199,7 @@ def _watcher(log: Path | None, quiet: bool) -> "Iterator[Watcher | None]":
 
 
 def _sweep(
-    wanted: "Sequence[Source]", out: Path, engine: "tuple[Executor | None, int | None]", course: "Course"
+    wanted: "Sequence[Source]", out: Path, engine: "tuple[Executor | None, int | None]", course: "SweepSettings"
 ) -> None:
     from hfcount.sweeping.run import many
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hfcount.diffing.loaded_side import Looked
-from hfcount.diffing.matching import Matched
+from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.matching import Matches
 from hfcount.diffing.pieces import ConfigKey, FileSums, Kind, Relation, Values
 from hfcount.diffing.tensors import Inventory, Logical
 from hfcount.diffing.values import Gaps
@@ -14,12 +14,12 @@ _LOST = ("HF003", "HF004", "HF005")
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """Everything that was compared."""
 
-    a: Looked
-    b: Looked
-    matched: Matched | None
+    a: LoadedSide
+    b: LoadedSide
+    matched: Matches | None
     inventories: tuple[Inventory | None, Inventory | None]
     config: Sequence[ConfigKey] = ()
     files: FileSums | None = None
@@ -64,7 +64,7 @@ class Compared:
 
 
 @dataclass
-class Left:
+class Unexplained:
     """Differences that nothing has explained so far, by key."""
 
     only_a: dict[str, Logical]

@@ -91,12 +91,7 @@ def of_adapter(key: str) -> Effect:
 def is_named(kind: str, name: str) -> bool:
     """Whether the class of a model_type takes a key of this name."""
     class_, types = declared(kind), taken(kind) if kind else None
-    return (
-        name in class_.keys
-        or name in class_.parts
-        or name in class_.names
-        or (types is not None and name in types.types)
-    )
+    return any(name in names for names in (class_.keys, class_.parts, class_.names, types.types if types else ()))
 
 
 def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:

@@ -9,7 +9,7 @@ from hfcount.checkpoints.gguf.base import compare as compare_gguf
 from hfcount.checkpoints.gguf.findings import reason
 from hfcount.checkpoints.gguf.summary import Remark, role
 from hfcount.diffing.contents import of_values
-from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.pieces import Kind, Relation, Values
 from hfcount.errors import DocumentError
 from hfcount.formats.dtypes import FLOATING
@@ -39,13 +39,11 @@ class Held(NamedTuple):
         if first is None:
             return []
         contents = [*of_values(values, self.relations)] if values else []
-        alike = (
-            values is not None and not values.uncompared and [relation.kind for relation in contents] == ["same-values"]
-        )
-        return [first if alike or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *contents]
+        same = [relation.kind for relation in contents] == ["same-values"] and values and not values.uncompared
+        return [first if same or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *contents]
 
 
-def held(a: Looked, b: Looked) -> Held | None:
+def container_relation(a: LoadedSide, b: LoadedSide) -> Held | None:
     """What B is to A, where one of them is a container and the other a model; None for anything else."""
     if a.alone is b.alone:
         return None
@@ -57,9 +55,9 @@ def held(a: Looked, b: Looked) -> Held | None:
     return _adapter(container, model.blueprint, turned)
 
 
-def _gguf(container: Looked, model: Looked, blueprint: Blueprint, turned: bool) -> Held:
+def _gguf(container: LoadedSide, model: LoadedSide, blueprint: Blueprint, turned: bool) -> Held:
     header = container.gguf
-    assert header is not None  # held() has seen to that
+    assert header is not None  # as container_relation has checked
     remarks = compare_gguf(header, blueprint, True)
     if role(header) != "model":
         return Held((), (f"The GGUF file is no model, but {role(header)}.",))
@@ -95,7 +93,7 @@ def _reason(remark: Remark) -> str:
     return printable(f"The GGUF file: {reason(remark)}.", None)
 
 
-def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
+def _adapter(container: LoadedSide, blueprint: Blueprint, turned: bool) -> Held:
     settings, view = container.adapter, container.view
     if settings is None or view is None:
         return Held((), ("The adapter's file could not be read.",))

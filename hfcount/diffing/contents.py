@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import median
 
-from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
 from hfcount.text import plural
 
@@ -102,7 +102,7 @@ def _components(values: Values) -> str:
     return ", ".join(counts) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
 
 
-def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]:
+def of_files(files: FileSums | None, a: LoadedSide, b: LoadedSide) -> Iterator[Relation]:
     """That values differ, where files of the same header and size have other checksums."""
     if files is None or not (a.shards and b.shards):
         return
@@ -113,7 +113,7 @@ def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]
         yield Relation(kind=kind, text=text)
 
 
-def _same_header(name: str, a: Looked, b: Looked) -> bool:
+def _same_header(name: str, a: LoadedSide, b: LoadedSide) -> bool:
     shard, other = ({**(side.shards or {}), **side.modules}.get(name) for side in (a, b))
     if shard is None or other is None or shard.header is None or other.header is None:
         return False

@@ -12,17 +12,17 @@ _FORM = ("spelling", "container", "same-structure", "same-values", "same-files")
 _LOOK = "values were not compared: --sample or --depth data tells"
 _FEW = 3
 
-Told = tuple[bool | None, str]
+Judgement = tuple[bool | None, str]
 """Whether an expectation is met, None where that cannot be told, and why."""
 
 
-def expectation(expected: Expected, diff: Diff, merged: Callable[[], Told] | None = None) -> Expectation:
+def expectation(expected: Expected, diff: Diff, merged: Callable[[], Judgement] | None = None) -> Expectation:
     """Whether it is.
 
     Args:
         merged: says whether an adapter was merged.
     """
-    checks: Mapping[Expected, Callable[[Diff], Told]] = {
+    checks: Mapping[Expected, Callable[[Diff], Judgement]] = {
         "same": _same,
         "finetune": _finetune,
         "cast": _cast,
@@ -42,7 +42,7 @@ def _untold(diff: Diff) -> str:
     return f"B {'; '.join(doubts)}" if doubts else "the two could not be compared"
 
 
-def _same(diff: Diff) -> Told:
+def _same(diff: Diff) -> Judgement:
     keys = [row.key for row in diff.config if row.effect in ("tensors", "storage", "reading")]
     if not diff.same_structure:
         return False, "its structure is not A's"
@@ -53,7 +53,7 @@ def _same(diff: Diff) -> Told:
     return _identical(diff)
 
 
-def _identical(diff: Diff) -> Told:
+def _identical(diff: Diff) -> Judgement:
     """Whether all values are A's, of two of one structure."""
     kinds = _kinds(diff)
     if "same-files" in kinds or (diff.depth == "listing" and "same-values" in kinds):
@@ -69,7 +69,7 @@ def _identical(diff: Diff) -> Told:
     return True, f"all tensors are A's{' in samples' if diff.values.sampled else ''}"
 
 
-def _finetune(diff: Diff) -> Told:
+def _finetune(diff: Diff) -> Judgement:
     if not diff.same_structure:
         return False, "its structure is not A's"
     if "another-model" in _kinds(diff):
@@ -82,7 +82,7 @@ def _finetune(diff: Diff) -> Told:
     return (False if same else None), reason
 
 
-def _cast(diff: Diff) -> Told:
+def _cast(diff: Diff) -> Judgement:
     others = _kinds(diff) - {"cast", *_FORM}
     if "cast" not in _kinds(diff):
         return False, "its dtypes are A's" if diff.same_structure else "it is not A in another dtype"
@@ -92,7 +92,7 @@ def _cast(diff: Diff) -> Told:
     return True, f"only its dtypes are others; {rest}" if rest else "its tensors are A's in another dtype"
 
 
-def _quantised(diff: Diff) -> Told:
+def _quantised(diff: Diff) -> Judgement:
     others = _kinds(diff) - {"quantised", "cast", *_FORM}
     if "quantised" not in _kinds(diff):
         return False, "it is not packed, or A is, too"
@@ -110,7 +110,7 @@ def _uncompared(diff: Diff) -> str:
     return f"{plural(left, 'tensor')} could not be compared by value" if left else ""
 
 
-def _of_files(diff: Diff) -> Told:
+def _of_files(diff: Diff) -> Judgement:
     """An adapter that is merged leaves no weights as they are."""
     same, reason = _identical(diff)
     return (False, f"nothing was merged: {reason}") if same else (None, _LOOK)
@@ -120,7 +120,7 @@ def _kinds(diff: Diff) -> set[Kind]:
     return {relation.kind for relation in diff.relations}
 
 
-def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bool], diff: Diff) -> Told:
+def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bool], diff: Diff) -> Judgement:
     """Whether exactly the targets of an adapter differ.
 
     Args:
@@ -139,7 +139,7 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
     return _targeted(targets, same, diff, how)
 
 
-def _targeted(targets: Sequence[str], same: Mapping[str, bool], diff: Diff, how: str) -> Told:
+def _targeted(targets: Sequence[str], same: Mapping[str, bool], diff: Diff, how: str) -> Judgement:
     """Whether all targets differ, where nothing else does."""
     if left := [key for key in targets if same.get(key)]:
         verb = "has" if len(left) == 1 else "have"

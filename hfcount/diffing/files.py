@@ -57,11 +57,8 @@ def _moved(a: Mapping[str, Content], b: Mapping[str, Content]) -> dict[str, str]
     """Weight files of the same content under other names."""
     moved: dict[str, str] = {}
     for name, content in a.items():
-        others = (
-            key
-            for key, candidate in b.items()
-            if _beside(name, key) and key not in moved.values() and content.same(candidate)
-        )
+        free = (key for key in b if _beside(name, key) and key not in moved.values())
+        others = (key for key in free if content.same(b[key]))
         if name.endswith(WEIGHTS) and (other := next(others, None)):
             moved[name] = other
     return moved

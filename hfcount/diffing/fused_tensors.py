@@ -28,11 +28,11 @@ class Bytes(NamedTuple):
     head: tuple[int, int] = (0, 0)
 
 
-Found = tuple[Leaf, str, tuple[int, ...], str, tuple[Bytes, ...]]
+MappedTensor = tuple[Leaf, str, tuple[int, ...], str, tuple[Bytes, ...]]
 """A leaf, the name of one of its tensors, its shape and dtype, and its bytes in order."""
 
 
-def relaid(swap: Swap, parts: Parts) -> Iterator[Found]:
+def relaid(swap: Swap, parts: Parts) -> Iterator[MappedTensor]:
     """The described tensors of a swap whose parts are all stored."""
     if len(swap.described) > 1 or _numbers(swap.described[0]) > _numbers(swap.stored[0]):
         yield from _of_one(swap, parts)
@@ -44,7 +44,7 @@ def _numbers(leaf: Leaf) -> int:
     return len(leaf.indices)
 
 
-def _of_one(swap: Swap, parts: Parts) -> Iterator[Found]:
+def _of_one(swap: Swap, parts: Parts) -> Iterator[MappedTensor]:
     """Several described tensors, of which one that is stored holds all: joined, then stacked by expert."""
     fused = swap.stored[0]
     stacked = _numbers(swap.described[0]) > _numbers(fused)
@@ -67,7 +67,7 @@ def _of_one(swap: Swap, parts: Parts) -> Iterator[Found]:
                 yield leaf, _name(leaf, full), shape, entry.dtype, _bytes(name, entry.dtype, ranges)
 
 
-def _of_several(swap: Swap, parts: Parts) -> Iterator[Found]:
+def _of_several(swap: Swap, parts: Parts) -> Iterator[MappedTensor]:
     """One described tensor, that is stored as several of one shape: by expert, if it is a stack of them."""
     leaf = swap.described[0]
     for numbers in product(*leaf.indices):

@@ -18,7 +18,7 @@ from hfcount.spec.tree.leaves import Leaf
 _HEADS = {"heads": "", "kv": "_kv"}
 
 
-class _Known(NamedTuple):
+class _GgufFile(NamedTuple):
     """What is known of a file."""
 
     header: Header
@@ -38,12 +38,12 @@ class _Known(NamedTuple):
 def converted(header: Header, blueprint: Blueprint, model_type: str) -> Inventory:
     """The tensors of a file by the keys of the model; `bytes` is None where values were computed or are not known."""
     name = architecture(header)
-    known = _Known(header, name, changes(model_type, name))
+    known = _GgufFile(header, name, changes(model_type, name))
     key = keyed(blueprint)
     return Inventory({key(tensor.name): tensor for tensor in _tensors(known, blueprint)})
 
 
-def _tensors(known: _Known, blueprint: Blueprint) -> Iterator[Logical]:
+def _tensors(known: _GgufFile, blueprint: Blueprint) -> Iterator[Logical]:
     layers = known.header.number(f"{known.name}.block_count") or 0
     layers -= known.header.number(f"{known.name}.nextn_predict_layers") or 0
     for leaf in blueprint.leaves:
@@ -52,7 +52,7 @@ def _tensors(known: _Known, blueprint: Blueprint) -> Iterator[Logical]:
                 yield from _of(known, leaf, conversion)
 
 
-def _of(known: _Known, leaf: Leaf, conversion: Conversion) -> Iterator[Logical]:
+def _of(known: _GgufFile, leaf: Leaf, conversion: Conversion) -> Iterator[Logical]:
     """The tensors of a leaf that a conversion is of."""
     there = {name: known.header.tensors[name] for name, _ in conversion.results if name in known.header.tensors}
     if not there or len(there) < len(conversion.results):
@@ -72,7 +72,9 @@ def _of(known: _Known, leaf: Leaf, conversion: Conversion) -> Iterator[Logical]:
         yield Logical(_named(leaf, these), shape, dtype, leaf, first, pieces)
 
 
-def _pieces(known: _Known, there: Mapping[str, Tensor], size: int, place: int, count: int) -> tuple[Bytes, ...] | None:
+def _pieces(
+    known: _GgufFile, there: Mapping[str, Tensor], size: int, place: int, count: int
+) -> tuple[Bytes, ...] | None:
     """The bytes of a tensor of so many elements, one of several in a stack; None where values are not kept."""
     ((name, tensor),) = list(there.items())[:1]
     heads = known.head(name)
@@ -87,7 +89,7 @@ def _pieces(known: _Known, there: Mapping[str, Tensor], size: int, place: int, c
     return (Bytes(name, 0, bytes_, (rows, prod(tensor.shape[1:]))),)
 
 
-def _joined(known: _Known, there: Mapping[str, Tensor], shape: Sequence[int]) -> tuple[Bytes, ...] | None:
+def _joined(known: _GgufFile, there: Mapping[str, Tensor], shape: Sequence[int]) -> tuple[Bytes, ...] | None:
     """The bytes of a tensor that became several equal parts, in its order."""
     parts = sorted(there, key=known.change)
     if [known.change(name) for name in parts] != [f"part{place}" for place in range(len(parts))]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hfcount.diffing.matching import Matched
+from hfcount.diffing.matching import Matches
 from hfcount.diffing.pieces import Cell
 from hfcount.diffing.tensors import Logical
 from hfcount.diffing.values import Gap, Gaps, total
@@ -15,7 +15,7 @@ _Place = tuple[str, int | None, str]
 """The list of layers, the number in it, and the component."""
 
 
-def cells(matched: Matched, gaps: Gaps | None) -> tuple[Cell, ...]:
+def cells(matched: Matches, gaps: Gaps | None) -> tuple[Cell, ...]:
     """All layers by component; none if nothing differs, or there are too many."""
     counts: dict[_Place, dict[str, int]] = {}
     values: dict[_Place, list[Gap]] = {}
@@ -37,7 +37,7 @@ def cells(matched: Matched, gaps: Gaps | None) -> tuple[Cell, ...]:
     )
 
 
-def _states(matched: Matched) -> Iterator[tuple[str, Logical, str]]:
+def _states(matched: Matches) -> Iterator[tuple[str, Logical, str]]:
     """Each tensor, and what differs in it."""
     dtypes = matched.dtypes
     for key, (tensor, other) in matched.both.items():

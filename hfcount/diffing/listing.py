@@ -88,6 +88,5 @@ def listed(request: Request, contents: Contents | None) -> Request:
     """The request with what is known of its files, so that they are not listed again."""
     if contents is None or contents.commit is None:
         return request
-    return replace(
-        request, revision=contents.commit, files={name: content.size for name, content in contents.files.items()}
-    )
+    sizes = {name: content.size for name, content in contents.files.items()}
+    return replace(request, revision=contents.commit, files=sizes)

@@ -32,7 +32,7 @@ from hfcount.verifier.header_view import HeaderView, merge
 
 
 @dataclass(frozen=True)
-class Looked:
+class LoadedSide:
     """What was found at MODEL.
 
     Args:
@@ -144,20 +144,20 @@ def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Stored]:
 
 
 @contextmanager
-def looked(request: Request | HfcountError, options: Options, part: Entry | None = None) -> Iterator[Looked]:
+def load_side(request: Request | HfcountError, options: Options, part: Entry | None = None) -> Iterator[LoadedSide]:
     """What is found at MODEL; connections end afterwards.
 
     Args:
         part: the part of a pipeline that MODEL is, if it is one: it may have no weights but a variant's.
     """
     if isinstance(request, HfcountError):
-        yield Looked("", error=request)
+        yield LoadedSide("", error=request)
         return
     until = monotonic() + request.timeout
     try:
         documents = opened(request)
     except HfcountError as error:
-        yield Looked(request.path, request, error=error)
+        yield LoadedSide(request.path, request, error=error)
         return
     if isinstance(documents, Place) or is_contained(documents, request, options):
         yield _contained(documents, request, options)
@@ -181,7 +181,7 @@ def _with_weights(documents: Documents, part: Entry) -> Documents:
     return of_variant(documents, files, next(iter(files.safe)))
 
 
-def _contained(documents: Documents | Place, request: Request, options: Options) -> Looked:
+def _contained(documents: Documents | Place, request: Request, options: Options) -> LoadedSide:
     place = documents if isinstance(documents, Place) else documents.place
     container = container_of(place) if place else None
     try:
@@ -189,8 +189,8 @@ def _contained(documents: Documents | Place, request: Request, options: Options)
             return _gguf(place, request, options)
         inspection = contained(documents, request, options)
     except HfcountError as error:
-        return Looked(request.path, request, error=error)
-    side = Looked(request.path, request, inspection.documents, inspection=inspection)
+        return LoadedSide(request.path, request, error=error)
+    side = LoadedSide(request.path, request, inspection.documents, inspection=inspection)
     if container is None or container.name != "adapter":
         return side
     with suppress(DocumentError):
@@ -200,7 +200,7 @@ def _contained(documents: Documents | Place, request: Request, options: Options)
     return side
 
 
-def _gguf(place: Place, request: Request, options: Options) -> Looked:
+def _gguf(place: Place, request: Request, options: Options) -> LoadedSide:
     """The first of the GGUF files of a place, or the one that is named."""
     from hfcount.checkpoints.gguf.examine import look
     from hfcount.checkpoints.gguf.inspect import inspected
@@ -219,12 +219,12 @@ def _gguf(place: Place, request: Request, options: Options) -> Looked:
         else {}
     )
     files = examination.first.files.files
-    return Looked(place.label, request, inspection.documents, values, inspection, gguf=header, parts=files)
+    return LoadedSide(place.label, request, inspection.documents, values, inspection, gguf=header, parts=files)
 
 
-def _examined(documents: Documents, request: Request, options: Options, until: float) -> Looked:
+def _examined(documents: Documents, request: Request, options: Options, until: float) -> LoadedSide:
     if documents.layout is PIPELINE_LAYOUT:
-        return Looked(request.path, request, documents, pipeline=True)
+        return LoadedSide(request.path, request, documents, pipeline=True)
     values: Mapping[str, Any] = {}
     with suppress(DocumentError):
         values = parse_object(documents.config, endless=True)
@@ -232,12 +232,12 @@ def _examined(documents: Documents, request: Request, options: Options, until: f
         inspection = examine(documents, options, until=until)
     except HfcountError as error:
         if isinstance(error, FetchError):
-            return Looked(request.path, request, documents, values, error=error)
-        return Looked(request.path, request, documents, values, shards=_headers(documents, options), error=error)
+            return LoadedSide(request.path, request, documents, values, error=error)
+        return LoadedSide(request.path, request, documents, values, shards=_headers(documents, options), error=error)
     shards = inspection.evidence.shards
     if inspection.blueprint is None and shards is None:
         shards = _headers(documents, options)
-    return Looked(request.path, request, documents, values, inspection, shards)
+    return LoadedSide(request.path, request, documents, values, inspection, shards)
 
 
 def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | None:
@@ -251,7 +251,7 @@ def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | No
     return None
 
 
-def report(side: Looked) -> Report:
+def report(side: LoadedSide) -> Report:
     """What `hfcount verify` says of it."""
     if side.inspection is not None:
         return report_of(side.inspection)

@@ -15,8 +15,8 @@ from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.data.locations import Place
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.byte_ranges import Run, runs
-from hfcount.diffing.comparison import Compared
-from hfcount.diffing.loaded_side import looked
+from hfcount.diffing.comparison import Comparison
+from hfcount.diffing.loaded_side import load_side
 from hfcount.diffing.tensors import Logical, keyed
 from hfcount.diffing.values import local
 from hfcount.errors import FetchError, HfcountError
@@ -32,7 +32,7 @@ _ALPHA = 8.0  # where the settings do not say it
 _FIRST, _SECOND = ".lora_A.weight", ".lora_B.weight"
 _PREFIX = "base_model.model."
 
-_Held = tuple[Path, Mapping[str, Place]]
+_Weights = tuple[Path, Mapping[str, Place]]
 """A folder, and where the tensors of its files are."""
 
 
@@ -50,7 +50,7 @@ class _Fit(NamedTuple):
     else_: float
 
 
-def times(c: Compared, named: str, options: Options) -> float | None:
+def times(c: Comparison, named: str, options: Options) -> float | None:
     """How often what the adapter adds is in the differences of its targets: once where it was merged, never where not.
 
     Args:
@@ -63,7 +63,7 @@ def times(c: Compared, named: str, options: Options) -> float | None:
         return None
     asked = replace(c.a.request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
     try:
-        with looked(understood(asked), options.of_headers) as adapter:
+        with load_side(understood(asked), options.of_headers) as adapter:
             if adapter.adapter is None or not _is_plain(adapter.adapter):
                 return None
             held = local(adapter)
@@ -94,7 +94,7 @@ def _is_plain(settings: Settings) -> bool:
     return values.get("peft_type") == "LORA" and as_is and not any(values.get(name) for name in others)
 
 
-def _fits(c: Compared, blueprint: Blueprint, adapter: _Held, settings: Settings) -> Iterator[_Fit | None]:
+def _fits(c: Comparison, blueprint: Blueprint, adapter: _Weights, settings: Settings) -> Iterator[_Fit | None]:
     """Of each pair of matrices; None where one is stored as cannot be read."""
     sides = local(c.a), local(c.b)
     both = c.matched.both if c.matched else {}
@@ -132,7 +132,7 @@ def _way(difference: "Numbers", added: "Numbers") -> _Fit | None:
     return _Fit(times, 3 * sqrt(rest / size / difference.size), sqrt(rest / total))
 
 
-def _matrix(name: str, held: _Held) -> "Numbers | None":
+def _matrix(name: str, held: _Weights) -> "Numbers | None":
     folder, places = held
     place = places.get(name)
     if place is None:
@@ -141,11 +141,10 @@ def _matrix(name: str, held: _Held) -> "Numbers | None":
     return _read(folder, [run], place.entry.shape)
 
 
-def _numbers(tensor: Logical | None, held: _Held) -> "Numbers | None":
+def _numbers(tensor: Logical | None, held: _Weights) -> "Numbers | None":
     ranges = runs(tensor.bytes, held[1]) if tensor and tensor.bytes else None
-    return (
-        _read(held[0], ranges, tensor.shape) if tensor and ranges and not any(any(run.head) for run in ranges) else None
-    )
+    alternate = any(any(run.head) for run in ranges or ())
+    return _read(held[0], ranges, tensor.shape) if tensor and ranges and not alternate else None
 
 
 def _read(folder: Path, pieces: list[Run], shape: tuple[int, ...]) -> "Numbers | None":

@@ -16,7 +16,7 @@ _TRIED = 40  # names by which a prefix is looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class Matches:
     """Tensors by key, as both sides have them.
 
     Args:
@@ -63,7 +63,7 @@ def _is_part(tensor: Logical) -> bool:
     return bool(tensor.bytes) and (len(tensor.bytes or ()) > 1 or (tensor.bytes or ())[0].begin > 0)
 
 
-def match(a: Inventory, b: Inventory) -> Matched:
+def match(a: Inventory, b: Inventory) -> Matches:
     """Tensors with one key; where few are, with one key below a prefix that the other side lacks."""
     root, first, second = "", dict(a.tensors), dict(b.tensors)
     shared = first.keys() & second.keys()
@@ -76,7 +76,7 @@ def match(a: Inventory, b: Inventory) -> Matched:
     both = {key: (tensor, second[key]) for key, tensor in first.items() if key in second}
     only_a = {key: tensor for key, tensor in first.items() if key not in second}
     only_b = {key: tensor for key, tensor in second.items() if key not in first}
-    return Matched(both, only_a, only_b, root)
+    return Matches(both, only_a, only_b, root)
 
 
 def _root(larger: Mapping[str, Logical], part: Mapping[str, Logical]) -> str:
@@ -101,7 +101,7 @@ def _below(tensors: Mapping[str, Logical], root: str) -> dict[str, Logical]:
     return inner | {key: tensor for key, tensor in tensors.items() if not key.startswith(root) and key not in inner}
 
 
-def folded(matches: Matched) -> Tensors:
+def folded(matches: Matches) -> Tensors:
     """The same as rows."""
     shapes, dtypes = matches.shapes, matches.dtypes
     return Tensors(
@@ -170,7 +170,7 @@ def held(tensors: Sequence[Logical]) -> Held:
     return Held(name=printable(names[0]), shape=first.shape, dtype=first.dtype)
 
 
-def stacks(matches: Matched) -> tuple[Stack, ...]:
+def stacks(matches: Matches) -> tuple[Stack, ...]:
     """Layers or experts of which one side has more: where numbers of names are there on one side alone."""
     result: list[Stack] = []
     if not (matches.only_a or matches.only_b):
@@ -187,7 +187,7 @@ def _inside(name: str, others: Collection[str]) -> bool:
     return any(name.startswith(f"{other}.") and "expert" not in name.rpartition(".")[2] for other in others)
 
 
-def _numbers(matches: Matched) -> dict[str, tuple[set[int], set[int]]]:
+def _numbers(matches: Matches) -> dict[str, tuple[set[int], set[int]]]:
     """The numbers after each list of modules, as A and as B has them, by its name with `*` for earlier numbers."""
     sides: dict[str, tuple[set[int], set[int]]] = {}
     for place, keys in enumerate(((*matches.both, *matches.only_a), (*matches.both, *matches.only_b))):

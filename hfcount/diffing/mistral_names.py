@@ -14,7 +14,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.blueprints.libraries import as_read
 from hfcount.blueprints.libraries.mistral import LEFT_OUT, renamed
-from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.tensors import Inventory, Logical, keyed
 from hfcount.errors import HfcountError
 from hfcount.fetcher.layout import PARAMS
@@ -26,19 +26,19 @@ _PLAIN = ("mistral", "mixtral")
 """Types whose queries and keys are wholly turned."""
 
 
-class Native(NamedTuple):
+class Translated(NamedTuple):
     """A side as transformers names it, and its tensors."""
 
-    side: Looked
+    side: LoadedSide
     inventory: Inventory
 
 
-def is_native(side: Looked) -> bool:
+def is_native(side: LoadedSide) -> bool:
     """Whether a side is of that layout."""
     return side.documents is not None and side.documents.layout.config == PARAMS and side.blueprint is not None
 
 
-def as_transformers(side: Looked, stored: Inventory) -> Native | None:
+def as_transformers(side: LoadedSide, stored: Inventory) -> Translated | None:
     """The same under the names of transformers; None where these cannot be told."""
     if side.documents is None or side.inspection is None:
         return None
@@ -58,7 +58,7 @@ def as_transformers(side: Looked, stored: Inventory) -> Native | None:
             name, leaf = pair
             tensors[key(name)] = _turned(tensor._replace(name=name, leaf=leaf), values)
     inspection = side.inspection._replace(blueprint=plain)
-    return Native(replace(side, inspection=inspection, values=values), replace(stored, tensors=tensors))
+    return Translated(replace(side, inspection=inspection, values=values), replace(stored, tensors=tensors))
 
 
 def _names(plain: Blueprint) -> dict[str, tuple[str, Leaf]] | None:

@@ -61,17 +61,14 @@ def drawings(diff: Diff) -> list[Drawing]:
     for cell in diff.cells:
         stacks.setdefault(cell.stack, []).append(cell)
     same = states(diff.values)["same"]
-    return [
-        _drawn(name, layers, same) for name, layers in sorted(stacks.items(), key=lambda item: (-len(item[1]), item[0]))
-    ]
+    names = sorted(stacks, key=lambda name: (-len(stacks[name]), name))
+    return [_drawn(name, stacks[name], same) for name in names]
 
 
 def _drawn(name: str, cells: Sequence[Cell], same: str) -> Drawing:
     numbers = sorted({cell.number for cell in cells if cell.number is not None})
     order = list(COLOURS)
-    rows = sorted(
-        {cell.component for cell in cells}, key=lambda component: order.index(component) if component in order else 99
-    )
+    rows = sorted({cell.component for cell in cells}, key=lambda name: order.index(name) if name in order else 99)
     width = min((WIDTH - LABEL) / max(len(numbers), 1), 60)
     columns = {number: place for place, number in enumerate(numbers)}
     boxes = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.diffing.configs import plain
-from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, FileSums, Relation, Side
 from hfcount.errors import DocumentError, FetchError, HfcountError
@@ -22,7 +22,7 @@ Differ = Callable[[Entry, Request | HfcountError, Request | HfcountError], Diff]
 """Says what differs between two parts."""
 
 
-def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
+def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ) -> Diff:
     """What differs between two pipelines, or a pipeline and something else.
 
     Args:
@@ -66,7 +66,7 @@ def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
     )
 
 
-def _of_one(a: Looked, b: Looked, index: PipelineIndex | None, differ: Differ) -> Diff | None:
+def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: Differ) -> Diff | None:
     """What differs between a part of a pipeline and a model of its class; None where no one part has that."""
     pipeline, model = (a, b) if a.pipeline else (b, a)
     named = [model.values.get("_class_name"), *(model.values.get("architectures") or ())]
@@ -103,7 +103,7 @@ def _every(answers: Sequence[bool | None]) -> bool | None:
     return False if False in answers else None if None in answers else True
 
 
-def _requests(name: str, *sides: Looked) -> tuple[Request | HfcountError, Request | HfcountError]:
+def _requests(name: str, *sides: LoadedSide) -> tuple[Request | HfcountError, Request | HfcountError]:
     a, b = (_request(side.request, name) for side in sides)
     return a, b
 
@@ -136,9 +136,8 @@ def _lists(a: PipelineIndex, b: PipelineIndex) -> list[Relation]:
             text = f"{verb} the part {', '.join(map(printable, sorted(names)))}"
             relations.append(Relation(kind="tensors", text=text))
     if a.kind != b.kind:
-        relations.append(
-            Relation(kind="reading", text=f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}")
-        )
+        text = f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}"
+        relations.append(Relation(kind="reading", text=text))
     return relations
 
 
@@ -158,7 +157,9 @@ def _effect(key: str) -> Effect:
     return "none" if key.startswith("_") else "reading"
 
 
-def _of_weightless(sides: tuple[Looked, Looked], names: Sequence[str], files: FileSums | None) -> Iterator[ConfigKey]:
+def _of_weightless(
+    sides: tuple[LoadedSide, LoadedSide], names: Sequence[str], files: FileSums | None
+) -> Iterator[ConfigKey]:
     """The settings of schedulers and the like, where both are in folders."""
     for name in names:
         for file in (f"{name}/{end}" for end in _SETTINGS):
@@ -168,7 +169,7 @@ def _of_weightless(sides: tuple[Looked, Looked], names: Sequence[str], files: Fi
                     yield from (replace(row, key=f"{name}.{row.key}") for row in plain(values, other, _effect))
 
 
-def _values(side: Looked, file: str) -> dict[str, Any] | None:
+def _values(side: LoadedSide, file: str) -> dict[str, Any] | None:
     """What a file of settings holds; None where it cannot be read, or not without a request."""
     documents = side.documents
     if documents is None or documents.source != "folder" or documents.place is None:
@@ -211,7 +212,7 @@ def _of_parts(parts: Mapping[str, Diff]) -> list[Relation]:
     ]
 
 
-def _side(side: Looked, index: PipelineIndex, parts: Sequence[Side]) -> Side:
+def _side(side: LoadedSide, index: PipelineIndex, parts: Sequence[Side]) -> Side:
     documents = side.documents
     return Side(
         model=printable(side.model),

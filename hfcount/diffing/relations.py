@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.diffing.comparison import Compared, Left
+from hfcount.diffing.comparison import Comparison, Unexplained
 from hfcount.diffing.contents import is_same_structure, of_files, of_values
 from hfcount.diffing.listing import relation as files_relation
 from hfcount.diffing.listing import settled
-from hfcount.diffing.loaded_side import Looked
-from hfcount.diffing.matching import Matched
+from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.matching import Matches
 from hfcount.diffing.other_configs import otherwise, sized_otherwise
 from hfcount.diffing.other_files import beside
 from hfcount.diffing.pieces import Relation
@@ -16,7 +16,7 @@ from hfcount.diffing.structure import explained
 from hfcount.text import plural, printable
 
 
-def relations(c: Compared) -> list[Relation]:
+def relations(c: Comparison) -> list[Relation]:
     """What B is to A, the most important first."""
     result: list[Relation] = []
     if c.matched is not None:
@@ -31,7 +31,7 @@ def relations(c: Compared) -> list[Relation]:
     return result
 
 
-def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
+def _of_structure(c: Comparison, matched: Matches) -> list[Relation]:
     left = explained(c, matched)
     if _is_another(c, matched, left):
         return [Relation(kind="another-model", text=_another(c))]
@@ -40,7 +40,7 @@ def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
     return [*dtypes(c, matched), *left.relations, *spelling(c, matched), *containers(c)]
 
 
-def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relation]:
+def _of_contents(c: Comparison, structure: Sequence[Relation]) -> Iterator[Relation]:
     """What is known of contents, and else that the structure is the same."""
     if c.matched is None:
         return
@@ -56,7 +56,7 @@ def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relatio
         yield from known or [Relation(kind="same-structure", text=f"has A's structure{how}")]
 
 
-def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
+def _is_another(c: Comparison, matched: Matches, left: Unexplained) -> bool:
     """Whether most tensors differ in ways that nothing explains."""
     agreeing = len(matched.both) - len(matched.shapes)
     sizes = [len(inventory.tensors) for inventory in c.inventories if inventory]
@@ -69,20 +69,20 @@ def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
     return _families(c)[0] != _families(c)[1] or 2 * agreeing < max(sizes, default=0)
 
 
-def _same_config(c: Compared) -> bool:
+def _same_config(c: Comparison) -> bool:
     """Whether both configs are of one type, and describe the same tensors."""
     a, b = c.a.blueprint, c.b.blueprint
     return a is not None and b is not None and _families(c)[0] == _families(c)[1] and not sized_otherwise(a, b)
 
 
-def _another(c: Compared) -> str:
+def _another(c: Comparison) -> str:
     families = _families(c)
     if families[0] != families[1]:
         return f"is another model: {printable(families[1])}, and A is {printable(families[0])}"
     return f"is another model of the same type, {printable(families[0])}, with other tensors"
 
 
-def _of_type(c: Compared, relations: Sequence[Relation]) -> Iterator[Relation]:
+def _of_type(c: Comparison, relations: Sequence[Relation]) -> Iterator[Relation]:
     """That B is of another type than A, unless it is a part of it, or a line about keys says so."""
     if c.a.blueprint is None or c.b.blueprint is None:
         return
@@ -91,17 +91,17 @@ def _of_type(c: Compared, relations: Sequence[Relation]) -> Iterator[Relation]:
         yield Relation(kind="reading", text=f"is of another type: {printable(b)}, and A is {printable(a)}")
 
 
-def _families(c: Compared) -> tuple[str, str]:
+def _families(c: Comparison) -> tuple[str, str]:
     a, b = (side.blueprint.spec.family if side.blueprint else _type(side) for side in (c.a, c.b))
     return a, b
 
 
-def _type(side: Looked) -> str:
+def _type(side: LoadedSide) -> str:
     """What a model is of that no family describes."""
     return str(side.values.get("general.architecture" if side.gguf else "model_type") or "an unknown type")
 
 
-def _rest(left: Left) -> str:
+def _rest(left: Unexplained) -> str:
     differences = [
         f"lacks {plural(len(left.only_a), 'tensor')} of A" if left.only_a else "",
         f"has {plural(len(left.only_b), 'tensor')} that A lacks" if left.only_b else "",

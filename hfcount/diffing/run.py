@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing import configs, listing, lora_merge, pipelines
-from hfcount.diffing.comparison import Compared
+from hfcount.diffing.comparison import Comparison
 from hfcount.diffing.config_effects import of_adapter, of_gguf
-from hfcount.diffing.containers import held
-from hfcount.diffing.expectations import Told, expectation, merged
+from hfcount.diffing.containers import container_relation
+from hfcount.diffing.expectations import Judgement, expectation, merged
 from hfcount.diffing.files import compare, known
 from hfcount.diffing.gguf_tensors import converted
 from hfcount.diffing.heatmap import cells
-from hfcount.diffing.loaded_side import Looked, looked, report
-from hfcount.diffing.matching import Matched, folded, match
+from hfcount.diffing.loaded_side import LoadedSide, load_side, report
+from hfcount.diffing.matching import Matches, folded, match
 from hfcount.diffing.mistral_names import as_transformers, is_native
 from hfcount.diffing.model import Diff
 from hfcount.diffing.other_configs import sized_otherwise
@@ -37,7 +37,7 @@ _APART = ("spelling", "tie", "reading")
 """Relations that leave the structure as it is, besides those of contents."""
 
 
-class Asked(NamedTuple):
+class DiffOptions(NamedTuple):
     """What is asked besides how far to look.
 
     Args:
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
     part: Entry | None = None
 
 
-def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: Asked) -> Diff:
+def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: DiffOptions) -> Diff:
     """What differs between two checkpoints; a side that cannot be looked at is said to be.
 
     Args:
@@ -74,7 +74,7 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     if wanted.sample and how.depth == "auto":  # an index does not say where tensors are
         how = how._replace(depth="headers")
     with ExitStack() as both:
-        first, other = (both.enter_context(looked(request, how, wanted.part)) for request in sides)
+        first, other = (both.enter_context(load_side(request, how, wanted.part)) for request in sides)
         if first.pipeline or other.pipeline:
             return pipelines.diff(
                 first, other, files, lambda part, a, b: diff(a, b, options, wanted._replace(part=part))
@@ -100,9 +100,9 @@ def _by_files(
     return listing.diff((a, b), (contents_a, other), files)
 
 
-def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, wanted: Asked) -> Diff:
+def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Options, wanted: DiffOptions) -> Diff:
     c = replace(compared(a, b), files=files)
-    container = held(a, b)
+    container = container_relation(a, b)
     matched = c.matched if container is None else _of_container(c) if container.apart else None
     gaps = _gaps(c, matched, options, wanted.sample)
     if gaps is not None and matched is not None:
@@ -130,7 +130,7 @@ def _differing(a: Looked, b: Looked, files: FileSums | None, options: Options, w
     return replace(result, expectation=judgement)
 
 
-def _with_merge(c: Compared, result: Diff, judgement: Expectation, times: float | None) -> Diff:
+def _with_merge(c: Comparison, result: Diff, judgement: Expectation, times: float | None) -> Diff:
     """The same of a merge, by how often the adapter was added."""
     if times == 0:
         reason = "its targets differ, and not by what the adapter adds: it is another one"
@@ -141,7 +141,7 @@ def _with_merge(c: Compared, result: Diff, judgement: Expectation, times: float 
     return replace(result, relations=tuple(related), summary=_summary(c.a, c.b, related), expectation=judgement)
 
 
-def _times(c: Compared, options: Options, wanted: Asked) -> float | None:
+def _times(c: Comparison, options: Options, wanted: DiffOptions) -> float | None:
     """How often the adapter was added, where all values were read and that can be told."""
     if options.depth != "data" or wanted.adapter is None:
         return None
@@ -156,7 +156,7 @@ def _as_merged(times: float | None) -> str:
     return "is A with the adapter merged" + ("" if times == 1 else f" at {times:.3g} times its scale")
 
 
-def _merged(c: Compared, diff: Diff, wanted: Asked) -> Told:
+def _merged(c: Comparison, diff: Diff, wanted: DiffOptions) -> Judgement:
     """Whether the modules that the adapter adapts differ, and no others."""
     if wanted.adapter is None or c.a.request is None:
         return None, "no adapter was named: --adapter says which"
@@ -168,7 +168,7 @@ def _merged(c: Compared, diff: Diff, wanted: Asked) -> Told:
     return merged(targets, allowed, same, diff)
 
 
-def _gaps(c: Compared, matched: Matched | None, options: Options, sample: bool) -> Gaps | None:
+def _gaps(c: Comparison, matched: Matches | None, options: Options, sample: bool) -> Gaps | None:
     """How values compare, where that is asked for."""
     if matched is None or not (options.depth == "data" or sample):
         return None
@@ -179,7 +179,7 @@ def _gaps(c: Compared, matched: Matched | None, options: Options, sample: bool) 
     return gaps
 
 
-def _of_container(c: Compared) -> Matched | None:
+def _of_container(c: Comparison) -> Matches | None:
     """The tensors of a GGUF file beside those of its model."""
     tensors_a, other = c.inventories
     header, model = c.a.gguf or c.b.gguf, c.b if c.a.gguf else c.a
@@ -187,13 +187,15 @@ def _of_container(c: Compared) -> Matched | None:
         return None
     converted_ = converted(header, model.blueprint, str(model.values.get("model_type") or "")).tensors
     in_a, in_b = (converted_, other.tensors) if c.a.gguf else (tensors_a.tensors, converted_)
-    return Matched({key: (held, in_b[key]) for key, held in in_a.items() if key in in_b}, {}, {})
+    return Matches(
+        {key: (tensor, in_b[key]) for key, tensor in in_a.items() if key in in_b}, {}, {}
+    )
 
 
-def compared(a: Looked, b: Looked) -> Compared:
+def compared(a: LoadedSide, b: LoadedSide) -> Comparison:
     """All that was looked at, one side against the other."""
     if a.alone is not b.alone:
-        return Compared(a, b, None, (a.inventory(), b.inventory()))
+        return Comparison(a, b, None, (a.inventory(), b.inventory()))
     tensors_a, other = a.inventory(b.blueprint), b.inventory(a.blueprint)
     if is_native(a) is not is_native(b) and tensors_a and other:
         a, b, tensors_a, other = _alike((a, tensors_a), (b, other))
@@ -202,10 +204,12 @@ def compared(a: Looked, b: Looked) -> Compared:
         tensors_a, other = a.inventory(raw=True), b.inventory(raw=True)
     matched = match(tensors_a, other) if tensors_a and other else None
     keys = _keys(a, b) if a.values and b.values else ()
-    return Compared(a, b, matched, (tensors_a, other), keys)
+    return Comparison(a, b, matched, (tensors_a, other), keys)
 
 
-def _alike(a: tuple[Looked, Inventory], b: tuple[Looked, Inventory]) -> tuple[Looked, Looked, Inventory, Inventory]:
+def _alike(
+    a: tuple[LoadedSide, Inventory], b: tuple[LoadedSide, Inventory]
+) -> tuple[LoadedSide, LoadedSide, Inventory, Inventory]:
     """Both sides under the names of transformers, of which one has others; of its config what that layout has, too."""
     native, rest = (a, b) if is_native(a[0]) else (b, a)
     translated = as_transformers(*native) if rest[0].blueprint else None
@@ -218,7 +222,7 @@ def _alike(a: tuple[Looked, Inventory], b: tuple[Looked, Inventory]) -> tuple[Lo
     return side_a, side_b, first, second
 
 
-def _keys(a: Looked, b: Looked) -> tuple[ConfigKey, ...]:
+def _keys(a: LoadedSide, b: LoadedSide) -> tuple[ConfigKey, ...]:
     """The configs, the metadata or the settings, by what they change."""
     if a.gguf is not None:
         return configs.plain(a.values, b.values, of_gguf)
@@ -227,17 +231,10 @@ def _keys(a: Looked, b: Looked) -> tuple[ConfigKey, ...]:
     return configs.compare(a.values, b.values, (a.blueprint, b.blueprint))
 
 
-def side(loaded: Looked, tensors: Inventory | None) -> Side:
+def side(loaded: LoadedSide, tensors: Inventory | None) -> Side:
     """One side as the report shows it."""
-    verified = report(loaded)
-    view = loaded.view
-    stored = (
-        verified.evidence.tensors
-        if verified.evidence
-        else len(tensors.tensors)
-        if tensors and tensors.measured
-        else None
-    )
+    verified, view = report(loaded), loaded.view
+    evidence, count = verified.evidence, len(tensors.tensors) if tensors and tensors.measured else None
     return Side(
         model=verified.model,
         revision=verified.revision,
@@ -248,9 +245,9 @@ def side(loaded: Looked, tensors: Inventory | None) -> Side:
         verdict=verified.verdict,
         findings=tuple(finding.code for finding in verified.findings),
         parameters=verified.parameters.total if verified.parameters else None,
-        tensors=stored,
+        tensors=evidence.tensors if evidence else count,
         bytes=view.data_bytes if view else None,
-        dtypes=view.elements if view else verified.evidence.dtypes if verified.evidence else None,
+        dtypes=view.elements if view else evidence.dtypes if evidence else None,
         packing=tensors.packing or None if tensors else None,
         error=_failure(loaded.unseen),
     )
@@ -260,14 +257,14 @@ def _failure(error: HfcountError | None) -> Failure | None:
     return Failure(kind=error.kind, message=str(error)) if error else None
 
 
-def _summary(a: Looked, b: Looked, related: Sequence[Relation]) -> str:
+def _summary(a: LoadedSide, b: LoadedSide, related: Sequence[Relation]) -> str:
     if related:
         return "B " + "; ".join(relation.text for relation in related)
     sides = [name for name, loaded in (("A", a), ("B", b)) if loaded.unseen or loaded.inventory() is None]
     return f"{' and '.join(sides)} could not be looked at" if sides else "nothing is known of how they compare"
 
 
-def _same_structure(c: Compared) -> bool | None:
+def _same_structure(c: Comparison) -> bool | None:
     if c.matched is None or c.unread:
         return None
     sized = sized_otherwise(c.a.blueprint, c.b.blueprint)
@@ -276,33 +273,28 @@ def _same_structure(c: Compared) -> bool | None:
     return False if differs else None if unsure else True
 
 
-def _depth(a: Looked, b: Looked) -> DiffDepth | None:
+def _depth(a: LoadedSide, b: LoadedSide) -> DiffDepth | None:
     order: tuple[DiffDepth, ...] = ("config", "index", "headers")
-    depths = [
-        loaded.inspection.evidence.depth if loaded.inspection else "headers" for loaded in (a, b) if not loaded.unseen
-    ]
+    inspections = [loaded.inspection for loaded in (a, b) if not loaded.unseen]
+    depths = [inspection.evidence.depth if inspection else "headers" for inspection in inspections]
     known = [order.index(depth) for depth in depths if depth in order]
     return order[min(known)] if known and len(depths) == 2 else None
 
 
-def _notes(a: Looked, b: Looked, c: Compared) -> list[str]:
+def _notes(a: LoadedSide, b: LoadedSide, c: Comparison) -> list[str]:
     notes = []
     for name, loaded, tensors in (("A", a, c.inventories[0]), ("B", b, c.inventories[1])):
         if loaded.broken:
             notes.append(f"{name}: files are missing or cannot be read ({', '.join(dict.fromkeys(loaded.broken))}).")
-        if (
-            loaded.inspection
-            and loaded.inspection.blueprint is None
-            and not loaded.alone
-            and loaded.inspection.outcome.findings
-        ):
-            notes.append(f"{name}: {loaded.inspection.outcome.findings[0].message}")
+        inspection = loaded.inspection
+        if inspection and inspection.blueprint is None and not loaded.alone and inspection.outcome.findings:
+            notes.append(f"{name}: {inspection.outcome.findings[0].message}")
         if loaded.error is not None and loaded.shards is not None:
             notes.append(f"{name} is compared by the names that it stores: {loaded.error}")
         elif tensors is not None and not tensors.measured:
             notes.append(f"{name}: shapes and dtypes are those of its config, since no headers were read.")
-        if loaded.inspection and loaded.inspection.evidence.unseen and loaded.adapter is None:
-            notes.append(f"{name}: {loaded.inspection.evidence.unseen.message}")
+        if inspection and inspection.evidence.unseen and loaded.adapter is None:
+            notes.append(f"{name}: {inspection.evidence.unseen.message}")
     if c.gaps and (c.gaps.reason or c.gaps.uncompared):
         types = f", stored as {', '.join(c.gaps.unread)} among them" if c.gaps.unread else ""
         many = plural(c.gaps.uncompared, "tensor")

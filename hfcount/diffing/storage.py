@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from hfcount.diffing.comparison import Compared
+from hfcount.diffing.comparison import Comparison
 from hfcount.diffing.contents import is_rounded
-from hfcount.diffing.matching import Matched
+from hfcount.diffing.matching import Matches
 from hfcount.diffing.pieces import Relation
 from hfcount.formats.dtypes import FLOATING, INTEGERS
 from hfcount.text import plural
@@ -13,7 +13,7 @@ from hfcount.text import plural
 _CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF", "adapter": "an adapter"}
 
 
-def containers(c: Compared) -> Iterator[Relation]:
+def containers(c: Comparison) -> Iterator[Relation]:
     """Files of another form."""
     kinds = [loaded.inspection.evidence.container if loaded.inspection else None for loaded in (c.a, c.b)]
     if kinds[0] != kinds[1]:
@@ -25,7 +25,7 @@ Pairs = Counter[tuple[str, str]]
 """How many tensors have which dtypes in A and in B."""
 
 
-def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
+def dtypes(c: Comparison, matched: Matches) -> Iterator[Relation]:
     """Casts, and what is packed."""
     pairs: Pairs = Counter((tensor.dtype or "", other.dtype or "") for tensor, other in matched.dtypes.values())
     packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
@@ -61,7 +61,7 @@ def _typed(packed: Pairs, is_: str) -> Relation:
     if all(other in FLOATING for _, other in packed):
         text = f"{'is A with' if is_ == 'is A' else 'has'} {plural(count, 'tensor')} unpacked"
         return Relation(kind="dequantised", text=text)
-    changes = ", ".join(f"{number:,} from {before} to {other}" for (before, other), number in packed.items())
+    changes = ", ".join(f"{count:,} from {old} to {new}" for (old, new), count in packed.items())
     return Relation(kind="requantised", text=f"stores tensors otherwise: {changes}")
 
 
@@ -70,13 +70,11 @@ def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
     targets = {other for _, other in casts}
     if len(targets) == 1 and ("otherwise" in verb or sum(casts.values()) * 2 > tensors):
         return Relation(kind="cast", text=f"{verb} to {targets.pop()}")
-    changes = ", ".join(
-        f"{plural(number, 'tensor')} from {before} to {other}" for (before, other), number in casts.items()
-    )
+    changes = ", ".join(f"{plural(count, 'tensor')} from {old} to {new}" for (old, new), count in casts.items())
     return Relation(kind="cast", text=f"casts {changes}")
 
 
-def spelling(c: Compared, matched: Matched) -> Iterator[Relation]:
+def spelling(c: Comparison, matched: Matches) -> Iterator[Relation]:
     """Other names and layouts of the same tensors, and what is stored twice."""
     if renamed := len(matched.renamed):
         yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from hfcount.diffing.comparison import Compared, Left
-from hfcount.diffing.loaded_side import Looked
-from hfcount.diffing.matching import Matched, stacks
+from hfcount.diffing.comparison import Comparison, Unexplained
+from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.matching import Matches, stacks
 from hfcount.diffing.pieces import Kind
 from hfcount.diffing.tensors import Logical, keyed
 from hfcount.text import plural, printable
@@ -20,9 +20,9 @@ _LAYERS = ("attention", "mlp")
 _MOST = 1_000  # tensors of a head
 
 
-def explained(c: Compared, matched: Matched) -> Left:
+def explained(c: Comparison, matched: Matches) -> Unexplained:
     """What is left of the differences, with what explains the others."""
-    left = Left(dict(matched.only_a), dict(matched.only_b), dict(matched.shapes))
+    left = Unexplained(dict(matched.only_a), dict(matched.only_b), dict(matched.shapes))
     _unread(c, left)
     _part(matched, left)
     _prediction(left)
@@ -34,7 +34,7 @@ def explained(c: Compared, matched: Matched) -> Left:
     return left
 
 
-def _unread(c: Compared, left: Left) -> None:
+def _unread(c: Comparison, left: Unexplained) -> None:
     """What one side lacks of which files are missing: nothing else explains it."""
     if "B" in c.unread and left.only_a:
         many = plural(len(left.only_a), "tensor")
@@ -46,7 +46,7 @@ def _unread(c: Compared, left: Left) -> None:
         left.only_b.clear()
 
 
-def _part(matched: Matched, left: Left) -> None:
+def _part(matched: Matches, left: Unexplained) -> None:
     """One side is a part of the other: what lies beside that part is explained by it."""
     if not matched.root:
         return
@@ -63,7 +63,7 @@ def _part(matched: Matched, left: Left) -> None:
         left.only_a.clear()
 
 
-def _prediction(left: Left) -> None:
+def _prediction(left: Unexplained) -> None:
     for side, verb in ((left.only_a, "lacks A's"), (left.only_b, "adds")):
         keys = [key for key, tensor in side.items() if tensor.leaf and tensor.leaf.part == "prediction"]
         for key in keys:
@@ -72,7 +72,7 @@ def _prediction(left: Left) -> None:
             left.say("prediction", f"{verb} layers that predict further tokens ({plural(len(keys), 'tensor')})")
 
 
-def _towers(c: Compared, left: Left) -> None:
+def _towers(c: Comparison, left: Unexplained) -> None:
     for side, place, verb in ((left.only_a, 0, "lacks A's"), (left.only_b, 1, "adds a")):
         inventory = c.inventories[place]
         counts = Counter(tensor.component for tensor in side.values())
@@ -86,7 +86,7 @@ def _towers(c: Compared, left: Left) -> None:
         left.say("towers", f"{verb} {towers} ({plural(sum(counts[name] for name in gone), 'tensor')})")
 
 
-def _stacks(matched: Matched, left: Left) -> None:
+def _stacks(matched: Matches, left: Unexplained) -> None:
     """Layers and experts of which one side has more."""
     by_counts: dict[tuple[Literal["layers", "experts"], int, int], list[str]] = {}
     for stack in stacks(matched):
@@ -117,16 +117,15 @@ def _is_in(key: str, name: str) -> bool:
     )
 
 
-def _stacked_experts(left: Left) -> None:
+def _stacked_experts(left: Unexplained) -> None:
     """Experts in one tensor, of which one side has fewer; their router has as many rows."""
     moe = {key: pair for key, pair in left.shapes.items() if pair[0].component in ("experts", "router")}
-    counts = {
-        (tensor.shape[0], other.shape[0]) for tensor, other in moe.values() if tensor.shape[1:] == other.shape[1:]
-    }
+    shapes = {key: (pair[0].shape, pair[1].shape) for key, pair in moe.items()}
+    keys = [key for key, (a, b) in shapes.items() if a[1:] == b[1:]]
+    counts = {(shapes[key][0][0], shapes[key][1][0]) for key in keys}
     experts = any(pair[0].component == "experts" for pair in moe.values())
     if len(counts) != 1:
         return
-    keys = [key for key, (tensor, other) in moe.items() if tensor.shape[1:] == other.shape[1:]]
     for key in keys:
         del left.shapes[key]
     a, b = counts.pop()
@@ -134,7 +133,7 @@ def _stacked_experts(left: Left) -> None:
         left.say("experts", f"has {b:,} of A's {a:,} experts" if b < a else f"has {b:,} experts, and A has {a:,}")
 
 
-def _vocabulary(c: Compared, left: Left) -> None:
+def _vocabulary(c: Comparison, left: Unexplained) -> None:
     """Rows of the embedding, and with them those of the head."""
     rows = Counter(
         (tensor.shape[place], other.shape[place])
@@ -153,7 +152,7 @@ def _vocabulary(c: Compared, left: Left) -> None:
         left.say("vocabulary", f"has a vocabulary with {more} ({a:,}, then {b:,})")
 
 
-def _vocab(side: Looked) -> int | None:
+def _vocab(side: LoadedSide) -> int | None:
     size = side.values.get("vocab_size")
     text = side.values.get("text_config")
     size = text.get("vocab_size", size) if isinstance(text, dict) else size
@@ -171,16 +170,12 @@ def _resized(shape: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, int] 
     return None if place is None else (shape[place], other[place])
 
 
-def _head(c: Compared, left: Left) -> None:
+def _head(c: Comparison, left: Unexplained) -> None:
     head_names = _heads(c.a), _heads(c.b)
-    resized = [
-        key
-        for key, (tensor, other) in left.shapes.items()
-        if _is_head(tensor, head_names[0]) and _is_head(other, head_names[1])
-    ]
+    resized = [key for key, pair in left.shapes.items() if all(map(_is_head, pair, head_names))]
     if resized:
-        pairs = [left.shapes.pop(key) for key in resized]
-        left.say("head", f"has a head of another size: {_listed(tensor for tensor, _ in pairs)}")
+        tensors = [left.shapes.pop(key)[0] for key in resized]
+        left.say("head", f"has a head of another size: {_listed(tensors)}")
     sides = zip((left.only_a, left.only_b), head_names, strict=True)
     heads = tuple({key: tensor for key, tensor in side.items() if _is_head(tensor, names)} for side, names in sides)
     if not any(heads):
@@ -190,7 +185,7 @@ def _head(c: Compared, left: Left) -> None:
     _other_head(c, left, heads)
 
 
-def _of_class(c: Compared, left: Left) -> None:
+def _of_class(c: Comparison, left: Unexplained) -> None:
     """What the class of one side alone makes in its base model, such as a pooler that its head reads."""
     for side, other, text in ((left.only_a, c.b, "lacks A's"), (left.only_b, c.a, "adds")):
         if other.blueprint is None or other.blueprint.derived_with:
@@ -204,7 +199,7 @@ def _of_class(c: Compared, left: Left) -> None:
             left.say(kind, f"{text} {_listed(tensors)}: {name} has none")
 
 
-def _other_head(c: Compared, left: Left, heads: Sequence[Mapping[str, Logical]]) -> None:
+def _other_head(c: Comparison, left: Unexplained, heads: Sequence[Mapping[str, Logical]]) -> None:
     """What it means that each side has these tensors of a head, and the other has not."""
     names = [_listed(side.values()) for side in heads]
     if heads[0] and not heads[1] and _ties(c.b, heads[0]):
@@ -221,14 +216,14 @@ def _is_head(tensor: Logical, heads: frozenset[str]) -> bool:
     return tensor.component == "lm_head" or tensor.name in heads
 
 
-def _heads(side: Looked) -> frozenset[str]:
+def _heads(side: LoadedSide) -> frozenset[str]:
     """The names of what the class of a config has around the base model."""
     if side.blueprint is None or side.blueprint.derived_with:
         return frozenset()
     return frozenset(name for leaf in side.blueprint.head if leaf.count < _MOST for name in leaf.names())
 
 
-def _ties(side: Looked, heads: Mapping[str, Logical]) -> bool:
+def _ties(side: LoadedSide, heads: Mapping[str, Logical]) -> bool:
     """Whether a side ties what the other stores."""
     if side.blueprint is None:
         return False

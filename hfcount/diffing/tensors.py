@@ -81,7 +81,7 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
         return by_entries(entries, keyed(blueprint)) if entries else _described(blueprint, keyed(blueprint))
     spelling = packed.spelling if packed else match.spelling
     known = entries or _as_described(match, spelling, outcome, blueprint)
-    builder = _Taken(known, spelling, outcome.apart, keyed(blueprint))
+    builder = _InventoryBuilder(known, spelling, outcome.apart, keyed(blueprint))
     builder.take(match)
     modules = [(module.leaf, module.layout.label) for module in packed.packed if module.layout] if packed else []
     if modules and not raw:
@@ -160,7 +160,7 @@ def _dtype(leaf: Leaf, dtype: str) -> str:
     return "" if leaf.kind == "buffer" else dtype
 
 
-class _Taken:
+class _InventoryBuilder:
     """What is found as the tensors of a blueprint, and what is left of the stored ones."""
 
     def __init__(
@@ -214,9 +214,9 @@ class _Taken:
 
     def unpack(self, modules: list[tuple[Leaf, str]], spelling: Mapping[str, str]) -> None:
         """Puts the matrices that packed tensors stand for in their place."""
-        self.tensors = {
-            key: tensor for key, tensor in self.tensors.items() if tensor.leaf is None or tensor.leaf.dtypes is None
-        }
+        packed = [key for key, tensor in self.tensors.items() if tensor.leaf and tensor.leaf.dtypes is not None]
+        for key in packed:
+            del self.tensors[key]
         for leaf, label in modules:
             shape = tuple(map(int, leaf.shape))
             for name in leaf.names():

@@ -113,11 +113,7 @@ def brief(value: Any) -> str:
         return f"[{', '.join(map(shown, value))}]"
     if isinstance(value, list):
         return f"a list of {len(value):,}"
-    if (
-        isinstance(value, dict)
-        and len(value) <= 4
-        and not any(isinstance(item, list | dict) for item in value.values())
-    ):
+    if isinstance(value, dict) and len(value) <= 4 and not any(isinstance(x, list | dict) for x in value.values()):
         return ", ".join(f"{printable(name, 60)} {shown(item)}" for name, item in value.items())
     return shown(value)
 

@@ -11,8 +11,8 @@ from hfcount.checkpoints.data.difference import Difference
 from hfcount.checkpoints.data.locations import Place, places
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.byte_ranges import Run, paired, runs
-from hfcount.diffing.loaded_side import Looked
-from hfcount.diffing.matching import Matched, grouped
+from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.matching import Matches, grouped
 from hfcount.diffing.pieces import ValueRow, Values
 from hfcount.diffing.rounding import others
 from hfcount.diffing.tensors import Logical
@@ -81,7 +81,7 @@ class _Pair(NamedTuple):
     parts: Sequence[tuple[Run, Run]]
 
 
-def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps:
+def all_values(a: LoadedSide, b: LoadedSide, matched: Matches, options: Options) -> Gaps:
     """Every value of local files."""
     if find_spec("numpy") is None:
         return Gaps(reason=_NUMPY)
@@ -127,7 +127,7 @@ def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[
     return spans
 
 
-def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
+def samples(a: LoadedSide, b: LoadedSide, matched: Matches) -> Gaps:
     """The first and last bytes of each tensor, by ranges."""
     pairs, left = _pairs((_places(a), _places(b)), matched, one_dtype=True)
     chosen = pairs[:: len(pairs) // _MOST + 1]
@@ -166,7 +166,7 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
     return piece, other
 
 
-def local(side: Looked) -> tuple[Path, Mapping[str, Place]]:
+def local(side: LoadedSide) -> tuple[Path, Mapping[str, Place]]:
     """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
     plain = not (side.container == "pickle" or side.modules or side.parts or _is_pickled_adapter(side))
     if side.request is None or side.inspection is None or plain:
@@ -188,18 +188,18 @@ def local(side: Looked) -> tuple[Path, Mapping[str, Place]]:
     return weights.folder, same_shape  # without those of pickles that lie in another order
 
 
-def _is_pickled_adapter(side: Looked) -> bool:
+def _is_pickled_adapter(side: LoadedSide) -> bool:
     return side.adapter is not None and not any(name.endswith(".safetensors") for name in side.shards or ())
 
 
-def _folder(side: Looked) -> Path:
+def _folder(side: LoadedSide) -> Path:
     """Where the weight files of a side are on this machine; raises FetchError where they are not."""
     if side.documents is None or side.request is None or not side.shards:
         raise FetchError("NoSuchFile", f"{printable(side.model)} has no weight files of safetensors to read")
     return data_folder(side.request, side.documents, list(side.shards))
 
 
-def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[list[_Pair], int]:
+def _pairs(where: _Where, matched: Matches, one_dtype: bool = False) -> tuple[list[_Pair], int]:
     """The tensors of one shape whose bytes are known on both sides, and how many others there are."""
     pairs: list[_Pair] = []
     left = 0
@@ -214,7 +214,7 @@ def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[li
     return pairs, left
 
 
-def _places(side: Looked) -> Mapping[str, Place]:
+def _places(side: LoadedSide) -> Mapping[str, Place]:
     """Where tensors are, without those beyond the end of a file that is cut."""
     if side.container not in (None, "adapter"):
         return {}
@@ -237,7 +237,7 @@ def _parts(tensor: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run
     return parts if parts or not any(run.elements for run in (*a, *b)) else None
 
 
-def shown(gaps: Gaps, matched: Matched) -> Values | None:
+def shown(gaps: Gaps, matched: Matches) -> Values | None:
     """The same as the report shows it; None where nothing was compared."""
     if not gaps.by_key:
         return None
@@ -263,7 +263,7 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
     )
 
 
-def _of_one_original(gaps: Gaps, matched: Matched) -> Gaps:
+def _of_one_original(gaps: Gaps, matched: Matches) -> Gaps:
     """The same where both sides are one original, rounded to dtypes of their own.
 
     Then all matrices differ a little, or only values that are too small for one of the dtypes.
@@ -278,7 +278,7 @@ def _of_one_original(gaps: Gaps, matched: Matched) -> Gaps:
     return replace(gaps, by_key=by_key)
 
 
-def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueRow:
+def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matches) -> ValueRow:
     differing = [gaps.by_key[key] for key in keys if not gaps.by_key[key].same]
     component = matched.both[keys[0]][0].component
     other = sum(gap.other for gap in differing)

@@ -15,14 +15,14 @@ from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Shard
 from hfcount.repair.headers import renamed
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.working_copy import Change, Draft, Headed
+from hfcount.repair.working_copy import Change, Draft, NewHeader
 from hfcount.text import plural
 
 _NAMES = ("HF722", "HF728")
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedFiles:
     """Reads the files of a place as they would be."""
 
     reader: FileReader
@@ -35,7 +35,7 @@ class Changed:
     def range(self, name: str, start: int, stop: int) -> bytes:
         """As FileReader has it."""
         change = self.changes.get(name)
-        if not isinstance(change, Headed):
+        if not isinstance(change, NewHeader):
             return self.reader.range(name, start, stop)
         begin = len(change.new).to_bytes(LENGTH_BYTES, "little") + change.new
         if stop <= len(begin):
@@ -65,7 +65,7 @@ class AdapterState(State):
         """All that is found."""
         changes = self.draft.changes
         sizes = self.draft.documents().sizes or {}
-        place = self.place._replace(sizes=sizes, reader=Changed(self.place.reader, changes))
+        place = self.place._replace(sizes=sizes, reader=ChangedFiles(self.place.reader, changes))
         return inspect(place, Request(self.place.model, base=self.base), Options())
 
     @cached_property
@@ -84,7 +84,7 @@ def adapter_state(folder: Path, place: Place, base: str | None) -> AdapterState:
     return AdapterState(Draft(folder, documents_of(place, document, folder)), place, base)
 
 
-def put_right(state: State) -> Iterator[Proposal]:
+def adapter_names(state: State) -> Iterator[Proposal]:
     """Names with PEFT's prefix once, and without the adapter's name."""
     codes = frozenset(state.codes.intersection(_NAMES))
     shard = state.shards.get(SAFETENSORS)
@@ -99,4 +99,4 @@ def put_right(state: State) -> Iterator[Proposal]:
         return  # two would have the same name
     old, new = next(iter(names.items()))
     says = f"Rename {plural(len(names), 'tensor')}, such as {old} to {new}: the header alone changes."
-    yield Proposal(codes, says, {SAFETENSORS: Headed(header.raw, renamed(header, names))}, {SAFETENSORS: names})
+    yield Proposal(codes, says, {SAFETENSORS: NewHeader(header.raw, renamed(header, names))}, {SAFETENSORS: names})

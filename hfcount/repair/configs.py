@@ -64,9 +64,8 @@ def sized(state: State) -> Iterator[Proposal]:
         keys = [steps(key)[-1] for key in finding.changes]
         less = finding.codes == {"HF201"}
         if finding.sole and finding.fix and keys and _TYPE not in keys and not (less and state.gone):
-            yield from (
-                replace(proposal, keys=(*finding.changes,)) for proposal in _set(state, finding.codes, finding.changes)
-            )
+            proposals = _set(state, finding.codes, finding.changes)
+            yield from (replace(proposal, keys=(*finding.changes,)) for proposal in proposals)
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
@@ -135,9 +134,8 @@ def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], doubt:
         except KeyError:
             return
         short = f"a list of {len(value):,}" if isinstance(value, list) else shown(value).replace(",", "")
-        settings.append(
-            f"{printable(key, 60)} to {short}" + (f" (it is {shown(before)})" if before is not None else "")
-        )
+        old = f" (it is {shown(before)})" if before is not None else ""
+        settings.append(f"{printable(key, 60)} to {short}{old}")
     if settings:
         yield Proposal(codes, f"Set {'; '.join(settings)}.", {CONFIG: text.encode()}, doubt=doubt)
 

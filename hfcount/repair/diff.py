@@ -5,7 +5,7 @@ from difflib import unified_diff
 from itertools import islice
 
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.working_copy import Headed
+from hfcount.repair.working_copy import NewHeader
 from hfcount.text import plural, printable
 from hfcount.verifier.folded_names import fold
 
@@ -20,7 +20,7 @@ def diff(before: State, step: Proposal) -> Iterator[str]:
         old = "/dev/null" if before.draft.document(name) is None and isinstance(change, bytes) else f"a/{shown}"
         yield f"--- {old}"
         yield f"+++ {'/dev/null' if change is None else f'b/{shown}'}"
-        if isinstance(change, Headed):
+        if isinstance(change, NewHeader):
             yield from _shortened(_names(step.names.get(name, {})))
         elif change is not None:
             yield from _shortened(_lines(before.text(name).splitlines(), change.decode().splitlines()))

@@ -28,9 +28,8 @@ _MOST = 200  # modules that are listed one by one
 def excluded(state: State) -> Iterator[Proposal]:
     """The list of excluded modules with all that are stored dense."""
     packed = state.run.outcome.packed
-    findings = [
-        finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer) and not finding.harmless
-    ]
+    modules = [finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer)]
+    findings = [finding for finding in modules if not finding.harmless]
     config = packed.announced if packed else None
     if not packed or not config or not config.key or not findings or not BLINDING.isdisjoint(state.codes):
         return
@@ -67,6 +66,4 @@ def _together(modules: list[str]) -> bool:
     for module in modules:
         parent, _, last = module.rpartition(".")
         among.setdefault(parent, set()).add(last)
-    return all(
-        fused <= projections or fused.isdisjoint(projections) for projections in among.values() for fused in _FUSED
-    )
+    return all(fused <= names or fused.isdisjoint(names) for names in among.values() for fused in _FUSED)

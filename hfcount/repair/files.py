@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import LENGTH_BYTES
-from hfcount.repair.working_copy import Change, Headed
+from hfcount.repair.working_copy import Change, NewHeader
 from hfcount.text import printable
 
 _PIECE = 2**24  # bytes that are copied at once
@@ -30,12 +30,12 @@ def staged(path: Path) -> Path:
 
 def needed(path: Path, change: Change) -> int:
     """Bytes that the new file takes."""
-    if isinstance(change, Headed):
+    if isinstance(change, NewHeader):
         return path.stat().st_size + max(len(change.new) - len(change.old), 0)
     return len(change or b"")
 
 
-def stage(path: Path, change: bytes | Headed) -> None:
+def stage(path: Path, change: bytes | NewHeader) -> None:
     """Writes the new file beside the old one, which stays.
 
     Raises:
@@ -43,7 +43,7 @@ def stage(path: Path, change: bytes | Headed) -> None:
         Unrepaired: the old one is not what it was.
     """
     with _appearing(staged(path), path) as handle:
-        if isinstance(change, Headed):
+        if isinstance(change, NewHeader):
             _copy(path, handle, change)
         else:
             _write(handle, change)
@@ -121,7 +121,7 @@ def _nameless(path: Path) -> tuple[int, Path | None]:
     return os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666), partial
 
 
-def _copy(path: Path, handle: int, change: Headed) -> None:
+def _copy(path: Path, handle: int, change: NewHeader) -> None:
     """The data as it is behind the new header.
 
     Where both headers have one length the whole file is copied first, which filesystems that can share data do at once.

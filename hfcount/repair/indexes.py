@@ -23,11 +23,7 @@ _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_paramet
 
 def rewritten(state: State) -> Iterator[Proposal]:
     """The index that the headers of the files give; none where one file holds the model."""
-    findings = [
-        finding
-        for finding in state.about(*_OF_FILES)
-        if finding.code not in ("HF001", "HF002") or finding.file == INDEX
-    ]
+    findings = [it for it in state.about(*_OF_FILES) if it.code not in ("HF001", "HF002") or it.file == INDEX]
     if not findings:
         return
     codes = frozenset(code for finding in findings for code in finding.codes)

@@ -7,7 +7,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.repair.headers import renamed
 from hfcount.repair.members import with_keys
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.working_copy import Change, Headed
+from hfcount.repair.working_copy import Change, NewHeader
 from hfcount.text import plural
 from hfcount.verifier.names import Match
 from hfcount.verifier.wrappers import peel
@@ -51,7 +51,7 @@ def _renaming(state: State, code: str, names: Mapping[str, str], doubt: str = ""
         header = state.shards[file].header
         if header is None or not set(renamed_.values()).isdisjoint(header.tensors.keys() - renamed_.keys()):
             return
-        changes[file] = Headed(header.raw, renamed(header, renamed_))
+        changes[file] = NewHeader(header.raw, renamed(header, renamed_))
     if state.index:
         changes[INDEX] = with_keys(state.index, ("weight_map",), names).encode()
     example, wanted = next(iter(names.items()))

@@ -12,7 +12,7 @@ from hfcount.fetcher.folder import read_folder
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.mapper.whatif import Changes
-from hfcount.repair.adapters import AdapterState, adapter_state, put_right
+from hfcount.repair.adapters import AdapterState, adapter_names, adapter_state
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.files import Unrepaired
@@ -46,7 +46,7 @@ ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounc
 _MOST = 8  # repairs of one folder
 
 
-class Wish(NamedTuple):
+class RepairRequest(NamedTuple):
     """What somebody has asked for: codes of findings, all when empty; and values of config keys."""
 
     only: frozenset[str] = frozenset()
@@ -99,12 +99,12 @@ def planned(
         UnknownArchitecture: no family describes the config.
         Unrepaired: it holds a pipeline of several models.
     """
-    first, wish = read_state(folder, base), Wish(frozenset(only), chosen)
+    first, wish = read_state(folder, base), RepairRequest(frozenset(only), chosen)
     steps, last = _search(first, wish, _MOST)
     return Plan(first, last, steps, list(_offers(last)))
 
 
-def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]:
+def _search(state: State, wish: RepairRequest, most: int) -> tuple[list[Proposal], State]:
     """Repairs after each of which, or after all of which, the folder is better; and what it is then."""
     stuck = set[str]()
     for proposal in _proposals(state, wish) if most else ():
@@ -150,11 +150,11 @@ def _ends(proposal: Proposal, after: State) -> bool:
 def _repairs(state: State, asked: bool) -> Sequence[Callable[[State], Iterator[Proposal]]]:
     """What may be done about a folder of this kind."""
     if isinstance(state, AdapterState):
-        return (put_right,)
+        return (adapter_names,)
     return (*REPAIRS, *(ASKED if asked else ()))
 
 
-def _proposals(state: State, wish: Wish) -> Iterator[Proposal]:
+def _proposals(state: State, wish: RepairRequest) -> Iterator[Proposal]:
     if not isinstance(state, AdapterState):
         yield from asked_for(state, wish.chosen)
     for find in _repairs(state, asked=bool(wish.only)):

@@ -58,9 +58,8 @@ def announced(
 
 def deeper(values: Mapping[str, Any], blueprint: Blueprint) -> Iterator[tuple[str, int]]:
     """Elements that the config would describe besides with one layer or two more, by the key that counts them."""
-    parts = {
-        f"{name}.": value for name, value in values.items() if name.endswith("_config") and isinstance(value, dict)
-    }
+    nested = {name: value for name, value in values.items() if name.endswith("_config")}
+    parts = {f"{name}.": value for name, value in nested.items() if isinstance(value, dict)}
     for path, around in {"": values, **parts}.items():
         for name, value in around.items():
             if type(value) is not int or not _COUNTS.search(name) or not 0 < value < _DEEPEST:

@@ -12,14 +12,14 @@ from hfcount.formats.safetensors import Shard, parse_header
 from hfcount.formats.samples import Piece, Samples
 
 
-class Headed(NamedTuple):
+class NewHeader(NamedTuple):
     """A weight file with another header: the one that it has, and the new one, without the bytes of the length."""
 
     old: bytes
     new: bytes
 
 
-Change: TypeAlias = bytes | Headed | None
+Change: TypeAlias = bytes | NewHeader | None
 """What becomes of a file: it is these bytes, it has another header, or it is gone."""
 
 
@@ -36,8 +36,8 @@ class Draft:
         merged = dict(self.changes)
         for name, change in more.items():
             merged_change, before = change, merged.get(name)
-            if isinstance(merged_change, Headed) and isinstance(before, Headed):
-                merged_change = Headed(before.old, merged_change.new)
+            if isinstance(merged_change, NewHeader) and isinstance(before, NewHeader):
+                merged_change = NewHeader(before.old, merged_change.new)
             merged[name] = merged_change
         return replace(self, changes=merged)
 
@@ -68,14 +68,14 @@ class Draft:
             self.read,
             config=config,
             index=self.document(INDEX),
-            shards=_Drafted(self.read.shards, self.changes),
+            shards=_DraftShards(self.read.shards, self.changes),
             files=[name for name in sizes if "/" not in name],
             sizes=sizes,
             companions=companions,
         )
 
 
-class _Drafted:
+class _DraftShards:
     """Weight files of which some have another header, and some are gone."""
 
     local = True
@@ -84,7 +84,7 @@ class _Drafted:
     def __init__(self, shards: Shards, changes: Mapping[str, Change]) -> None:
         self._shards, self.whole = shards, shards.whole
         self._gone = {name for name, change in changes.items() if change is None}
-        self._headed = {name: change for name, change in changes.items() if isinstance(change, Headed)}
+        self._headed = {name: change for name, change in changes.items() if isinstance(change, NewHeader)}
         self.names: Collection[str] | None = [name for name in shards.names or () if name not in self._gone]
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
@@ -117,4 +117,4 @@ class _Drafted:
 
 def _moved(size: int | None, change: Change) -> int | None:
     """The size of a file whose header may be another."""
-    return size + len(change.new) - len(change.old) if isinstance(change, Headed) and size is not None else size
+    return size + len(change.new) - len(change.old) if isinstance(change, NewHeader) and size is not None else size

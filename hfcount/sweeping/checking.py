@@ -18,7 +18,7 @@ from hfcount.sweeping.rows import Task
 _KEPT = 50_000  # bases whose checksums are kept
 
 
-class Checks:
+class BaseChecks:
     """Bases that were listed.
 
     Args:
@@ -42,9 +42,8 @@ class Checks:
         contents = self._contents(request, listing)
         if not any(map(is_weights, contents)):
             return task
-        return replace(
-            task, bases=tuple(compared(base, contents, self._weights(base.model, request)) for base in task.bases)
-        )
+        bases = (compared(base, contents, self._weights(base.model, request)) for base in task.bases)
+        return replace(task, bases=tuple(bases))
 
     def _contents(self, request: Request, listing: Listing | None) -> dict[str, Content]:
         """The files of a checkpoint."""

@@ -11,10 +11,10 @@ from tempfile import TemporaryFile
 
 from hfcount.sweeping import parts, rows
 from hfcount.sweeping.keys import Keys
-from hfcount.sweeping.retry import Again
+from hfcount.sweeping.retry import RetryRules
 
 
-def drop(out: Path, again: Again) -> None:
+def drop(out: Path, again: RetryRules) -> None:
     """Writes the parts anew that have rows of which there are later ones, without these.
 
     A row of another version of hfcount than the later one is only dropped if it was to be looked at again.

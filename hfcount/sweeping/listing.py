@@ -31,7 +31,7 @@ from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping import bases
 from hfcount.sweeping.bases import Base
-from hfcount.sweeping.checking import Checks
+from hfcount.sweeping.checking import BaseChecks
 from hfcount.sweeping.prefilter import screened
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label
@@ -62,8 +62,8 @@ class Hub:
         self.quota, self.state, self.signed = quota, state, endpoint.token() is not None
         self._wanted = wanted
         self._client: Client | None = None
-        self._kept: list[_Kept] = []
-        self._checks = Checks(lambda request: hub.listed(self.client, request)) if compare else None
+        self._kept: list[_PageStore] = []
+        self._checks = BaseChecks(lambda request: hub.listed(self.client, request)) if compare else None
 
     @property
     def client(self) -> Client:
@@ -142,7 +142,7 @@ class Hub:
         return islice(entries, source.limit) if source.limit is not None else entries
 
     def _pages(self, source: Listing) -> Iterator[Mapping[str, Any]]:
-        kept = _Kept(self.state, source) if self.state else None
+        kept = _PageStore(self.state, source) if self.state else None
         self._kept += [kept] if kept else []
         mark = kept.mark if kept else None
         start = f"{self.place.url}/api/models?{source.query(source.sort or ('lastModified' if mark else 'createdAt'))}"
@@ -170,9 +170,8 @@ class Hub:
         following = joined(url, link) if link else None
         if following is not None and origin(following) != origin(url):
             raise SweepError(f"the listing goes on at another host than {self.place.shown}. Check HF_ENDPOINT.")
-        known = [
-            repo for repo in body if isinstance(repo, dict) and isinstance(repo.get("id", repo.get("modelId")), str)
-        ]
+        repos = (repo for repo in body if isinstance(repo, dict))
+        known = [repo for repo in repos if isinstance(repo.get("id", repo.get("modelId")), str)]
         return [self._facts(repo) for repo in known], following
 
     def _facts(self, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,9 +182,7 @@ class Hub:
             facts["bases"] = named_bases
         files = None
         if isinstance(siblings, list):
-            files = [
-                sibling["rfilename"] for sibling in siblings if isinstance(sibling, dict) and "rfilename" in sibling
-            ]
+            files = [file["rfilename"] for file in siblings if isinstance(file, dict) and "rfilename" in file]
         why = screened(entry, files, self.signed)
         return facts | ({"why": why} if why else {"files": files})
 
@@ -218,7 +215,7 @@ def _with_files(task: Task, listing: RepoListing | None) -> Task:
     return replace(task, revision=listing.commit, request=request, cost=_cost(listing.sizes), bases=named)
 
 
-class _Kept:
+class _PageStore:
     """The pages of a listing that is under way, and when the last one that came to its end was."""
 
     def __init__(self, state: Path, source: Listing) -> None:

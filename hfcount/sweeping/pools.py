@@ -14,7 +14,7 @@ from hfcount.sweeping.worker import Answer, Order, prepare, ready, work
 _STARTS, _PATIENCE = 3, 120.0  # how often workers may fail to start, and seconds for each
 _MOST = 4 << 30  # bytes that a worker may take
 
-Given = Executor | Callable[[], Executor]
+ExecutorSource = Executor | Callable[[], Executor]
 """An executor, or what makes one: that can be made anew when workers die."""
 
 
@@ -40,7 +40,7 @@ class Pool:
             cannot be made anew.
     """
 
-    def __init__(self, given: Given, workers: int) -> None:
+    def __init__(self, given: ExecutorSource, workers: int) -> None:
         self.workers = workers
         if _is_executor(given):
             self._executor = cast(Executor, given)
@@ -99,7 +99,7 @@ _DEAD = (
 )
 
 
-def _is_executor(given: Given) -> bool:
+def _is_executor(given: ExecutorSource) -> bool:
     """Whether it is one, or has at least the method of one that is used; else it makes one."""
     return isinstance(given, Executor) or (hasattr(given, "submit") and not isinstance(given, type))
 

@@ -117,9 +117,8 @@ class Quota:
     """
 
     def __init__(self, on_wait: Callable[[str, float], None] | None = None) -> None:
-        self.api, self._files = (
-            Budget(on_wait=partial(on_wait, kind) if on_wait else None) for kind in ("api", "files")
-        )
+        waits = [partial(on_wait, kind) if on_wait else None for kind in ("api", "files")]
+        self.api, self._files = (Budget(on_wait=wait) for wait in waits)
 
     @property
     def spent(self) -> int:

@@ -20,7 +20,7 @@ PASSING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RetryRules:
     """What is looked at again.
 
     Args:

@@ -16,9 +16,9 @@ from hfcount.sweeping.engine import Engine
 from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits, Watcher, unwatched
 from hfcount.sweeping.log import Log
 from hfcount.sweeping.output_folder import check
-from hfcount.sweeping.pools import Given, Pool, processes
+from hfcount.sweeping.pools import ExecutorSource, Pool, processes
 from hfcount.sweeping.quota import Quota
-from hfcount.sweeping.retry import Again, reasons
+from hfcount.sweeping.retry import RetryRules, reasons
 from hfcount.sweeping.rows import Task, skipped
 from hfcount.sweeping.shard import Shard, shard_of
 from hfcount.sweeping.sources_spec import Collection, Listing
@@ -47,14 +47,14 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class SweepSettings:
     """How a sweep goes: `deadline` is seconds for one checkpoint, None for a watcher that there is none.
 
     `bases` is whether weight files are compared with those of the bases that checkpoints name.
     """
 
     deadline: float
-    again: Again
+    again: RetryRules
     shard: Shard | None = None
     watcher: Watcher | None = None
     bases: bool = False
@@ -64,7 +64,7 @@ def sweep(
     source: Source,
     out: str | os.PathLike[str],
     *,
-    executor: Given | None = None,
+    executor: ExecutorSource | None = None,
     workers: int | None = None,
     deadline: float = DEADLINE,
     retry: bool | str | Several[str] = False,
@@ -100,18 +100,18 @@ def sweep(
     if deadline <= 0 or (workers is not None and workers < 1):
         raise ValueError("the deadline and the number of workers must be above 0.")
     share = shard_of(shard) if isinstance(shard, str) else Shard(*shard) if shard else None
-    what = Again(reasons(retry, Path(out)), again)
+    what = RetryRules(reasons(retry, Path(out)), again)
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(Log(Path(log)))) if log is not None else None
-        return many([source], out, executor, workers, Course(deadline, what, share, watcher, bases))
+        return many([source], out, executor, workers, SweepSettings(deadline, what, share, watcher, bases))
 
 
 def many(
     given: Sequence[Source],
     out: str | os.PathLike[str],
-    executor: Given | None,
+    executor: ExecutorSource | None,
     workers: int | None,
-    course: Course,
+    course: SweepSettings,
 ) -> Swept:
     """As `sweep`, of several sources."""
     count, watcher = (
@@ -121,7 +121,7 @@ def many(
     check(Path(out))
     with ExitStack() as stack:
         store = stack.enter_context(closing(Store(Path(out), course.again, course.shard)))
-        asked = _Asked(store, course.shard, watcher, course.bases)
+        asked = _TaskSource(store, course.shard, watcher, course.bases)
         stack.callback(asked.close)
         total = _total(given, course.shard) if course.watcher else None
         shard = str(course.shard) if course.shard else None
@@ -142,14 +142,14 @@ def many(
 
 def _run(
     store: Store,
-    asked: "_Asked",
+    asked: "_TaskSource",
     given: Iterable[Source],
     start: Callable[[], Pool],
     deadline: float,
     watcher: Watcher,
 ) -> None:
     """Looks at all checkpoints that have no row, and keeps theirs."""
-    keep = _Keep(store, watcher)
+    keep = _RowKeeper(store, watcher)
     tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)), watcher)
     first = next(tasks, None)
     if first is not None:  # else workers would start in vain
@@ -182,7 +182,7 @@ def _total(given: Iterable[Source], shard: Shard | None) -> int | None:
     return total
 
 
-class _Asked:
+class _TaskSource:
     """The tasks of sources, and the Hub where one of them needs it."""
 
     def __init__(self, store: Store, shard: Shard | None, watcher: Watcher, bases: bool) -> None:
@@ -240,7 +240,7 @@ class _Asked:
         return self._hub
 
 
-class _Keep:
+class _RowKeeper:
     """Keeps rows, unless many after one another say that there is no way to the Hub: then the sweep ends instead."""
 
     def __init__(self, store: Store, watcher: Watcher) -> None:

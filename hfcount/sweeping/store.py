@@ -23,7 +23,7 @@ from hfcount.sweeping import cleanup as tidy
 from hfcount.sweeping import parts, rows
 from hfcount.sweeping.keys import Keys
 from hfcount.sweeping.locks import Lock
-from hfcount.sweeping.retry import Again
+from hfcount.sweeping.retry import RetryRules
 from hfcount.sweeping.shard import Shard
 from hfcount.text import printable
 
@@ -44,10 +44,10 @@ class Store:
         SweepError: another driver is at it, or the folder cannot be used.
     """
 
-    def __init__(self, out: Path, again: Again | None = None, shard: Shard | None = None) -> None:
+    def __init__(self, out: Path, again: RetryRules | None = None, shard: Shard | None = None) -> None:
         self.out, self.data, self._base = out, out / "data", out / ".sweep"
         self.state = self._base / shard.label if shard else self._base
-        self._again, self._label = again or Again(), f"-{shard.label}" if shard else ""
+        self._again, self._label = again or RetryRules(), f"-{shard.label}" if shard else ""
         self._seen, self._stale, self._claimed = Keys(), Keys(), Keys()
         self.written = self.replaced = 0
         self._counts, self._doubled, self._tidied = dict[Path, int](), False, False
@@ -156,9 +156,7 @@ class Store:
         """The rows that drivers left in no part; of a row that was being written when one was killed nothing."""
         path = self.state / _JOURNAL
         journals = [self._base / _JOURNAL, *sorted(self._base.glob(f"*of*/{_JOURNAL}"))] if self._lock.alone else []
-        left = {
-            key: line for journal_path in dict.fromkeys((path, *journals)) for key, line in self._left(journal_path)
-        }
+        left = {key: line for journal in dict.fromkeys((path, *journals)) for key, line in self._left(journal)}
         temporary = path.with_name(".rows.tmp")
         temporary.write_bytes(b"".join(left.values()))
         os.replace(temporary, path)

@@ -73,10 +73,9 @@ def tables(summary: Summary) -> Iterator[tuple[str, tuple[str, ...], list[tuple[
         (name, count, f"{100 * count / max(summary.total, 1):.1f} %") for name, count in summary.verdicts.most_common()
     ]
     yield "Verdicts", ("verdict", "checkpoints", "share"), share
-    codes = sorted(summary.findings.items(), key=lambda item: (-item[1]["checkpoints"], item[0]))
-    codes_rows = [
-        (code, RULES[code].name, counts["checkpoints"], counts["found"]) for code, counts in codes if code in RULES
-    ]
+    counts = summary.findings
+    codes = sorted(counts.keys() & RULES.keys(), key=lambda code: (-counts[code]["checkpoints"], code))
+    codes_rows = [(code, RULES[code].name, counts[code]["checkpoints"], counts[code]["found"]) for code in codes]
     yield "Findings", ("code", "name", "checkpoints", "findings"), [*codes_rows]
     reasons = [(verdict, reason, count) for (verdict, reason), count in summary.reasons.most_common()]
     yield "Skipped, or not to be judged", ("verdict", "reason", "checkpoints"), [*reasons]

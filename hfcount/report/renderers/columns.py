@@ -53,9 +53,8 @@ def fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, wi
     """The columns of a group, in as few tables as the width allows, of about equal width."""
     needed = {column: _needed(head, rows, column) for column in group}
     fewest = len(_split(needed, width))
-    return next(
-        (ranges for room in range(width) if len(ranges := _split(needed, room)) == fewest), _split(needed, width)
-    )
+    ways = (_split(needed, room) for room in range(width + 1))
+    return next((way for way in ways if len(way) == fewest), _split(needed, width))
 
 
 def _needed(head: Sequence[str], rows: Sequence[Sequence[str]], column: int) -> int:

@@ -13,7 +13,7 @@ from hfcount.spec.tree.nodes import Component
 from hfcount.text import capacity, plural
 
 
-class Compared(NamedTuple):
+class ComparisonTable(NamedTuple):
     """The heads of columns, and a row for each model: `sizes` columns of the model, then shares of its components."""
 
     head: list[str]
@@ -21,7 +21,7 @@ class Compared(NamedTuple):
     sizes: int
 
 
-def compared(reports: Sequence[Report]) -> Compared:
+def compared(reports: Sequence[Report]) -> ComparisonTable:
     """Models side by side; those that could not be counted are left out."""
     counted = [report for report in reports if report.components]
     components = {part.name for report in counted for part in report.components}
@@ -33,7 +33,7 @@ def compared(reports: Sequence[Report]) -> Compared:
         [*(columns.get(head, "") for head in heads), *(_share_of(report, name) for name in names)]
         for columns, report in zip(sizes, counted, strict=True)
     ]
-    return Compared([*heads, *names], rows, len(heads))
+    return ComparisonTable([*heads, *names], rows, len(heads))
 
 
 def _sizes(report: Report) -> Iterator[tuple[str, str]]:

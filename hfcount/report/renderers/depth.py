@@ -20,9 +20,8 @@ def looked(report: Report) -> str:
     compared = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
     opened = report.depth in ("headers", "data")
     if opened:
-        compared += (
-            ["shapes", "types"] if report.container in HELD else ["shapes", "dtypes"] if compared else ["layout"]
-        )
+        types = "types" if report.container in HELD else "dtypes"
+        compared += ["shapes", types] if compared else ["layout"]
     compared += ["bytes of total_size"] if "total_size" in checked else []
     if report.source == "memory":
         values = "" if report.statistics is None else "; every value was read"

@@ -7,7 +7,7 @@ from hfcount.report.renderers.amounts import binary
 from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.text import capacity, plural
 
-Row = tuple[str, str, str]
+ServingRow = tuple[str, str, str]
 """A name, a number, and its unit and origin."""
 
 _MORE = 1.01  # times the memory of one device: what all ranks take more than that is worth a row
@@ -34,11 +34,8 @@ def _refused(answer: Answer, memory: Memory, depth: str | None) -> str:
     """An answer that is no or unknown."""
     who = plural(answer.ranks, "rank")
     if answer.question == "tp":
-        return (
-            f"{who} cannot share it"
-            if answer.answer == "no"
-            else f"unknown whether {who} can share it ({answer.reason})"
-        )
+        unknown = f"unknown whether {who} can share it ({answer.reason})"
+        return f"{who} cannot share it" if answer.answer == "no" else unknown
     held = next((rank for rank in memory.ranks if rank.ranks == answer.ranks), memory)
     share, size = f"a share of {who} " if memory.ranks else "", capacity(memory.available_bytes or 0)
     if answer.answer == "unknown":
@@ -73,9 +70,9 @@ def refused(reports: Sequence[Report]) -> str:
     return f"; {', '.join(parts)}" if parts else ""
 
 
-def fitting(memory: Memory, serving: Serving | None) -> list[Row]:
+def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
     """Whether weights and cache fit, or the same for a rank of each number that was asked for."""
-    rows = list[Row]()
+    rows = list[ServingRow]()
     if serving and serving.context_limit is not None:
         asked = memory.context or 0
         beyond = f"; {asked:,} are asked for" if asked > serving.context_limit else ""
@@ -94,7 +91,7 @@ def fitting(memory: Memory, serving: Serving | None) -> list[Row]:
     return rows
 
 
-def _of_ranks(rank: RankMemory, memory: Memory, serving: Serving | None) -> list[Row]:
+def _of_ranks(rank: RankMemory, memory: Memory, serving: Serving | None) -> list[ServingRow]:
     name = f"1 of {plural(rank.ranks, 'rank')}"
     if rank.works is None:
         return [(name, "unknown", memory.ranks_why or "")]
@@ -112,7 +109,7 @@ def _of_ranks(rank: RankMemory, memory: Memory, serving: Serving | None) -> list
     return rows
 
 
-def _together(rank: RankMemory, memory: Memory) -> Iterator[Row]:
+def _together(rank: RankMemory, memory: Memory) -> Iterator[ServingRow]:
     """What all ranks take more than one device would, as each has copies of what is not split."""
     excess = []
     weights = rank.ranks * (rank.weights_bytes or 0) / (memory.weights_bytes or 1)
@@ -126,7 +123,9 @@ def _together(rank: RankMemory, memory: Memory) -> Iterator[Row]:
         yield f"  all {rank.ranks:,}", "", f"{' and '.join(excess)} of one device, since what is not split is copied"
 
 
-def _in_memory(holder: Memory | RankMemory, memory: Memory, serving: Serving | None, indent: str) -> Iterator[Row]:
+def _in_memory(
+    holder: Memory | RankMemory, memory: Memory, serving: Serving | None, indent: str
+) -> Iterator[ServingRow]:
     """Whether it fits, and what engines use of that memory by default."""
     yield f"{indent}in {capacity(memory.available_bytes or 0)}", *_fits(holder, memory, serving)
     ranks = holder.ranks if isinstance(holder, RankMemory) else 1

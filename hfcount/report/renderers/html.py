@@ -29,7 +29,7 @@ from hfcount.report.renderers.text import (
     share,
     verdict,
 )
-from hfcount.report.renderers.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
+from hfcount.report.renderers.tiles import FRAME, ComponentPart, Treemap, active_of, deeper, drawn, parts
 from hfcount.text import plural
 
 ROWS = 500
@@ -45,8 +45,8 @@ class Model(NamedTuple):
     report: Report
     total: int
     active: int
-    components: Sequence[tuple[ComponentCount, Sequence[Part]]]
-    maps: Sequence[Map]
+    components: Sequence[tuple[ComponentCount, Sequence[ComponentPart]]]
+    maps: Sequence[Treemap]
 
 
 def render(reports: Sequence[Report]) -> str:

@@ -65,12 +65,10 @@ def drawing(statistics: Sequence[TensorStatistics]) -> Drawing | None:
     def y(power: float) -> float:
         return round(HEIGHT - _BOTTOM - (HEIGHT - _BOTTOM - _TOP) * (power - low) / (high - low), 1)
 
+    in_order = sorted(drawn, key=lambda point: point.outlier)
     step, tall = ceil((last + 1) / _TICKS), ceil((high - low) / 8)
     return Drawing(
-        [
-            point._replace(x=x(point.layer), y=y(point.power))
-            for point in sorted(drawn, key=lambda point: point.outlier)
-        ],
+        [point._replace(x=x(point.layer), y=y(point.power)) for point in in_order],
         [(x(layer), str(layer)) for layer in range(0, last + 1, step)],
         [(y(power), f"1e{power}") for power in range(low, high + 1, tall)],
         sorted({point.tensor.component or "other" for point in drawn}),

@@ -3,19 +3,19 @@
 from hfcount.report.figures import WeightsFile
 from hfcount.report.model import Report
 from hfcount.report.renderers.amounts import binary, rounded
-from hfcount.report.renderers.fitting import Row
+from hfcount.report.renderers.fitting import ServingRow
 from hfcount.report.serving import Memory
 from hfcount.text import plural
 
 _TYPES = 4  # of a mixture that are named
 
 
-def variants(report: Report) -> list[Row]:
+def variants(report: Report) -> list[ServingRow]:
     """A row for each file: its bits per weight, its size, its types, whether it is sound, and whether it fits."""
     return [_row(file, report.memory) for file in report.variants or ()]
 
 
-def _row(file: WeightsFile, memory: Memory | None) -> Row:
+def _row(file: WeightsFile, memory: Memory | None) -> ServingRow:
     if file.bits_per_weight is None:
         return file.file, "unknown", file.verdict
     types = [*file.bytes]
