@@ -1,4 +1,4 @@
-"""The bytes of one tensor on both sides, cut where either side has them in another place."""
+"""Aligns the byte runs of a tensor on both sides."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from hfcount.formats.gguf.types import BLOCKS
 
 
 class Run(NamedTuple):
-    """A run of bytes in a file, of elements of one dtype; `head` is that of Bytes."""
+    """A contiguous run of elements of one dtype in a file; `head` as in Bytes."""
 
     file: str
     begin: int
@@ -20,18 +20,18 @@ class Run(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return elements(self.dtype, self.end - self.begin)
 
     def cut(self, count: int) -> tuple["Run", "Run"]:
-        """The first elements, and the rest."""
+        """Splits the run after `count` elements."""
         block = BLOCKS.get(self.dtype)
         middle = self.begin + (count // block.block * block.bytes if block else count * BITS[self.dtype] // 8)
         return self._replace(end=middle), self._replace(begin=middle)
 
 
 def runs(pieces: Sequence[Bytes], places: Mapping[str, Place]) -> list[Run] | None:
-    """Where the bytes of a tensor are, those that follow one another as one; None where that is not known."""
+    """The runs of a tensor, adjacent ones merged; None if a place is unknown."""
     ranges: list[Run] = []
     for piece in pieces:
         place = places.get(piece.stored)
@@ -48,7 +48,7 @@ def runs(pieces: Sequence[Bytes], places: Mapping[str, Place]) -> list[Run] | No
 
 
 def paired(a: Sequence[Run], b: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
-    """Runs of as many elements on both sides; nothing where one has more in all than the other."""
+    """Pairs of runs with equal element counts; nothing if the totals differ."""
     if sum(run.elements for run in a) != sum(run.elements for run in b):
         return
     left, right = [*reversed(a)], [*reversed(b)]

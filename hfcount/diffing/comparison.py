@@ -1,4 +1,4 @@
-"""Everything that was compared of two checkpoints, and which differences nothing has explained so far."""
+"""What is known of two checkpoints, and the differences that are not explained yet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from hfcount.diffing.tensors import Inventory, Logical
 from hfcount.diffing.values import Gaps
 
 _LOST = ("HF003", "HF004", "HF005")
-"""What is found where weight files are not there as a whole."""
+"""Codes of findings about missing or unreadable weight files."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that was compared."""
+    """Both sides, their matched tensors, and how configs, files and values compare."""
 
     a: LoadedSide
     b: LoadedSide
@@ -28,7 +28,7 @@ class Comparison:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """The sides of which files cannot be read, so that less is known of them than is there."""
+        """The names (A, B) of sides with missing or unreadable files."""
         sides = (("A", self.a, self.inventories[0]), ("B", self.b, self.inventories[1]))
         return tuple(
             name
@@ -39,7 +39,7 @@ class Comparison:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why tensors that are the same do not tell that the structures are, as what B is."""
+        """Reasons why equal tensors do not prove an equal structure, phrased as what B is."""
         reasons = []
         if self.b.misread:
             reasons.append("has a config that cannot be read, so that tensors alone were compared")
@@ -53,19 +53,19 @@ class Comparison:
 
     @property
     def described(self) -> bool:
-        """Whether of a side nothing is known but what its config describes."""
+        """Whether a side is known by its config alone."""
         return any(tensors is not None and not tensors.listed for tensors in self.inventories)
 
     @property
     def packing(self) -> tuple[str, str]:
-        """How weights of A and B are packed; empty where they are not."""
+        """The packing layouts of A and B; empty for unpacked weights."""
         a, b = (", ".join(tensors.layouts) if tensors else "" for tensors in self.inventories)
         return a, b
 
 
 @dataclass
 class Unexplained:
-    """Differences that nothing has explained so far, by key."""
+    """Differences that no relation explains yet, by key."""
 
     only_a: dict[str, Logical]
     only_b: dict[str, Logical]
@@ -73,10 +73,10 @@ class Unexplained:
     relations: list[Relation] = field(default_factory=list)
 
     def say(self, kind: Kind, text: str) -> None:
-        """Adds what B is to A."""
+        """Adds a relation of B to A."""
         self.relations.append(Relation(kind=kind, text=text))
 
     @property
     def count(self) -> int:
-        """How many tensors are left."""
+        """The number of unexplained tensors."""
         return len(self.only_a) + len(self.only_b) + len(self.shapes)

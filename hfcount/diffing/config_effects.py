@@ -1,4 +1,4 @@
-"""What config keys are about by their names, and their values in one spelling."""
+"""Classifies config keys by effect, and normalizes their values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from hfcount.mapper.values import taken
 Values = Mapping[str, Any]
 
 ABSENT: Any = object()
-"""Stands for the value of a key that is not there."""
+"""The value of an absent key."""
 
 STORAGE = frozenset(("dtype", "torch_dtype", "quantization_config", "quantization", "compression_config"))
 """Keys about how tensors are stored."""
@@ -51,12 +51,12 @@ _ADAPTER_SIZES = frozenset(
     """.split()
 )
 _ADAPTER_NOTHING = frozenset("base_model_name_or_path revision peft_version auto_mapping".split())
-_LABELS = 2  # of a class that is told nothing else
+_LABELS = 2  # the default of transformers
 _ROPE = ("rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor")
 
 
 def effect(key: str) -> Effect | None:
-    """What a key changes that has this path, where its name alone tells."""
+    """The effect of a key with this path, if its name alone determines it."""
     first, last = key.partition(".")[0], key.rpartition(".")[2]
     if first in STORAGE or last in STORAGE:
         return "storage"
@@ -68,7 +68,7 @@ def effect(key: str) -> Effect | None:
 
 
 def of_gguf(key: str) -> Effect:
-    """What a key of the metadata of a GGUF file changes: names of authors and licences nothing, sizes tensors."""
+    """The effect of a GGUF metadata key: none for authors and licences, tensors for sizes."""
     if key.startswith("general."):
         if key in ("general.file_type", "general.quantization_version"):
             return "storage"
@@ -80,7 +80,7 @@ def of_gguf(key: str) -> Effect:
 
 
 def of_adapter(key: str) -> Effect:
-    """What a setting of an adapter changes."""
+    """The effect of an adapter setting."""
     if key in _ADAPTER_SIZES:
         return "tensors"
     if key in _ADAPTER_NOTHING:
@@ -89,16 +89,16 @@ def of_adapter(key: str) -> Effect:
 
 
 def is_named(kind: str, name: str) -> bool:
-    """Whether the class of a model_type takes a key of this name."""
+    """Whether the config class of a model_type has a key of this name."""
     class_, types = declared(kind), taken(kind) if kind else None
     return any(name in names for names in (class_.keys, class_.parts, class_.names, types.types if types else ()))
 
 
 def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values under the names that the class has for them, and the names that they are written under.
+    """Values by the names of the config class, and the name in the file for each.
 
-    Of several names of a key that has a value counts the one that the class takes.
-    What is said of rotary positions is in one object, as version 5 of transformers writes it.
+    If a key is written under several names, the one that the class reads counts. Rotary settings are merged into one
+    object, as transformers 5 writes them.
     """
     class_ = declared(kind)
     effective: dict[str, Any] = {}
@@ -114,7 +114,7 @@ def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _with_labels(values: dict[str, Any]) -> dict[str, Any]:
-    """The same with the number of labels in place of names that say nothing else."""
+    """Replaces generic label names by num_labels."""
     names = values.get("id2label")
     if not isinstance(names, dict) or any(name != f"LABEL_{number}" for number, name in names.items()):
         return values
@@ -142,7 +142,7 @@ def _with_rotary(values: dict[str, Any], usual: Values) -> dict[str, Any]:
 
 
 def same(value: Any, other: Any) -> bool:
-    """Whether two values are the same to a reader: an absent one and null are, and so are 1 and 1.0."""
+    """Whether two values are equal to a reader; an absent value equals null, and 1 equals 1.0."""
     if value is ABSENT or other is ABSENT:
         return value is other or value is None or other is None
     if isinstance(value, bool) or isinstance(other, bool):

@@ -1,4 +1,4 @@
-"""Two configs by effect: which keys have another value, defaults filled in, and what each of them changes."""
+"""Compares two configs with defaults filled in, and finds the effect of each differing key."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -20,19 +20,19 @@ from hfcount.text import printable, shown
 
 Values = Mapping[str, Any]
 
-_LONG = 100  # entries of an object below which keys are told apart
+_LONG = 100  # entries up to which an object is compared key by key
 _ORDER: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
 
 
 class _Key(NamedTuple):
-    """A key on both sides.
+    """A key that differs.
 
     Args:
-        key: its path, under the name that the class has for it.
+        key: its path, by the names of the config class.
         a, b: its effective values.
-        written: whether they are written there.
-        known: whether a reader is known to take it.
-        names: its path as A and as B write it.
+        written: whether each side writes it.
+        known: whether a known reader reads it.
+        names: its path as written by A and by B.
     """
 
     key: str
@@ -44,12 +44,12 @@ class _Key(NamedTuple):
 
 
 def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint | None]) -> tuple[ConfigKey, ...]:
-    """The keys whose effective values differ, those that change tensors first.
+    """Keys with different effective values, those that change tensors first.
 
-    Of two types, one of which has the other as a part, that part and the other are compared.
+    If one config contains a part of the other's model_type, that part is compared.
     """
     a, b, path = _alike(a, b)
-    if path:  # only the whole names a class
+    if path:  # the inner config names no class
         a, b = ({name: value for name, value in values.items() if name != "architectures"} for values in (a, b))
     models = _Model(a), _Model(b)
     rows = [_row(key, models) for key in _differing(a, b, str(a.get("model_type") or ""), ("", ""))]
@@ -60,7 +60,7 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
 
 
 def plain(a: Values, b: Values, effect_of: Callable[[str], Effect]) -> tuple[ConfigKey, ...]:
-    """The keys of two objects that differ, where `told` says what each of them changes."""
+    """Differing keys of two flat objects; `effect_of` gives the effect of a key."""
     rows = []
     for name in dict.fromkeys((*a, *b)):
         value, other = a.get(name, ABSENT), b.get(name, ABSENT)
@@ -72,7 +72,7 @@ def plain(a: Values, b: Values, effect_of: Callable[[str], Effect]) -> tuple[Con
 
 
 def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:
-    """Two objects of one type, if there are such, and the path of that in the larger."""
+    """Two configs of one type, if one contains the other's, and the path of the inner one."""
     kinds = [config.get("model_type") for config in (a, b)]
     if kinds[0] != kinds[1]:
         for name, value in a.items():
@@ -85,7 +85,7 @@ def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:
 
 
 def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: bool = False) -> Iterator[_Key]:
-    """Keys of two objects, and of those in them, whose effective values differ; `inner` ones are of no class."""
+    """Differing keys of two objects, recursively; `inner` objects have no config class."""
     kinds = {kind_ for kind_ in (a.get("model_type"), b.get("model_type")) if isinstance(kind_, str)}
     kind, path = kind if len(kinds) < 2 else "", paths[0]
     first, second = ((dict(config), {}) if inner else settled(config, kind) for config in (a, b))
@@ -106,7 +106,7 @@ def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: b
 
 
 def _inner(a: Any, b: Any, class_: Declared, name: str, names: tuple[str, str]) -> Iterator[_Key]:
-    """The keys of a nested config that differ, where one side at least has it."""
+    """Differing keys of a nested config that at least one side has."""
     usual = class_.part(name, next((value for value in (a, b) if isinstance(value, dict)), None))
     first, second = (_filled(value, usual) for value in (a, b))
     model_type = first.get("model_type")
@@ -115,21 +115,21 @@ def _inner(a: Any, b: Any, class_: Declared, name: str, names: tuple[str, str]) 
 
 
 def _filled(value: Any, usual: Part) -> dict[str, Any]:
-    """What a nested config holds, with what its class puts there where it is absent."""
+    """A nested config with the defaults that its class fills in."""
     if not isinstance(value, dict):
         return dict(usual.absent)
     return {**usual.absent, **value} if usual.merged else value
 
 
 def _is_nested(name: str, *values: Any) -> bool:
-    """Whether a key holds an object whose keys are told apart."""
+    """Whether a value is compared key by key."""
     if name in STORAGE or not any(isinstance(value, dict) for value in values):
         return False
     return all(not isinstance(value, dict) or len(value) < _LONG for value in values)
 
 
 def _with_readers(rows: list[ConfigKey], blueprints: tuple[Blueprint | None, Blueprint | None]) -> list[ConfigKey]:
-    """The rows with what readers take otherwise on one side alone, and a row for each key that only they tell apart."""
+    """Adds notes on readers that disagree about one side only, with new rows for keys that differ in nothing else."""
     sides = [_otherwise(blueprint) if blueprint else {} for blueprint in blueprints]
     by_key = {row.key: row for row in rows}
     for name, readers, other in (("A", sides[0], sides[1]), ("B", sides[1], sides[0])):
@@ -141,7 +141,7 @@ def _with_readers(rows: list[ConfigKey], blueprints: tuple[Blueprint | None, Blu
 
 
 def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
-    """What readers take otherwise, by key: the value, and who takes what."""
+    """Keys that readers interpret differently: the value, and who reads what."""
     rotary: dict[str, Rotary] = {printable(rotation.key): rotation for rotation in blueprint.rotary_otherwise}
     ties: dict[str, Tied] = {printable(tie.place): tie for tie in blueprint.ties_otherwise}
     texts = {
@@ -155,7 +155,7 @@ def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
 
 
 class _Model:
-    """What a config describes, and with changes."""
+    """A config's tensors, also with changed keys."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -169,9 +169,9 @@ class _Model:
             pass
 
     def changed_by(self, key: str, value: Any) -> tuple[str, ...] | None:
-        """The tensors that another value changes, folded; None where no model is built with it."""
+        """The folded tensors that another value changes; None if no model can be built with it."""
         values = self.values
-        if key.endswith("num_labels"):  # which is told by names, where there are some
+        if key.endswith("num_labels"):  # id2label and label2id imply it
             for name in ("id2label", "label2id"):
                 values = _without(values, key.replace("num_labels", name).split("."))
         try:
@@ -196,7 +196,7 @@ _Rows = dict[tuple[str, ...], list[Row]]
 
 
 def _rows(blueprint: Blueprint) -> _Rows:
-    """The tensors by the texts around the numbers of their names."""
+    """The rows of a blueprint, by their names without numbers."""
     by_text: _Rows = {}
     for leaf, row in zip(blueprint.leaves, blueprint.rows(), strict=True):
         text = tuple(part if isinstance(part, str) else "" for part in leaf.segments)
@@ -212,14 +212,14 @@ def _row(key: _Key, models: tuple[_Model, _Model]) -> ConfigKey:
 
 
 def _effect(key: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str, ...]]:
-    told = effect(key.key)
-    if told in ("none", "storage"):
-        return told, ()
+    by_name = effect(key.key)
+    if by_name in ("none", "storage"):
+        return by_name, ()
     tensors = _sized(key, models)
     if tensors is not None:
         return "tensors", tensors
-    if told is not None:
-        return told, ()
+    if by_name is not None:
+        return by_name, ()
     if _is_derived(key, models):
         return "none", ()
     made = _lacks(key, None) and not all(key.written) and not is_shapeless(key.key.rpartition(".")[2])
@@ -230,7 +230,7 @@ def _effect(key: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str
 
 
 def _sized(key: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
-    """The tensors that a key changes; empty where it does so with others alone, None if it changes none."""
+    """The tensors that a key changes; empty if only together with other keys, None if none."""
     model, other = models
     first, last = key.key.partition(".")[0], key.key.rpartition(".")[2]
     asked = {key.key, *key.names, first} & {*model.read, *other.read, "architectures", "model_type"}
@@ -249,7 +249,7 @@ def _sized(key: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
 
 
 def _is_derived(key: _Key, models: tuple[_Model, _Model]) -> bool:
-    """Whether a size that is absent on one side is what the family makes of others."""
+    """Whether a size absent on one side equals the value derived from other keys."""
     if all(key.written) or not (_lacks(key, None) or _lacks(key, ABSENT)):
         return False
     read = {key.key, *key.names} & (models[0].read | models[1].read)
@@ -257,19 +257,19 @@ def _is_derived(key: _Key, models: tuple[_Model, _Model]) -> bool:
 
 
 def _lacks(key: _Key, value: Any) -> bool:
-    """Whether one side has this value, which stands for none."""
+    """Whether one side has this placeholder value."""
     return key.a is value or key.b is value
 
 
 def _is_cut(a: Any, b: Any) -> bool:
-    """Whether one list is the beginning of the other: it has an entry for each layer."""
+    """Whether one list is a prefix of the other, as lists with an entry for each layer are."""
     if not (isinstance(a, list) and isinstance(b, list)) or len(a) == len(b):
         return False
     return all(same(first, other) for first, other in zip(a, b, strict=False))
 
 
 def json_value(value: Any) -> Any:
-    """A value as JSON holds it; None for one that is absent and has no default that is known."""
+    """A value as JSON; None for an absent one without a known default."""
     if value is ABSENT:
         return None
     try:

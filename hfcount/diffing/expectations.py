@@ -1,4 +1,4 @@
-"""Whether B is what it is expected to be to A."""
+"""Checks whether B is to A what --expect names."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,14 +13,14 @@ _LOOK = "values were not compared: --sample or --depth data tells"
 _FEW = 3
 
 Judgement = tuple[bool | None, str]
-"""Whether an expectation is met, None where that cannot be told, and why."""
+"""Whether an expectation is met (None if unknown), and why."""
 
 
 def expectation(expected: Expected, diff: Diff, merged: Callable[[], Judgement] | None = None) -> Expectation:
-    """Whether it is.
+    """Checks an expectation against a diff.
 
     Args:
-        merged: says whether an adapter was merged.
+        merged: checks whether an adapter was merged.
     """
     checks: Mapping[Expected, Callable[[Diff], Judgement]] = {
         "same": _same,
@@ -54,7 +54,7 @@ def _same(diff: Diff) -> Judgement:
 
 
 def _identical(diff: Diff) -> Judgement:
-    """Whether all values are A's, of two of one structure."""
+    """Whether all values are A's, given equal structures."""
     kinds = _kinds(diff)
     if "same-files" in kinds or (diff.depth == "listing" and "same-values" in kinds):
         return True, "all weight files have the checksums of A's"
@@ -103,7 +103,7 @@ def _quantised(diff: Diff) -> Judgement:
 
 
 def _uncompared(diff: Diff) -> str:
-    """Which values are not known to be A's, where no others are; empty if all are."""
+    """Which values were not compared; empty if all were."""
     if diff.values is None:
         return "values were not compared: --depth data tells"
     left = diff.values.uncompared
@@ -111,7 +111,7 @@ def _uncompared(diff: Diff) -> str:
 
 
 def _of_files(diff: Diff) -> Judgement:
-    """An adapter that is merged leaves no weights as they are."""
+    """Rejects a merge if all files are equal; else the answer is unknown."""
     same, reason = _identical(diff)
     return (False, f"nothing was merged: {reason}") if same else (None, _LOOK)
 
@@ -124,9 +124,9 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
     """Whether exactly the targets of an adapter differ.
 
     Args:
-        targets: the keys of the tensors that have to differ.
-        allowed: those that may.
-        same: by key whether the values are A's.
+        targets: keys of tensors that must differ.
+        allowed: keys of tensors that may differ.
+        same: whether the values are A's, by key.
     """
     if not (diff.same_structure or _is_cast(diff)):
         return False, "its structure is not A's"
@@ -140,7 +140,7 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
 
 
 def _targeted(targets: Sequence[str], same: Mapping[str, bool], diff: Diff, how: str) -> Judgement:
-    """Whether all targets differ, where nothing else does."""
+    """Whether all targets differ, given that nothing else does."""
     if left := [key for key in targets if same.get(key)]:
         verb = "has" if len(left) == 1 else "have"
         return False, f"{_listed(left)} of {plural(len(targets), 'target')} {verb} A's values{how}"
@@ -153,7 +153,7 @@ def _targeted(targets: Sequence[str], same: Mapping[str, bool], diff: Diff, how:
 
 
 def _is_cast(diff: Diff) -> bool:
-    """Whether nothing but dtypes of floats keeps the structure from being the same, and values."""
+    """Whether the structures differ in floating-point dtypes alone."""
     return "cast" in _kinds(diff) and not _kinds(diff) - {"cast", "finetune", "reading", *_FORM}
 
 

@@ -1,4 +1,4 @@
-"""The files of both sides, by their checksums."""
+"""Compares the files of both sides by checksum."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,13 +9,13 @@ from hfcount.fetcher.checksums import Content, Contents, contents
 from hfcount.text import printable
 
 WEIGHTS = (".safetensors", ".bin", ".gguf", ".pt", ".pth", ".npz")
-"""Ends of the names of files that hold weights."""
+"""Suffixes of weight files."""
 
 _LISTED = 200  # names of files that a report has
 
 
 def known(request: Request | HfcountError) -> Contents | None:
-    """What the files of a side contain, as far as that can be told without reading them."""
+    """The checksums of a side's files, if known without reading them."""
     if isinstance(request, HfcountError):
         return None
     try:
@@ -25,7 +25,7 @@ def known(request: Request | HfcountError) -> Contents | None:
 
 
 def compare(a: Contents | None, b: Contents | None) -> FileSums | None:
-    """How many are the same; None where no file of weights could be compared by its checksum."""
+    """Compares checksums; None if no weight file could be compared."""
     if a is None or b is None:
         return None
     matches = {name: content.same(b.files[name]) for name, content in a.files.items() if name in b.files}
@@ -54,7 +54,7 @@ def _weights(names: Iterable[str]) -> int:
 
 
 def _moved(a: Mapping[str, Content], b: Mapping[str, Content]) -> dict[str, str]:
-    """Weight files of the same content under other names."""
+    """Weight files with equal content under different names."""
     moved: dict[str, str] = {}
     for name, content in a.items():
         free = (key for key in b if _beside(name, key) and key not in moved.values())

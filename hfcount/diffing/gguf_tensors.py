@@ -1,4 +1,4 @@
-"""The tensors of a GGUF file under the names of the model that it was made of, as far as values were kept."""
+"""Maps the tensors of a GGUF file to the source model's names, with bytes if the conversion kept the values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -19,24 +19,24 @@ _HEADS = {"heads": "", "kv": "_kv"}
 
 
 class _GgufFile(NamedTuple):
-    """What is known of a file."""
+    """A GGUF file with its architecture and conversion."""
 
     header: Header
     name: str
     values: Changes | None
 
     def change(self, name: str) -> str:
-        """What was done to the values of a tensor."""
+        """The change that the conversion makes to a tensor's values."""
         return "other" if self.values is None else self.values.get(folded(name)[0], "")
 
     def head(self, name: str) -> int | None:
-        """How many heads a tensor has whose rows take turns: 0 where they are in order, None if that is not known."""
+        """The heads of a tensor with alternating rows: 0 if rows are in order, None if unknown."""
         end = _HEADS.get(self.change(name))
         return 0 if end is None else self.header.number(f"{self.name}.attention.head_count{end}")
 
 
 def converted(header: Header, blueprint: Blueprint, model_type: str) -> Inventory:
-    """The tensors of a file by the keys of the model; `bytes` is None where values were computed or are not known."""
+    """The inventory of a file by the model's keys; `bytes` is None for changed or unknown values."""
     name = architecture(header)
     known = _GgufFile(header, name, changes(model_type, name))
     key = keyed(blueprint)
@@ -53,7 +53,7 @@ def _tensors(known: _GgufFile, blueprint: Blueprint) -> Iterator[Logical]:
 
 
 def _of(known: _GgufFile, leaf: Leaf, conversion: Conversion) -> Iterator[Logical]:
-    """The tensors of a leaf that a conversion is of."""
+    """The tensors of a leaf under one conversion."""
     there = {name: known.header.tensors[name] for name, _ in conversion.results if name in known.header.tensors}
     if not there or len(there) < len(conversion.results):
         return
@@ -75,7 +75,7 @@ def _of(known: _GgufFile, leaf: Leaf, conversion: Conversion) -> Iterator[Logica
 def _pieces(
     known: _GgufFile, there: Mapping[str, Tensor], size: int, place: int, count: int
 ) -> tuple[Bytes, ...] | None:
-    """The bytes of a tensor of so many elements, one of several in a stack; None where values are not kept."""
+    """The bytes of one tensor of `size` elements, at `place` among `count` in a stack; None if values were changed."""
     ((name, tensor),) = list(there.items())[:1]
     heads = known.head(name)
     if known.change(name) not in ("", *_HEADS) or heads is None or tensor.elements != size * count:
@@ -90,7 +90,7 @@ def _pieces(
 
 
 def _joined(known: _GgufFile, there: Mapping[str, Tensor], shape: Sequence[int]) -> tuple[Bytes, ...] | None:
-    """The bytes of a tensor that became several equal parts, in its order."""
+    """The bytes of a tensor that was split into equal parts, in its order."""
     parts = sorted(there, key=known.change)
     if [known.change(name) for name in parts] != [f"part{place}" for place in range(len(parts))]:
         return None

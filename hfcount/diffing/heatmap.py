@@ -1,4 +1,4 @@
-"""What differs layer by layer, for a picture of it."""
+"""Counts differences by layer and component, for the drawing."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ from hfcount.text import printable
 _MOST = 5_000  # cells that a report has
 
 _Place = tuple[str, int | None, str]
-"""The list of layers, the number in it, and the component."""
+"""(list of layers, index in it, component)."""
 
 
 def cells(matched: Matches, gaps: Gaps | None) -> tuple[Cell, ...]:
-    """All layers by component; none if nothing differs, or there are too many."""
+    """A cell for each layer and component; none if nothing differs, or there are too many."""
     counts: dict[_Place, dict[str, int]] = {}
     values: dict[_Place, list[Gap]] = {}
     known = gaps.by_key if gaps else {}
@@ -38,7 +38,7 @@ def cells(matched: Matches, gaps: Gaps | None) -> tuple[Cell, ...]:
 
 
 def _states(matched: Matches) -> Iterator[tuple[str, Logical, str]]:
-    """Each tensor, and what differs in it."""
+    """Each tensor with the kind of its difference."""
     dtypes = matched.dtypes
     for key, (tensor, other) in matched.both.items():
         yield key, tensor, "shapes" if tensor.shape != other.shape else "dtypes" if key in dtypes else ""

@@ -1,4 +1,4 @@
-"""Two checkpoints of the same weights by their checksums: of the rest only the configs are read, where they differ."""
+"""Compares checkpoints whose weights have equal checksums; only differing configs are read."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,12 +23,12 @@ Sides = tuple[Request, Request]
 
 
 def settled(files: FileSums) -> bool:
-    """Whether all weights of one side are those of the other."""
+    """Whether all weight files are equal."""
     return files.of > 0 and files.weights == files.of
 
 
 def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) -> Diff:
-    """What differs between two checkpoints of the same weights."""
+    """Compares two checkpoints with equal weights."""
     values: list[dict[str, Any]] = [{}, {}]
     notes: tuple[str, ...] = ()
     if CONFIG in files.differing or CONFIG in files.unknown:
@@ -62,7 +62,7 @@ def _blueprint(values: dict[str, Any]) -> Blueprint | None:
 
 
 def relation(files: FileSums) -> Relation:
-    """What files of the same weights make of B."""
+    """The relation of B to A, given equal weights."""
     others = len(files.differing) + len(files.only_a) + len(files.only_b) + len(files.unknown)
     if not others:
         text = f"is A: all {plural(files.identical, 'file')} are the same by their checksums"
@@ -85,7 +85,7 @@ def _side(request: Request, contents: Contents, blueprint: Blueprint | None) -> 
 
 
 def listed(request: Request, contents: Contents | None) -> Request:
-    """The request with what is known of its files, so that they are not listed again."""
+    """The request with its known files, to avoid a second listing."""
     if contents is None or contents.commit is None:
         return request
     sizes = {name: content.size for name, content in contents.files.items()}

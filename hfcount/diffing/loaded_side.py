@@ -1,4 +1,4 @@
-"""One of two checkpoints, looked at as `hfcount verify` does, and kept open for what is read besides."""
+"""One of the two checkpoints, inspected as `hfcount verify` does and kept open for further reads."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -33,16 +33,16 @@ from hfcount.verifier.header_view import HeaderView, merge
 
 @dataclass(frozen=True)
 class LoadedSide:
-    """What was found at MODEL.
+    """A checkpoint and everything read of it.
 
     Args:
-        values: its config; empty where it cannot be read, or there is none.
-        inspection: None where no family describes it, or it could not be looked at.
-        shards: weight files that were read, by name; None if none were.
-        error: why it could not be looked at, or not be described.
-        pipeline: whether it is several models.
-        gguf: the header of a GGUF file; None for anything else. `parts` are the files that it is of.
-        adapter: the settings of an adapter; None for anything else.
+        values: its config; empty if missing or unreadable.
+        inspection: None if no family describes it, or it could not be read.
+        shards: headers of weight files, by name; None if none were read.
+        error: why it could not be read or described.
+        pipeline: whether it is a pipeline of several models.
+        gguf: the header of a GGUF file, whose files are `parts`; None for other forms.
+        adapter: the settings of an adapter; None for other forms.
     """
 
     model: str
@@ -59,17 +59,17 @@ class LoadedSide:
 
     @property
     def container(self) -> str | None:
-        """What holds its weights, where that is not safetensors."""
+        """The container of its weights, if not safetensors."""
         return self.inspection.evidence.container if self.inspection else None
 
     @property
     def alone(self) -> bool:
-        """Whether it is a container that no config of transformers describes tensor by tensor."""
+        """Whether it is a GGUF file or an adapter, which have no blueprint of their own."""
         return self.gguf is not None or self.adapter is not None
 
     @property
     def blueprint(self) -> Blueprint | None:
-        """What its config describes; None where that is not known, and of a container."""
+        """Its blueprint; None if unknown, and for GGUF files and adapters."""
         return self.inspection.blueprint if self.inspection and not self.alone else None
 
     @property
@@ -81,11 +81,11 @@ class LoadedSide:
         return merge(self.shards, index)
 
     def inventory(self, other: Blueprint | None = None, raw: bool = False) -> Inventory | None:
-        """Its tensors; None where nothing says which it has.
+        """Its tensors; None if unknown.
 
         Args:
-            other: whose names are taken where this side has no blueprint.
-            raw: whether packed weights are taken as they are stored.
+            other: the other side's blueprint, for names if this side has none.
+            raw: whether packed weights stay as stored.
         """
         view = self.view
         if self.gguf is not None:
@@ -97,7 +97,7 @@ class LoadedSide:
 
     @property
     def modules(self) -> Mapping[str, Shard]:
-        """Weight files of modules of sentence-transformers around the model, by path."""
+        """Weight files of sentence-transformers modules, by path."""
         if self.inspection is None:
             return {}
         paths = {module.path for module in self.inspection.outcome.modules if module.path}
@@ -106,7 +106,7 @@ class LoadedSide:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The codes of findings that say that files are missing or cannot be read."""
+        """The codes of findings about missing or unreadable files."""
         findings = self.inspection.outcome.findings if self.inspection else ()
         return tuple(
             finding.code for finding in findings if finding.severity == "error" and finding.code.startswith("HF00")
@@ -114,27 +114,27 @@ class LoadedSide:
 
     @property
     def misread(self) -> bool:
-        """Whether it has a config of which nobody makes a model, as of one that is no JSON."""
+        """Whether its config is unusable, such as invalid JSON."""
         config = self.documents is not None and not (self.alone or self.pipeline)
         return config and self.blueprint is None and "HF001" in self.broken
 
     @property
     def weightless(self) -> bool:
-        """Whether weights were looked for and none found, so that nothing is known of it but its config."""
+        """Whether no weights were found, so that only its config is known."""
         if self.inspection is None or self.documents is None or self.documents.alone or self.view is not None:
             return False
         return self.inspection.evidence.depth == "config" and self.inspection.evidence.unseen is not None
 
     @property
     def unseen(self) -> HfcountError | None:
-        """Why its weights are not known, where there are some."""
+        """Why its weights could not be read."""
         if self.error is not None and self.shards is None:
             return self.error
         return None
 
 
 def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Stored]:
-    """The tensors of modules, with the folder of each before its name."""
+    """The tensors of modules, each prefixed with its folder."""
     return {
         f"{PurePosixPath(name).parent.as_posix()}/{tensor}": entry
         for name, shard in shards.items()
@@ -145,10 +145,10 @@ def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Stored]:
 
 @contextmanager
 def load_side(request: Request | HfcountError, options: Options, part: Entry | None = None) -> Iterator[LoadedSide]:
-    """What is found at MODEL; connections end afterwards.
+    """Reads one side; connections close afterwards.
 
     Args:
-        part: the part of a pipeline that MODEL is, if it is one: it may have no weights but a variant's.
+        part: the pipeline part that MODEL is, if any: its only weights may be a variant's.
     """
     if isinstance(request, HfcountError):
         yield LoadedSide("", error=request)
@@ -201,7 +201,7 @@ def _contained(documents: Documents | Place, request: Request, options: Options)
 
 
 def _gguf(place: Place, request: Request, options: Options) -> LoadedSide:
-    """The first of the GGUF files of a place, or the one that is named."""
+    """Reads the named GGUF file, or the first."""
     from hfcount.checkpoints.gguf.examine import look
     from hfcount.checkpoints.gguf.inspect import inspected
 
@@ -241,7 +241,7 @@ def _examined(documents: Documents, request: Request, options: Options, until: f
 
 
 def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | None:
-    """The headers of a checkpoint of which no config says what it has."""
+    """The headers of a checkpoint without a blueprint."""
     if documents.alone or options.depth == "config":
         return None
     with suppress(HfcountError):
@@ -252,7 +252,7 @@ def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | No
 
 
 def report(side: LoadedSide) -> Report:
-    """What `hfcount verify` says of it."""
+    """The report of `hfcount verify`."""
     if side.inspection is not None:
         return report_of(side.inspection)
     error: HfcountError = side.error or UnknownArchitecture("it is a pipeline of several models")

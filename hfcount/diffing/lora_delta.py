@@ -1,4 +1,4 @@
-"""Whether what a merge has changed is what an adapter of LoRA adds: its two matrices, multiplied and scaled.
+"""Checks whether a merge added the delta of a LoRA adapter: its two matrices, multiplied and scaled.
 
 Source: peft 0.21, tuners/lora/layer.py (`get_delta_weight`, `update_layer`).
 """
@@ -25,24 +25,24 @@ from hfcount.fetcher.model_names import understood
 if TYPE_CHECKING:
     from hfcount.checkpoints.data.decode import Numbers
 
-_MOST = 64  # targets that are looked at, spread over all
-_SURE = 0.1  # of the adapter's part: what its estimate may be off by
-_MOSTLY = 0.3  # of the difference: what else may be in it where it is the adapter's at another scale
-_ALPHA = 8.0  # where the settings do not say it
+_MOST = 64  # sampled targets, spread over all
+_SURE = 0.1  # largest accepted error of the estimated factor
+_MOSTLY = 0.3  # largest accepted residual for a merge at another scale
+_ALPHA = 8.0  # the default of PEFT
 _FIRST, _SECOND = ".lora_A.weight", ".lora_B.weight"
 _PREFIX = "base_model.model."
 
 _Weights = tuple[Path, Mapping[str, Place]]
-"""A folder, and where the tensors of its files are."""
+"""A folder, and the places of its tensors."""
 
 
 class _Fit(NamedTuple):
-    """How the difference of a target compares with what the adapter adds.
+    """Fit of a target's difference to the adapter's delta.
 
     Args:
-        times: how often that is in it, by least squares.
-        sure: how far off that may be.
-        else_: which share of the difference is something else, by root mean square.
+        times: the factor, by least squares.
+        sure: the error of the factor.
+        else_: the residual as a share of the difference, by root mean square.
     """
 
     times: float
@@ -51,13 +51,13 @@ class _Fit(NamedTuple):
 
 
 def times(c: Comparison, named: str, options: Options) -> float | None:
-    """How often what the adapter adds is in the differences of its targets: once where it was merged, never where not.
+    """The factor of the adapter's delta in its targets' differences: 1 if merged, 0 if not.
 
     Args:
         named: the adapter, as MODEL.
 
     Returns:
-        None where that cannot be told: of other methods, without its weights, or where it is lost in rounding.
+        None if unknown: for other methods, without weights, or if the delta is lost in rounding.
     """
     if c.a.request is None or c.a.blueprint is None or c.matched is None or find_spec("numpy") is None:
         return None
@@ -74,7 +74,7 @@ def times(c: Comparison, named: str, options: Options) -> float | None:
 
 
 def _often(results: Sequence[_Fit | None]) -> float | None:
-    """How often it is in all of them; None where they differ in that, or one does not tell."""
+    """The factor common to all fits; None if they disagree, or one is missing."""
     fits = [result for result in results if result is not None]
     if not fits or len(fits) < len(results) or any(fit.sure > _SURE for fit in fits):
         return None
@@ -86,7 +86,7 @@ def _often(results: Sequence[_Fit | None]) -> float | None:
 
 
 def _is_plain(settings: Settings) -> bool:
-    """Whether it adds the product of two matrices, times one number."""
+    """Whether the adapter adds the scaled product of two matrices and nothing else."""
     values = settings.values
     others = ("use_dora", "alpha_pattern", "use_qalora", "lora_ga_config", "arrow_config", "alora_invocation_tokens")
     begun = values.get("init_lora_weights")  # others take what they begin with out of the base
@@ -95,7 +95,7 @@ def _is_plain(settings: Settings) -> bool:
 
 
 def _fits(c: Comparison, blueprint: Blueprint, adapter: _Weights, settings: Settings) -> Iterator[_Fit | None]:
-    """Of each pair of matrices; None where one is stored as cannot be read."""
+    """A fit for each target; None for a matrix that cannot be read."""
     sides = local(c.a), local(c.b)
     both = c.matched.both if c.matched else {}
     key = keyed(blueprint)
@@ -117,7 +117,7 @@ def _scale(settings: Settings, rank: int) -> float:
 
 
 def _fit(difference: "Numbers", added: "Numbers") -> _Fit | None:
-    """The better of both ways round, where a matrix is stored as inputs by outputs."""
+    """The better fit of the delta and its transpose, since a matrix may be stored as inputs × outputs."""
     ways = [matrix for matrix in (added, added.T) if matrix.shape == difference.shape]
     fits = [fit for fit in (_way(difference, way) for way in ways) if fit]
     return min(fits, key=lambda fit: fit.else_, default=None)

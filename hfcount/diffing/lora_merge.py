@@ -1,4 +1,4 @@
-"""What an adapter of PEFT changes in its base when it is merged."""
+"""The tensors of a base that change when a PEFT adapter is merged."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,19 +16,19 @@ from hfcount.text import printable
 
 
 class Unmerged(Exception):
-    """It cannot be told what an adapter adapts; the argument says why."""
+    """The targets of an adapter are unknown; the argument says why."""
 
 
 def targets(named: str, like: Request, blueprint: Blueprint | None) -> tuple[list[str], list[str]]:
-    """The keys of the tensors that have to differ after a merge, and of those that may.
+    """Keys of the tensors that must differ after a merge, and of those that may.
 
     Args:
         named: the adapter, as MODEL.
-        like: whose way of looking is taken.
-        blueprint: of the base.
+        like: the request whose options are reused.
+        blueprint: the blueprint of the base.
 
     Raises:
-        Unmerged: the adapter cannot be read, or its settings are beyond what is.
+        Unmerged: the adapter cannot be read, or its settings are not supported.
     """
     if blueprint is None:
         raise Unmerged("no family describes A")
@@ -52,7 +52,7 @@ def targets(named: str, like: Request, blueprint: Blueprint | None) -> tuple[lis
 
 
 def _described(blueprint: Blueprint, key: Callable[[str], str]) -> dict[str, list[str]]:
-    """The keys of the tensors that one in another layout holds, such as all experts' of a stack, by its key."""
+    """Keys of the tensors that a fused or stacked tensor holds, by its key."""
     by_stored: dict[str, list[str]] = {}
     for swap in blueprint.spellings.swaps(blueprint.leaves):
         if len(swap.stored) == 1:
@@ -80,7 +80,7 @@ def _settings(named: str, like: Request) -> Settings:
 
 
 def _allowed(settings: Settings, known: Sequence[Module]) -> list[str]:
-    """What is saved whole, biases that are trained, and rows of single tokens."""
+    """Tensors saved in full, trained biases, and embeddings with trained token rows."""
     saved = settings.saved
     biases = settings.values.get("bias") in ("all", "lora_only")
     rows = bool(settings.values.get("trainable_token_indices"))

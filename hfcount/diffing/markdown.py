@@ -1,4 +1,4 @@
-"""What differs, as Markdown for a model card or a pull request."""
+"""Renders a diff as Markdown."""
 
 from collections.abc import Iterator, Sequence
 
@@ -49,7 +49,7 @@ def _lines(diff: Diff) -> Iterator[str]:
 
 
 def _details(diff: Diff) -> Iterator[str]:
-    """What differs, list by list."""
+    """The lists of differences."""
     for effect, title in EFFECTS.items():
         rows = [key_row(row) for row in diff.config if row.effect == effect]
         if rows:

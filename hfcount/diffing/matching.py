@@ -1,4 +1,4 @@
-"""The tensors of two sides, one against the other, folded into rows."""
+"""Matches the tensors of two sides by key, and folds the result into rows."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _TRIED = 40  # names by which a prefix is looked for
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Tensors by key, as both sides have them.
+    """Tensors of both sides by key.
 
     Args:
-        root: what A's keys of these tensors begin with and B's do not, or after a `-` the other way round.
+        root: the prefix that only A's keys have, or `-` and the prefix that only B's have.
     """
 
     both: Mapping[str, tuple[Logical, Logical]]
@@ -30,12 +30,12 @@ class Matches:
 
     @property
     def shapes(self) -> dict[str, tuple[Logical, Logical]]:
-        """Those whose shapes differ."""
+        """Pairs with different shapes."""
         return {key: pair for key, pair in self.both.items() if pair[0].shape != pair[1].shape}
 
     @property
     def dtypes(self) -> dict[str, tuple[Logical, Logical]]:
-        """Those of one shape whose dtypes differ, as far as both are known."""
+        """Pairs with one shape and different dtypes, if both are known."""
         return {
             key: (tensor, other)
             for key, (tensor, other) in self.both.items()
@@ -44,7 +44,7 @@ class Matches:
 
     @property
     def renamed(self) -> dict[str, tuple[Logical, Logical]]:
-        """Those that are stored under another name, or joined with others."""
+        """Pairs stored under different names, or fused on one side."""
         return {
             key: (tensor, other)
             for key, (tensor, other) in self.both.items()
@@ -55,7 +55,7 @@ class Matches:
 
 
 def _otherwise(tensor: Logical) -> str:
-    """What a tensor is stored as, where that is not what its config calls it."""
+    """The stored name of a tensor, if it is not the config's; else empty."""
     return f"{tensor.stored} in part" if _is_part(tensor) else tensor.stored if tensor.stored != tensor.name else ""
 
 
@@ -64,7 +64,7 @@ def _is_part(tensor: Logical) -> bool:
 
 
 def match(a: Inventory, b: Inventory) -> Matches:
-    """Tensors with one key; where few are, with one key below a prefix that the other side lacks."""
+    """Matches tensors by key; if few match, also below a prefix that only one side has."""
     root, first, second = "", dict(a.tensors), dict(b.tensors)
     shared = first.keys() & second.keys()
     if len(shared) * 2 < min(len(first), len(second)):
@@ -80,7 +80,7 @@ def match(a: Inventory, b: Inventory) -> Matches:
 
 
 def _root(larger: Mapping[str, Logical], part: Mapping[str, Logical]) -> str:
-    """What the keys of most of a part begin with in the whole; "" if nothing does."""
+    """The prefix under which the larger side holds most keys of the part; "" if none."""
     names = list(part)
     votes: dict[str, int] = {}
     endings: dict[str, list[str]] = {}
@@ -102,7 +102,7 @@ def _below(tensors: Mapping[str, Logical], root: str) -> dict[str, Logical]:
 
 
 def folded(matches: Matches) -> Tensors:
-    """The same as rows."""
+    """Folds matches into rows."""
     shapes, dtypes = matches.shapes, matches.dtypes
     return Tensors(
         alike=len(matches.both) - len(shapes) - len(dtypes),
@@ -119,7 +119,7 @@ _Facts = tuple[object, ...]
 
 
 def grouped(keys: Iterable[str], facts: Callable[[str], _Facts]) -> list[tuple[str, list[str]]]:
-    """Keys that differ only in numbers and have the same facts: the folded name, and the keys."""
+    """Groups keys that differ only in numbers and share the same facts, as (folded name, keys)."""
     groups: dict[tuple[tuple[str, ...], _Facts], list[tuple[tuple[int, ...], str]]] = {}
     for key in keys:
         text, numbers = placed(key)
@@ -164,14 +164,14 @@ def _alone(tensors: Mapping[str, Logical], side: str) -> tuple[TensorPair, ...]:
 
 
 def held(tensors: Sequence[Logical]) -> Held:
-    """Tensors of one shape and dtype, as they are stored."""
+    """Summarizes tensors of one shape and dtype."""
     first = tensors[0]
     names = fold(dict.fromkeys(tensor.stored for tensor in tensors))
     return Held(name=printable(names[0]), shape=first.shape, dtype=first.dtype)
 
 
 def stacks(matches: Matches) -> tuple[Stack, ...]:
-    """Layers or experts of which one side has more: where numbers of names are there on one side alone."""
+    """Lists of layers or experts with different lengths on the two sides."""
     result: list[Stack] = []
     if not (matches.only_a or matches.only_b):
         return ()
@@ -188,7 +188,7 @@ def _inside(name: str, others: Collection[str]) -> bool:
 
 
 def _numbers(matches: Matches) -> dict[str, tuple[set[int], set[int]]]:
-    """The numbers after each list of modules, as A and as B has them, by its name with `*` for earlier numbers."""
+    """The indices in each module list on side A and side B, by the list's name with `*` for outer indices."""
     sides: dict[str, tuple[set[int], set[int]]] = {}
     for place, keys in enumerate(((*matches.both, *matches.only_a), (*matches.both, *matches.only_b))):
         for key in keys:

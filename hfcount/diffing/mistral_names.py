@@ -1,6 +1,6 @@
-"""A checkpoint of Mistral's own layout under the names of transformers, to compare it with one that has these.
+"""Renames a checkpoint in Mistral's own layout to transformers' names, for comparison.
 
-Its rows of queries and keys turn neighbouring pairs, and those of transformers halves of a head. Source: transformers
+Mistral rotates neighbouring rows of queries and keys, transformers the halves of a head. Source: transformers
 5.23, models/mistral/convert_mistral_weights_to_hf.py (`permute_for_rope`), and the names of
 hfcount.blueprints.libraries.mistral.
 """
@@ -23,23 +23,23 @@ from hfcount.spec.tree.leaves import Leaf
 
 _TURNED = ("q_proj.weight", "k_proj.weight")
 _PLAIN = ("mistral", "mixtral")
-"""Types whose queries and keys are wholly turned."""
+"""Types whose queries and keys are rotated in full."""
 
 
 class Translated(NamedTuple):
-    """A side as transformers names it, and its tensors."""
+    """A side under transformers' names, and its tensors."""
 
     side: LoadedSide
     inventory: Inventory
 
 
 def is_native(side: LoadedSide) -> bool:
-    """Whether a side is of that layout."""
+    """Whether a side is in Mistral's layout."""
     return side.documents is not None and side.documents.layout.config == PARAMS and side.blueprint is not None
 
 
 def as_transformers(side: LoadedSide, stored: Inventory) -> Translated | None:
-    """The same under the names of transformers; None where these cannot be told."""
+    """Renames a side to transformers' names; None if they are unknown."""
     if side.documents is None or side.inspection is None:
         return None
     try:
@@ -62,7 +62,7 @@ def as_transformers(side: LoadedSide, stored: Inventory) -> Translated | None:
 
 
 def _names(plain: Blueprint) -> dict[str, tuple[str, Leaf]] | None:
-    """The names of transformers by those of the layout, whose tensors are in the same order."""
+    """transformers' names and leaves by Mistral's names; both list tensors in the same order."""
     ours = [leaf for leaf in plain.leaves if LEFT_OUT.isdisjoint(_texts(leaf))]
     theirs = renamed(plain).leaves
     if [leaf.shape for leaf in ours] != [leaf.shape for leaf in theirs]:
@@ -76,7 +76,7 @@ def _texts(leaf: Leaf) -> Iterable[str]:
 
 
 def _turned(tensor: Logical, values: dict[str, object]) -> Logical:
-    """A tensor with its rows in the order of transformers; where that is not known, without its bytes."""
+    """A tensor with rows in transformers' order, or without bytes if that order is unknown."""
     if not tensor.name.endswith(_TURNED) or tensor.bytes is None:
         return tensor
     rows = values.get("head_dim")

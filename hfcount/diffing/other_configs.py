@@ -1,4 +1,4 @@
-"""What other configs make of B: that it is read otherwise, or is configured for other tensors."""
+"""Relations of configs: B is read differently, or configured for other tensors."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ Blueprints = tuple[Blueprint | None, Blueprint | None]
 
 
 def otherwise(keys: Sequence[ConfigKey], blueprints: Blueprints, same_structure: bool) -> list[Relation]:
-    """That B is configured to compute or read otherwise, if it is.
+    """Relations for keys that change how B computes or is read.
 
     Args:
-        same_structure: whether the stored tensors are the same: what keys of sizes change then is how they are used.
+        same_structure: whether stored tensors are equal, so that size keys only change how they are used.
     """
     sized = same_structure and sized_otherwise(*blueprints)
     described = sized or (same_structure and _alike(*blueprints))
@@ -30,7 +30,7 @@ def otherwise(keys: Sequence[ConfigKey], blueprints: Blueprints, same_structure:
 
 
 def sized_otherwise(a: Blueprint | None, b: Blueprint | None) -> bool:
-    """Whether two configs describe other tensors that a checkpoint must have."""
+    """Whether two configs require different stored tensors."""
     if a is None or b is None:
         return False
     rows = [{leaf.name: tuple(map(int, leaf.shape)) for leaf in blueprint.stored_leaves()} for blueprint in (a, b)]
@@ -38,5 +38,5 @@ def sized_otherwise(a: Blueprint | None, b: Blueprint | None) -> bool:
 
 
 def _alike(a: Blueprint | None, b: Blueprint | None) -> bool:
-    """Whether two configs describe tensors of the same names, those that a checkpoint may lack among them."""
+    """Whether two configs describe the same tensor names, optional ones included."""
     return a is not None and b is not None and {leaf.name for leaf in a.leaves} == {leaf.name for leaf in b.leaves}

@@ -1,4 +1,4 @@
-"""Two pipelines of diffusers, part by part."""
+"""Compares two diffusers pipelines part by part."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,18 +15,18 @@ from hfcount.formats.json import parse_object
 from hfcount.formats.model_index import Entry, PipelineIndex, read_pipeline
 from hfcount.text import printable
 
-_FEW = 3  # names that a line has
+_FEW = 3  # names in a line
 _SETTINGS = ("scheduler_config.json", "preprocessor_config.json", "tokenizer_config.json")
 
 Differ = Callable[[Entry, Request | HfcountError, Request | HfcountError], Diff]
-"""Says what differs between two parts."""
+"""Compares two parts of one name."""
 
 
 def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ) -> Diff:
-    """What differs between two pipelines, or a pipeline and something else.
+    """Compares two pipelines, or a pipeline and another model.
 
     Args:
-        files: how their files compare by checksums.
+        files: the comparison of their files by checksum.
     """
     sides = Side(model=printable(a.model)), Side(model=printable(b.model))
     try:
@@ -67,7 +67,7 @@ def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ) -
 
 
 def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: Differ) -> Diff | None:
-    """What differs between a part of a pipeline and a model of its class; None where no one part has that."""
+    """Compares a model with the pipeline part of its class; None if no single part has that class."""
     pipeline, model = (a, b) if a.pipeline else (b, a)
     named = [model.values.get("_class_name"), *(model.values.get("architectures") or ())]
     entries = [entry for entry in index.parts if entry.kind in named] if index else []
@@ -84,7 +84,7 @@ def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: D
 
 
 def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
-    """What was expected of each part, of the whole: of a fine-tune that one part at least has other values."""
+    """Combines the parts' expectations; a fine-tune needs one part with other values."""
     expectations = {name: part.expectation for name, part in parts.items() if part.expectation}
     if not expectations:
         return None
@@ -99,7 +99,7 @@ def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
 
 
 def _every(answers: Sequence[bool | None]) -> bool | None:
-    """Whether all hold; None where none is wrong, and some cannot be told."""
+    """Whether all hold; None if none fails and some are unknown."""
     return False if False in answers else None if None in answers else True
 
 
@@ -128,7 +128,7 @@ def _common(a: PipelineIndex, b: PipelineIndex) -> Sequence[Entry]:
 
 
 def _lists(a: PipelineIndex, b: PipelineIndex) -> list[Relation]:
-    """Parts that one pipeline alone has, and another class of the pipeline."""
+    """Relations for parts that only one pipeline has, and for a different pipeline class."""
     relations = []
     first, other = _weighted(a), _weighted(b)
     for names, verb in ((first.keys() - other.keys(), "lacks"), (other.keys() - first.keys(), "adds")):
@@ -142,13 +142,13 @@ def _lists(a: PipelineIndex, b: PipelineIndex) -> list[Relation]:
 
 
 def _weightless(a: PipelineIndex, b: PipelineIndex) -> Sequence[str]:
-    """The parts of both that hold settings or vocabularies."""
+    """Parts without weights that both have."""
     others = {entry.name for entry in b.parts if entry.weightless}
     return [entry.name for entry in a.parts if entry.weightless and entry.name in others]
 
 
 def _settings(a: PipelineIndex, b: PipelineIndex) -> Iterator[ConfigKey]:
-    """Settings of the whole, and classes of parts without weights."""
+    """Differing pipeline settings and classes of parts without weights."""
     kinds = [{entry.name: entry.kind for entry in index.parts if entry.weightless} for index in (a, b)]
     yield from plain({**a.settings, **kinds[0]}, {**b.settings, **kinds[1]}, _effect)
 
@@ -160,7 +160,7 @@ def _effect(key: str) -> Effect:
 def _of_weightless(
     sides: tuple[LoadedSide, LoadedSide], names: Sequence[str], files: FileSums | None
 ) -> Iterator[ConfigKey]:
-    """The settings of schedulers and the like, where both are in folders."""
+    """Differing settings of schedulers and the like, for local pipelines."""
     for name in names:
         for file in (f"{name}/{end}" for end in _SETTINGS):
             if files is not None and file in files.differing:
@@ -170,7 +170,7 @@ def _of_weightless(
 
 
 def _values(side: LoadedSide, file: str) -> dict[str, Any] | None:
-    """What a file of settings holds; None where it cannot be read, or not without a request."""
+    """The values of a settings file; None if unreadable, or readable only by a request."""
     documents = side.documents
     if documents is None or documents.source != "folder" or documents.place is None:
         return None
@@ -188,7 +188,7 @@ def _read_otherwise(config: Sequence[ConfigKey]) -> Iterator[Relation]:
 
 
 def _of_files(names: Sequence[str], config: Sequence[ConfigKey], files: FileSums | None) -> Iterator[Relation]:
-    """Parts without weights of other files, as far as their keys do not tell what differs in them."""
+    """Relations for weightless parts with differing files whose keys show no difference."""
     explained = [name for name in names if any(row.key.startswith(f"{name}.") for row in config)]
     if files is None:
         return
@@ -201,7 +201,7 @@ def _of_files(names: Sequence[str], config: Sequence[ConfigKey], files: FileSums
 
 
 def _of_parts(parts: Mapping[str, Diff]) -> list[Relation]:
-    """What the parts are; those of which the same is said together."""
+    """Relations of the parts, with equal ones merged."""
     texts: dict[tuple[Relation, ...], list[str]] = {}
     for name, part in parts.items():
         texts.setdefault(part.relations, []).append(name)

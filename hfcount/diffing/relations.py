@@ -1,4 +1,4 @@
-"""What B is to A: each thing that explains some of the differences, and what is left."""
+"""Finds the relations of B to A that explain their differences, and reports the rest."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,7 @@ from hfcount.text import plural, printable
 
 
 def relations(c: Comparison) -> list[Relation]:
-    """What B is to A, the most important first."""
+    """The relations of B to A, the most important first."""
     result: list[Relation] = []
     if c.matched is not None:
         result += _of_structure(c, c.matched)
@@ -41,7 +41,7 @@ def _of_structure(c: Comparison, matched: Matches) -> list[Relation]:
 
 
 def _of_contents(c: Comparison, structure: Sequence[Relation]) -> Iterator[Relation]:
-    """What is known of contents, and else that the structure is the same."""
+    """Relations of contents; if contents are unknown, that the structure is the same."""
     if c.matched is None:
         return
     values = c.values
@@ -57,7 +57,7 @@ def _of_contents(c: Comparison, structure: Sequence[Relation]) -> Iterator[Relat
 
 
 def _is_another(c: Comparison, matched: Matches, left: Unexplained) -> bool:
-    """Whether most tensors differ in ways that nothing explains."""
+    """Whether most tensors differ without explanation."""
     agreeing = len(matched.both) - len(matched.shapes)
     sizes = [len(inventory.tensors) for inventory in c.inventories if inventory]
     if matched.root or not left.count or c.a.adapter is not None:
@@ -83,7 +83,7 @@ def _another(c: Comparison) -> str:
 
 
 def _of_type(c: Comparison, relations: Sequence[Relation]) -> Iterator[Relation]:
-    """That B is of another type than A, unless it is a part of it, or a line about keys says so."""
+    """The relation of different types, unless B is a part of A or another relation names model_type."""
     if c.a.blueprint is None or c.b.blueprint is None:
         return
     a, b = _families(c)
@@ -97,7 +97,7 @@ def _families(c: Comparison) -> tuple[str, str]:
 
 
 def _type(side: LoadedSide) -> str:
-    """What a model is of that no family describes."""
+    """The type of a model without a blueprint."""
     return str(side.values.get("general.architecture" if side.gguf else "model_type") or "an unknown type")
 
 

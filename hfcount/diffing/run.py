@@ -1,4 +1,4 @@
-"""Two checkpoints, from their names to what differs."""
+"""Compares two checkpoints, from their names to a Diff."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,17 +34,17 @@ from hfcount.report.figures import Failure
 from hfcount.text import plural, printable
 
 _APART = ("spelling", "tie", "reading")
-"""Relations that leave the structure as it is, besides those of contents."""
+"""Kinds of relations, besides those of contents, under which the structure is the same."""
 
 
 class DiffOptions(NamedTuple):
-    """What is asked besides how far to look.
+    """The options of a diff that Options lacks.
 
     Args:
-        sample: whether the ends of tensors are compared.
-        expected: what B has to be to A.
-        adapter: what was merged into A, where that is expected.
-        part: the part of a pipeline that both are, if they are one.
+        sample: whether to compare the first and last bytes of tensors.
+        expected: the relation of B to A that is expected.
+        adapter: the adapter merged into A, for the expectation `merge`.
+        part: the part of a pipeline that both sides are, if any.
     """
 
     sample: bool = False
@@ -54,10 +54,10 @@ class DiffOptions(NamedTuple):
 
 
 def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: DiffOptions) -> Diff:
-    """What differs between two checkpoints; a side that cannot be looked at is said to be.
+    """Compares two checkpoints; the Diff also reports a side that cannot be read.
 
     Args:
-        a, b: which they are, or why one of them is none.
+        a, b: requests for both sides, or the error that replaces one.
     """
     with ThreadPoolExecutor(2) as pool:
         contents = tuple(pool.map(known, (a, b)))
@@ -88,7 +88,7 @@ def _by_files(
     files: FileSums | None,
     options: Options,
 ) -> Diff | None:
-    """What checksums say, where all weights are the same and looking further would take requests."""
+    """The Diff by checksums alone, if all weights are the same and reading more would cost requests."""
     a, b = requests
     if files is None or not listing.settled(files) or not isinstance(a, Request) or not isinstance(b, Request):
         return None
@@ -131,7 +131,7 @@ def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Op
 
 
 def _with_merge(c: Comparison, result: Diff, judgement: Expectation, times: float | None) -> Diff:
-    """The same of a merge, by how often the adapter was added."""
+    """Adds the relation `merge`, by how many times the adapter's delta was added."""
     if times == 0:
         reason = "its targets differ, and not by what the adapter adds: it is another one"
         return replace(result, expectation=replace(judgement, met=False, reason=reason))
@@ -142,7 +142,7 @@ def _with_merge(c: Comparison, result: Diff, judgement: Expectation, times: floa
 
 
 def _times(c: Comparison, options: Options, wanted: DiffOptions) -> float | None:
-    """How often the adapter was added, where all values were read and that can be told."""
+    """How many times the adapter's delta was added; None unless all values were read and agree on it."""
     if options.depth != "data" or wanted.adapter is None:
         return None
     from hfcount.diffing.lora_delta import times  # rarely asked for
@@ -157,7 +157,7 @@ def _as_merged(times: float | None) -> str:
 
 
 def _merged(c: Comparison, diff: Diff, wanted: DiffOptions) -> Judgement:
-    """Whether the modules that the adapter adapts differ, and no others."""
+    """Whether exactly the modules that the adapter adapts differ."""
     if wanted.adapter is None or c.a.request is None:
         return None, "no adapter was named: --adapter says which"
     try:
@@ -169,7 +169,7 @@ def _merged(c: Comparison, diff: Diff, wanted: DiffOptions) -> Judgement:
 
 
 def _gaps(c: Comparison, matched: Matches | None, options: Options, sample: bool) -> Gaps | None:
-    """How values compare, where that is asked for."""
+    """Compares values, if --sample or --depth data asks for it."""
     if matched is None or not (options.depth == "data" or sample):
         return None
     gaps = all_values(c.a, c.b, matched, options) if options.depth == "data" else samples(c.a, c.b, matched)
@@ -180,20 +180,18 @@ def _gaps(c: Comparison, matched: Matches | None, options: Options, sample: bool
 
 
 def _of_container(c: Comparison) -> Matches | None:
-    """The tensors of a GGUF file beside those of its model."""
+    """Matches the tensors of a GGUF file with those of its model."""
     tensors_a, other = c.inventories
     header, model = c.a.gguf or c.b.gguf, c.b if c.a.gguf else c.a
     if header is None or model.blueprint is None or tensors_a is None or other is None:
         return None
     converted_ = converted(header, model.blueprint, str(model.values.get("model_type") or "")).tensors
     in_a, in_b = (converted_, other.tensors) if c.a.gguf else (tensors_a.tensors, converted_)
-    return Matches(
-        {key: (tensor, in_b[key]) for key, tensor in in_a.items() if key in in_b}, {}, {}
-    )
+    return Matches({key: (tensor, in_b[key]) for key, tensor in in_a.items() if key in in_b}, {}, {})
 
 
 def compared(a: LoadedSide, b: LoadedSide) -> Comparison:
-    """All that was looked at, one side against the other."""
+    """Matches the tensors of both sides and compares their configs."""
     if a.alone is not b.alone:
         return Comparison(a, b, None, (a.inventory(), b.inventory()))
     tensors_a, other = a.inventory(b.blueprint), b.inventory(a.blueprint)
@@ -210,7 +208,7 @@ def compared(a: LoadedSide, b: LoadedSide) -> Comparison:
 def _alike(
     a: tuple[LoadedSide, Inventory], b: tuple[LoadedSide, Inventory]
 ) -> tuple[LoadedSide, LoadedSide, Inventory, Inventory]:
-    """Both sides under the names of transformers, of which one has others; of its config what that layout has, too."""
+    """Renames the side in Mistral's layout to transformers' names; configs are cut to keys that both layouts have."""
     native, rest = (a, b) if is_native(a[0]) else (b, a)
     translated = as_transformers(*native) if rest[0].blueprint else None
     if translated is None:
@@ -223,7 +221,7 @@ def _alike(
 
 
 def _keys(a: LoadedSide, b: LoadedSide) -> tuple[ConfigKey, ...]:
-    """The configs, the metadata or the settings, by what they change."""
+    """Compares configs, GGUF metadata or adapter settings by effect."""
     if a.gguf is not None:
         return configs.plain(a.values, b.values, of_gguf)
     if a.adapter is not None:
@@ -232,7 +230,7 @@ def _keys(a: LoadedSide, b: LoadedSide) -> tuple[ConfigKey, ...]:
 
 
 def side(loaded: LoadedSide, tensors: Inventory | None) -> Side:
-    """One side as the report shows it."""
+    """The summary of one side."""
     verified, view = report(loaded), loaded.view
     evidence, count = verified.evidence, len(tensors.tensors) if tensors and tensors.measured else None
     return Side(

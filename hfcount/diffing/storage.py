@@ -1,4 +1,4 @@
-"""How B stores what A stores otherwise: in another dtype, packed, under other names, in another kind of file."""
+"""Relations of storage: dtype, packing, names, and kind of file."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF", "adapter": "an adapter
 
 
 def containers(c: Comparison) -> Iterator[Relation]:
-    """Files of another form."""
+    """The relation for files of another format."""
     kinds = [loaded.inspection.evidence.container if loaded.inspection else None for loaded in (c.a, c.b)]
     if kinds[0] != kinds[1]:
         names = [_CONTAINERS.get(kind or "", kind or "safetensors") for kind in kinds]
@@ -22,11 +22,11 @@ def containers(c: Comparison) -> Iterator[Relation]:
 
 
 Pairs = Counter[tuple[str, str]]
-"""How many tensors have which dtypes in A and in B."""
+"""The number of tensors by (dtype in A, dtype in B)."""
 
 
 def dtypes(c: Comparison, matched: Matches) -> Iterator[Relation]:
-    """Casts, and what is packed."""
+    """Relations for casts and quantisation."""
     pairs: Pairs = Counter((tensor.dtype or "", other.dtype or "") for tensor, other in matched.dtypes.values())
     packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
     casts = pairs - packed
@@ -41,7 +41,7 @@ def dtypes(c: Comparison, matched: Matches) -> Iterator[Relation]:
 
 
 def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
-    """Weights of another scheme, or of one on one side alone."""
+    """The relation for different schemes, or a scheme on one side only."""
     a, b = schemes
     if a and b:
         return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
@@ -53,7 +53,7 @@ def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
 
 
 def _typed(packed: Pairs, is_: str) -> Relation:
-    """Tensors of packed types, such as GGUF's."""
+    """The relation for packed dtypes, such as GGML types."""
     count = sum(packed.values())
     if all(before in FLOATING for before, _ in packed):
         types = ", ".join(dict.fromkeys(other for _, other in packed))
@@ -66,7 +66,7 @@ def _typed(packed: Pairs, is_: str) -> Relation:
 
 
 def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
-    """Tensors of another dtype, with the verb for a cast of all that are not packed."""
+    """The relation for casts; `verb` is used if most tensors are cast to one dtype."""
     targets = {other for _, other in casts}
     if len(targets) == 1 and ("otherwise" in verb or sum(casts.values()) * 2 > tensors):
         return Relation(kind="cast", text=f"{verb} to {targets.pop()}")
@@ -75,7 +75,7 @@ def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
 
 
 def spelling(c: Comparison, matched: Matches) -> Iterator[Relation]:
-    """Other names and layouts of the same tensors, and what is stored twice."""
+    """Relations for renamed, fused or duplicated tensors."""
     if renamed := len(matched.renamed):
         yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")
     a, b = (len(tensors.copies) if tensors else 0 for tensors in c.inventories)

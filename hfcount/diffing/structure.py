@@ -1,4 +1,4 @@
-"""What explains tensors that one side lacks or has in another shape: parts, towers, layers, experts, rows, heads."""
+"""Explains missing and reshaped tensors: parts, towers, layers, experts, vocabulary rows, heads."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ _TOWERS = {"vision": "vision tower", "audio": "audio tower"}
 _PARTS = (*_TOWERS, "projector")
 _FEW = 3  # names in a line
 _LAYERS = ("attention", "mlp")
-"""Components of layers: what has these is no head."""
-_MOST = 1_000  # tensors of a head
+"""Components of layers, which heads lack."""
+_MOST = 1_000  # most tensors of a head
 
 
 def explained(c: Comparison, matched: Matches) -> Unexplained:
-    """What is left of the differences, with what explains the others."""
+    """Explains differences step by step, and returns the rest with the relations."""
     left = Unexplained(dict(matched.only_a), dict(matched.only_b), dict(matched.shapes))
     _unread(c, left)
     _part(matched, left)
@@ -35,7 +35,7 @@ def explained(c: Comparison, matched: Matches) -> Unexplained:
 
 
 def _unread(c: Comparison, left: Unexplained) -> None:
-    """What one side lacks of which files are missing: nothing else explains it."""
+    """Tensors missing along with their files, which nothing else explains."""
     if "B" in c.unread and left.only_a:
         many = plural(len(left.only_a), "tensor")
         left.say("tensors", f"lacks {many} of A, and files of it are missing or cannot be read")
@@ -47,7 +47,7 @@ def _unread(c: Comparison, left: Unexplained) -> None:
 
 
 def _part(matched: Matches, left: Unexplained) -> None:
-    """One side is a part of the other: what lies beside that part is explained by it."""
+    """One side is a part of the other, which explains the tensors outside of that part."""
     if not matched.root:
         return
     name = printable(matched.root.removeprefix("-").rstrip("."))
@@ -87,7 +87,7 @@ def _towers(c: Comparison, left: Unexplained) -> None:
 
 
 def _stacks(matched: Matches, left: Unexplained) -> None:
-    """Layers and experts of which one side has more."""
+    """Different numbers of layers or experts."""
     by_counts: dict[tuple[Literal["layers", "experts"], int, int], list[str]] = {}
     for stack in stacks(matched):
         side, other = (left.only_a, left.only_b) if stack.a > stack.b else (left.only_b, left.only_a)
@@ -105,7 +105,7 @@ def _stacks(matched: Matches, left: Unexplained) -> None:
 
 
 def _is_in(key: str, name: str) -> bool:
-    """Whether a key lies in a list of modules, `name` with `*` for numbers."""
+    """Whether a key is in a module list; `*` in `name` matches numbers."""
     segments, wanted = key.split("."), name.split(".")
     return (
         len(segments) > len(wanted)
@@ -118,7 +118,7 @@ def _is_in(key: str, name: str) -> bool:
 
 
 def _stacked_experts(left: Unexplained) -> None:
-    """Experts in one tensor, of which one side has fewer; their router has as many rows."""
+    """Different numbers of stacked experts, with as many rows in the router."""
     moe = {key: pair for key, pair in left.shapes.items() if pair[0].component in ("experts", "router")}
     shapes = {key: (pair[0].shape, pair[1].shape) for key, pair in moe.items()}
     keys = [key for key, (a, b) in shapes.items() if a[1:] == b[1:]]
@@ -134,7 +134,7 @@ def _stacked_experts(left: Unexplained) -> None:
 
 
 def _vocabulary(c: Comparison, left: Unexplained) -> None:
-    """Rows of the embedding, and with them those of the head."""
+    """Different numbers of vocabulary rows, in embedding and head."""
     rows = Counter(
         (tensor.shape[place], other.shape[place])
         for tensor, other in left.shapes.values()
@@ -186,7 +186,7 @@ def _head(c: Comparison, left: Unexplained) -> None:
 
 
 def _of_class(c: Comparison, left: Unexplained) -> None:
-    """What the class of one side alone makes in its base model, such as a pooler that its head reads."""
+    """Tensors that only one side's class adds to the base model, such as a pooler."""
     for side, other, text in ((left.only_a, c.b, "lacks A's"), (left.only_b, c.a, "adds")):
         if other.blueprint is None or other.blueprint.derived_with:
             continue
@@ -200,7 +200,7 @@ def _of_class(c: Comparison, left: Unexplained) -> None:
 
 
 def _other_head(c: Comparison, left: Unexplained, heads: Sequence[Mapping[str, Logical]]) -> None:
-    """What it means that each side has these tensors of a head, and the other has not."""
+    """Explains heads that only one side has."""
     names = [_listed(side.values()) for side in heads]
     if heads[0] and not heads[1] and _ties(c.b, heads[0]):
         left.say("tie", f"ties its head to the embedding, and A stores {names[0]}")
@@ -217,7 +217,7 @@ def _is_head(tensor: Logical, heads: frozenset[str]) -> bool:
 
 
 def _heads(side: LoadedSide) -> frozenset[str]:
-    """The names of what the class of a config has around the base model."""
+    """Names of the tensors that a class adds around the base model."""
     if side.blueprint is None or side.blueprint.derived_with:
         return frozenset()
     return frozenset(name for leaf in side.blueprint.head if leaf.count < _MOST for name in leaf.names())

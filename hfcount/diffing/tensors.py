@@ -1,4 +1,4 @@
-"""The tensors of one side under the names that both sides have in common, however each stores them."""
+"""The tensors of one side under keys that do not depend on how they are stored."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,16 +19,16 @@ from hfcount.verifier.names import Match
 
 
 class Logical(NamedTuple):
-    """One tensor as the model has it.
+    """A tensor of the model, however it is stored.
 
     Args:
-        name: what this side's config calls it, or the stored name where no config describes it.
+        name: the config's name, or the stored name if no config describes it.
         shape: in elements.
-        dtype: by the format's name, or how it is packed; None if unknown.
-        leaf: its leaf in the blueprint; None where no config describes it.
-        stored: the name that it, or the first part of it, is stored under.
-        bytes: where its bytes are, in order; None where they are packed, or not known.
-        role: its component where it has no leaf.
+        dtype: the format's name, or the packing layout; None if unknown.
+        leaf: its leaf in the blueprint; None if no config describes it.
+        stored: the stored name of it, or of its first part.
+        bytes: its byte ranges, in order; None if packed or unknown.
+        role: its component if it has no leaf.
     """
 
     name: str
@@ -41,20 +41,20 @@ class Logical(NamedTuple):
 
     @property
     def component(self) -> str | None:
-        """What it is counted under."""
+        """The component that counts it."""
         return self.leaf.component if self.leaf else self.role
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All tensors of one side, by a key that does not depend on how they are stored.
+    """All tensors of one side, by storage-independent key.
 
     Args:
         tensors: by key.
-        copies: stored names of second copies of tied tensors, and of what no loader reads any more.
-        packing: the scheme of packed weights, and `layouts` what it calls how they are stored; empty if none are.
-        measured: whether shapes are from headers, not from the config.
-        listed: whether names are those that are stored, not those that a config describes.
+        copies: stored names of duplicates of tied tensors and of obsolete tensors.
+        packing: the scheme of packed weights, and `layouts` its storage layouts; empty if nothing is packed.
+        measured: whether shapes come from headers rather than the config.
+        listed: whether names come from files rather than the config.
     """
 
     tensors: Mapping[str, Logical]
@@ -69,8 +69,8 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
     """The tensors of a checkpoint.
 
     Args:
-        entries: tensors in headers; None if none were read.
-        raw: whether packed weights are taken as they are stored, and not as the matrices that they stand for.
+        entries: tensors in headers; None if no header was read.
+        raw: whether packed tensors stay as stored instead of becoming the matrices they encode.
     """
     blueprint, outcome = inspection.blueprint, inspection.outcome
     if blueprint is None:
@@ -95,12 +95,12 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
 
 
 def by_entries(entries: Mapping[str, Entry], key: Callable[[str], str] = str) -> Inventory:
-    """The tensors by their stored names, where no config says more."""
+    """An inventory by stored name, for checkpoints without a blueprint."""
     return Inventory({key(name): _plain(name, entry) for name, entry in entries.items()})
 
 
 def of_gguf(header: Header) -> Inventory:
-    """The tensors of a GGUF file, with their types for dtypes."""
+    """The tensors of a GGUF file; dtypes are GGML types."""
     return Inventory(
         {
             name: Logical(name, tensor.shape, tensor.type, None, name, (Bytes(name, 0, tensor.bytes),), component(name))
@@ -110,7 +110,7 @@ def of_gguf(header: Header) -> Inventory:
 
 
 def keyed(blueprint: Blueprint) -> Callable[[str], str]:
-    """What a name has in common with all spellings of it, without the base model's prefix."""
+    """A function that maps every spelling of a name to one key, without the base model's prefix."""
     spellings = blueprint.spellings
 
     def worked(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -130,7 +130,7 @@ def _plain(name: str, entry: Entry) -> Logical:
 
 
 def _described(blueprint: Blueprint, key: Callable[[str], str]) -> Inventory:
-    """What a config alone describes."""
+    """The inventory that a config describes."""
     dtype = dtypes.code(blueprint.spec.dtype)
     tensors = {}
     for leaf in blueprint.stored_leaves():
@@ -143,7 +143,7 @@ def _described(blueprint: Blueprint, key: Callable[[str], str]) -> Inventory:
 def _as_described(
     match: Match, spelling: Mapping[str, str], outcome: Outcome, blueprint: Blueprint
 ) -> dict[str, Entry]:
-    """The tensors that an index lists, with the shapes that the config gives them."""
+    """The tensors listed by an index, with the config's shapes."""
     known = [dtype for dtype in outcome.dtypes or {} if dtype in dtypes.FLOATING]
     dtype = known[0] if len(known) == 1 else dtypes.code(blueprint.spec.dtype) or ""
     entries_ = {}
@@ -161,7 +161,7 @@ def _dtype(leaf: Leaf, dtype: str) -> str:
 
 
 class _InventoryBuilder:
-    """What is found as the tensors of a blueprint, and what is left of the stored ones."""
+    """Assigns stored tensors to the leaves of a blueprint."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class _InventoryBuilder:
         self.used: set[str] = set()
 
     def take(self, match: Match) -> None:
-        """Takes all tensors that have a leaf."""
+        """Adds all stored tensors that have a leaf."""
         swapped = {id(leaf) for swap in match.swapped for leaf in swap.stored}
         stand_ins = {id(leaf) for leaf in match.stand_ins}
         for leaf, count in match.listed:
@@ -213,7 +213,7 @@ class _InventoryBuilder:
         self.tensors[self.key(name)] = Logical(name, entry.shape, entry.dtype or None, leaf, stored, bytes_)
 
     def unpack(self, modules: list[tuple[Leaf, str]], spelling: Mapping[str, str]) -> None:
-        """Puts the matrices that packed tensors stand for in their place."""
+        """Replaces packed tensors by the matrices they encode."""
         packed = [key for key, tensor in self.tensors.items() if tensor.leaf and tensor.leaf.dtypes is not None]
         for key in packed:
             del self.tensors[key]
@@ -224,7 +224,7 @@ class _InventoryBuilder:
                 self.tensors[self.key(name)] = tensor
 
     def named(self, names: list[str]) -> None:
-        """Takes these tensors by their own names."""
+        """Adds further tensors under their stored names."""
         for name in names:
             entry = self.entries.get(name)
             if entry is not None and name not in self.used:

@@ -1,4 +1,4 @@
-"""The words for what differs, for all that show it."""
+"""Texts of a diff that all its renderers share."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, T
 from hfcount.text import binary, plural, printable, shown
 
 _NAMES = 3
-_COUNTED = 9  # elements up to which they are counted, and above told by their share
+_COUNTED = 9  # elements up to which counts are shown instead of shares
 _MANY = 100  # times, above which a share has an exponent
 
 ARROW = " -> "
@@ -26,11 +26,11 @@ EFFECTS: dict[Effect, str] = {
 OTHERS = "Values that are not A's, by name"
 
 TITLES = {"differing": "Files that differ", "only_a": "Files only in A", "only_b": "Files only in B"}
-"""Of lists of files, by the field."""
+"""Titles of the lists of files, by field."""
 
 
 def side_line(side: Side) -> str:
-    """What is known of a side, in a line."""
+    """The facts of a side in one line."""
     facts = [
         side.architecture or side.family or "",
         f"{side.parameters:,} parameters" if side.parameters else "",
@@ -55,11 +55,11 @@ FACTS: dict[str, Callable[[Side], str]] = {
     "findings": lambda side: ", ".join(side.findings),
     "not looked at": lambda side: side.error.message if side.error else "",
 }
-"""What is known of a side, and how it is written."""
+"""Facts of a side, and how each is written."""
 
 
 def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
-    """What is known of both sides, row by row: what it is, of A and of B."""
+    """Facts of both sides as rows: name, A, B."""
     for name, written in FACTS.items():
         in_a, other = written(diff.a), written(diff.b)
         if in_a or other:
@@ -88,13 +88,13 @@ def lists(diff: Diff) -> Iterator[tuple[str, Sequence[TensorPair]]]:
 
 
 def key_row(row: ConfigKey) -> tuple[str, str, str, str]:
-    """A key, its two values, and the tensors that it changes with what readers take otherwise."""
+    """A key, its two values, and the tensors and readers that it affects."""
     names = named(row.tensors)
     return row.key, value(row, "a"), value(row, "b"), "; ".join(filter(None, (", ".join(names), row.readers)))
 
 
 def named(rows: Sequence[str]) -> list[str]:
-    """The first of folded names, and how many more there are."""
+    """The first of folded names, and the number of others."""
     left = len(rows) - _NAMES
     return [*rows[:_NAMES], f"and {plural(left, 'more row')}"] if left > 1 else list(rows)
 
@@ -108,7 +108,7 @@ def value(row: ConfigKey, side: str) -> str:
 
 
 def brief(value: Any) -> str:
-    """A value of a config in a few words."""
+    """A short form of a config value."""
     if isinstance(value, list) and len(value) <= 4 and not any(isinstance(item, list | dict) for item in value):
         return f"[{', '.join(map(shown, value))}]"
     if isinstance(value, list):
@@ -119,7 +119,7 @@ def brief(value: Any) -> str:
 
 
 def line(pair: TensorPair) -> str:
-    """One row: the names, and how each side has them."""
+    """A row of tensors in one line."""
     return "  ".join(filter(None, differences(pair)))
 
 
@@ -162,7 +162,7 @@ def value_line(row: ValueRow) -> str:
 
 
 def _where(row: ValueRow) -> str:
-    """In how many of their elements some tensors differ, and in which first, if they are one."""
+    """The number or share of differing elements, and the first one's index for a single tensor."""
     few = row.elements is not None and row.elements <= _COUNTED
     whose = "its" if row.differing == 1 else "their"
     many = plural(row.elements or 0, "element") if few else f"{share(row.share or 0)} of {whose} elements"
@@ -173,7 +173,7 @@ def _where(row: ValueRow) -> str:
 
 
 def share(value: float, digits: int = 2) -> str:
-    """A share as a percentage; of one that would be written as nothing, what it is less than."""
+    """A percentage; a tiny one as `less than` the smallest that is shown."""
     least = float(f"1e-{digits + 2}")
     if 0 < value < least / 2:
         return f"less than {least:.{digits}%}"
@@ -181,10 +181,10 @@ def share(value: float, digits: int = 2) -> str:
 
 
 def other_rows(values: Values) -> list[str]:
-    """The tensors whose values differ by more than what another dtype makes of A's, the most first."""
+    """Lines for tensors that differ by more than rounding, the largest first."""
     return [value_line(row) for row in values.rows if row.other]
 
 
 def is_apart(part: Diff) -> bool:
-    """Whether something of a part of a pipeline differs."""
+    """Whether a part of a pipeline differs."""
     return any(relation.kind not in ("same-files", "same-values") for relation in part.relations)

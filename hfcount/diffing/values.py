@@ -1,4 +1,4 @@
-"""The values of tensors that both sides have: all of them in local files, or samples of them anywhere."""
+"""Compares tensor values: all of local files, or samples by byte ranges."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hfcount.checkpoints.data.compare import Span
 
 PAGE = 65_536
-"""Bytes that are compared at either end of a tensor, where samples are."""
+"""Bytes compared at either end of a sampled tensor."""
 
 _MOST = 2_000  # tensors that are sampled
 _ROWS = 500
@@ -41,8 +41,8 @@ class Gap:
     """How the values of one tensor compare.
 
     Args:
-        by: how they differ; None where only samples were compared.
-        other: whether they differ by more than what the dtype of the second makes of the first's.
+        by: the difference; None if only samples were compared.
+        other: whether the difference exceeds the rounding of the second dtype.
     """
 
     same: bool = True
@@ -52,14 +52,14 @@ class Gap:
 
 @dataclass
 class Gaps:
-    """The same of all tensors that were compared, by key.
+    """The Gap of each compared tensor, by key.
 
     Args:
-        uncompared: how many tensors of one shape were not.
-        reason: why none could be.
-        broken: whether a file was changed or lost while it was read.
-        unread: the types of those that are stored as no value is read from.
-        through: the dtype that all values were rounded to on the way, if they were; else "".
+        uncompared: the number of tensors of one shape that were not compared.
+        reason: why no tensor could be compared.
+        broken: whether a file was changed or lost during the read.
+        unread: GGML types whose values cannot be decoded.
+        through: an intermediate dtype that all values were rounded to; "" if none.
     """
 
     by_key: dict[str, Gap] = field(default_factory=dict)
@@ -75,14 +75,14 @@ _Where = tuple[Mapping[str, Place], Mapping[str, Place]]  # the tensors of A and
 
 
 class _Pair(NamedTuple):
-    """The runs of a tensor on both sides, in order."""
+    """The byte runs of a tensor on both sides, in order."""
 
     key: str
     parts: Sequence[tuple[Run, Run]]
 
 
 def all_values(a: LoadedSide, b: LoadedSide, matched: Matches, options: Options) -> Gaps:
-    """Every value of local files."""
+    """Compares every value of local files."""
     if find_spec("numpy") is None:
         return Gaps(reason=_NUMPY)
     try:
@@ -113,7 +113,7 @@ def all_values(a: LoadedSide, b: LoadedSide, matched: Matches, options: Options)
 
 
 def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[Span, Span]]":
-    """Where the runs of tensors are on this machine, each by its number and the key."""
+    """The local byte spans of each run, by "number key"."""
     from hfcount.checkpoints.data.compare import Span
 
     spans: dict[str, tuple[Span, Span]] = {}
@@ -128,7 +128,7 @@ def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[
 
 
 def samples(a: LoadedSide, b: LoadedSide, matched: Matches) -> Gaps:
-    """The first and last bytes of each tensor, by ranges."""
+    """Compares the first and last bytes of each tensor."""
     pairs, left = _pairs((_places(a), _places(b)), matched, one_dtype=True)
     chosen = pairs[:: len(pairs) // _MOST + 1]
     ends = {pair.key: [*_ends(pair.parts)] for pair in chosen}
@@ -151,7 +151,7 @@ def samples(a: LoadedSide, b: LoadedSide, matched: Matches) -> Gaps:
 
 
 def _ends(parts: Sequence[tuple[Run, Run]]) -> Iterator[tuple[Piece, Piece]]:
-    """The beginning of the first part, and the end of the last."""
+    """The first bytes of the first part, and the last bytes of the last."""
     first, last = parts[0], parts[-1]
     size = min(first[0].end - first[0].begin, PAGE)
     yield _piece(first, 0, size)
@@ -167,7 +167,7 @@ def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
 
 
 def local(side: LoadedSide) -> tuple[Path, Mapping[str, Place]]:
-    """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
+    """The local folder of weight files and the places of their tensors; raises FetchError if not local."""
     plain = not (side.container == "pickle" or side.modules or side.parts or _is_pickled_adapter(side))
     if side.request is None or side.inspection is None or plain:
         return _folder(side), _places(side)
@@ -193,14 +193,14 @@ def _is_pickled_adapter(side: LoadedSide) -> bool:
 
 
 def _folder(side: LoadedSide) -> Path:
-    """Where the weight files of a side are on this machine; raises FetchError where they are not."""
+    """The local folder of a side's weight files; raises FetchError if not local."""
     if side.documents is None or side.request is None or not side.shards:
         raise FetchError("NoSuchFile", f"{printable(side.model)} has no weight files of safetensors to read")
     return data_folder(side.request, side.documents, list(side.shards))
 
 
 def _pairs(where: _Where, matched: Matches, one_dtype: bool = False) -> tuple[list[_Pair], int]:
-    """The tensors of one shape whose bytes are known on both sides, and how many others there are."""
+    """Tensors of one shape with known bytes on both sides, and the number of others."""
     pairs: list[_Pair] = []
     left = 0
     for key, (tensor, other) in matched.both.items():
@@ -215,7 +215,7 @@ def _pairs(where: _Where, matched: Matches, one_dtype: bool = False) -> tuple[li
 
 
 def _places(side: LoadedSide) -> Mapping[str, Place]:
-    """Where tensors are, without those beyond the end of a file that is cut."""
+    """The places of tensors, without those past the end of a truncated file."""
     if side.container not in (None, "adapter"):
         return {}
     located: dict[str, Place] = {}
@@ -238,7 +238,7 @@ def _parts(tensor: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run
 
 
 def shown(gaps: Gaps, matched: Matches) -> Values | None:
-    """The same as the report shows it; None where nothing was compared."""
+    """Summarizes gaps for the report; None if nothing was compared."""
     if not gaps.by_key:
         return None
     rows = []
@@ -264,9 +264,9 @@ def shown(gaps: Gaps, matched: Matches) -> Values | None:
 
 
 def _of_one_original(gaps: Gaps, matched: Matches) -> Gaps:
-    """The same where both sides are one original, rounded to dtypes of their own.
+    """Clears `other` where both sides round one original to different dtypes.
 
-    Then all matrices differ a little, or only values that are too small for one of the dtypes.
+    Then all matrices differ slightly, or only values below the range of one dtype differ.
     """
     cast = {key: pair for key, pair in matched.dtypes.items() if key in gaps.by_key and len(pair[0].shape) > 1}
     every = not any(gaps.by_key[key].same for key in cast)
@@ -297,7 +297,7 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matches) -> ValueR
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:
-    """How the values of several tensors differ; None where there are none, or only samples of one were compared."""
+    """The total difference of several tensors; None if there are none, or one was only sampled."""
     total_ = Difference()
     for gap in gaps:
         if gap.by is None:
