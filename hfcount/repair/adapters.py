@@ -1,4 +1,4 @@
-"""Names of an adapter's tensors that PEFT or other readers do not take, replaced by those that PEFT writes."""
+"""Repairs names of adapter tensors that PEFT or other readers do not recognize."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _NAMES = ("HF722", "HF728")
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """Reads the files of a place as they would be."""
+    """Reads the files of a place with pending changes applied."""
 
     reader: FileReader
     changes: Mapping[str, Change]
@@ -53,8 +53,8 @@ class AdapterState(State):
     """A draft of an adapter's folder.
 
     Args:
-        place: the folder as it is.
-        base: the model that it is for, as --base names it.
+        place: the unchanged folder.
+        base: the base model, as --base names it.
     """
 
     place: Place
@@ -62,7 +62,7 @@ class AdapterState(State):
 
     @cached_property
     def run(self) -> Inspection:
-        """All that is found."""
+        """The inspection of the changed folder."""
         changes = self.draft.changes
         sizes = self.draft.documents().sizes or {}
         place = self.place._replace(sizes=sizes, reader=ChangedFiles(self.place.reader, changes))
@@ -79,13 +79,13 @@ class AdapterState(State):
 
 
 def adapter_state(folder: Path, place: Place, base: str | None) -> AdapterState:
-    """The folder of an adapter as it is."""
+    """The state of an unchanged adapter folder."""
     document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
     return AdapterState(Draft(folder, documents_of(place, document, folder)), place, base)
 
 
 def adapter_names(state: State) -> Iterator[Proposal]:
-    """Names with PEFT's prefix once, and without the adapter's name."""
+    """Proposes names with PEFT's prefix exactly once and without the adapter's name."""
     codes = frozenset(state.codes.intersection(_NAMES))
     shard = state.shards.get(SAFETENSORS)
     if not codes or shard is None or shard.header is None:

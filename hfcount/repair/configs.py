@@ -1,4 +1,4 @@
-"""Keys of config.json whose right value everything that is stored agrees on."""
+"""Repairs keys of config.json whose value follows from the stored tensors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,12 +28,12 @@ _AHEAD = "The layers that predict further tokens stay lost; the base model has t
 _ENTRIES = (
     "Either may be right, and which entry of the list is meant, no tensor says. If layers were lost, restore them."
 )
-_LOADING = {"HF207", "HF213", "HF302"}  # what transformers loads as it is
-_TYPE = "model_type"  # whose class computes otherwise, which no shape can prove
+_LOADING = {"HF207", "HF213", "HF302"}  # findings that transformers tolerates
+_TYPE = "model_type"  # shapes cannot prove which class computes right
 
 
 def unpacked(state: State) -> Iterator[Proposal]:
-    """What announces a quantisation of weights that are not packed, removed."""
+    """Removes the announcement of a quantisation of unpacked weights."""
     for finding in state.about("HF504"):
         announced = state.run.announced
         if not isinstance(finding, NothingPacked) or not announced:
@@ -50,14 +50,14 @@ def unpacked(state: State) -> Iterator[Proposal]:
 
 
 def unannounced(state: State) -> Iterator[Proposal]:
-    """Layers that predict further tokens and that are not stored, no longer announced."""
+    """Removes the announcement of missing MTP layers."""
     for finding in state.about("HF207"):
         if finding.key:
             yield from _set(state, finding.codes, {finding.key: 0}, _AHEAD)
 
 
 def sized(state: State) -> Iterator[Proposal]:
-    """Values that are the only ones known to fit all that is stored."""
+    """Sets values that alone fit everything stored."""
     if not BLINDING.isdisjoint(state.codes):
         return
     for finding in state.findings:
@@ -69,7 +69,7 @@ def sized(state: State) -> Iterator[Proposal]:
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
-    """Values that somebody has chosen, where those of the config do not fit what is stored."""
+    """Sets values given by --set if the config's do not fit what is stored."""
     if not chosen or not BLINDING.isdisjoint(state.codes):
         return
     wrong = state.codes & {*DIFFERING, "HF103"}
@@ -78,7 +78,7 @@ def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
 
 
 def counted(state: State) -> Iterator[Proposal]:
-    """A list with an entry for each layer, and the number of layers, where each says another: either may be right."""
+    """Offers to fit the number of layers to a list with an entry a layer, or the list to the number."""
     for finding in state.about("HF103") if state.run.blueprint is None else ():
         path = tuple(steps(finding.key or ""))
         around: Any = state.values
@@ -98,7 +98,7 @@ def counted(state: State) -> Iterator[Proposal]:
 
 
 def tied(state: State) -> Iterator[Proposal]:
-    """Whether the head shares the embedding, by whether it is stored and is the same."""
+    """Sets tie_word_embeddings by whether a separate head is stored."""
     if not BLINDING.isdisjoint(state.codes):
         return
     for finding in state.about("HF201", "HF213"):
@@ -110,7 +110,7 @@ def tied(state: State) -> Iterator[Proposal]:
 
 
 def typed(state: State) -> Iterator[Proposal]:
-    """The dtype that all weights are stored in."""
+    """Sets the dtype to that of all stored weights."""
     for finding in state.about("HF302", "HF103"):
         dtype = finding.observed if finding.code == "HF302" else _stored(state)
         name = next((model_dtype for model_dtype in dtypes.MODELS if dtypes.code(model_dtype) == dtype), None)
@@ -141,7 +141,7 @@ def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], doubt:
 
 
 def _places(state: State, names: Sequence[str]) -> list[str]:
-    """Where config.json, or a config nested in it, has one of these keys."""
+    """Paths of these keys in config.json and its nested configs."""
     keys, level = list[str](), [("", state.values)]
     while level:
         prefix, values = level.pop(0)
@@ -155,6 +155,6 @@ def _places(state: State, names: Sequence[str]) -> list[str]:
 
 
 def _stored(state: State) -> str | None:
-    """The dtype of all floating-point numbers that are stored; None if there are several."""
+    """The dtype of all stored floating-point tensors; None if there are several."""
     floating = {dtype for dtype in state.run.outcome.dtypes or () if dtype in dtypes.FLOATING}
     return floating.pop() if len(floating) == 1 else None

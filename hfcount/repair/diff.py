@@ -1,4 +1,4 @@
-"""What a repair changes, as a unified diff of text and of names."""
+"""Renders a repair as a unified diff of text and tensor names."""
 
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
@@ -9,8 +9,8 @@ from hfcount.repair.working_copy import NewHeader
 from hfcount.text import plural, printable
 from hfcount.verifier.folded_names import fold
 
-_LINES = 40  # of one file
-_LONG = 20_000  # lines of two texts that are compared one by one
+_LINES = 40  # shown of one file
+_LONG = 20_000  # lines up to which two texts are compared
 
 
 def diff(before: State, step: Proposal) -> Iterator[str]:

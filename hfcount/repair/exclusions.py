@@ -1,4 +1,4 @@
-"""Modules that are stored dense and that a quantisation does not exclude, put into its list."""
+"""Adds densely stored modules to a quantisation's list of exclusions."""
 
 from collections.abc import Iterator
 
@@ -17,16 +17,16 @@ _LISTS = {
     "compressed-tensors": ("ignore",),
     "bitsandbytes": ("llm_int8_skip_modules",),
 }
-"""Where the settings of a method list what is not packed; the first name if there is none yet."""
+"""Settings that list exclusions, by method; the first is used if none is set."""
 
 _FUSED = ({"q_proj", "k_proj", "v_proj"}, {"gate_proj", "up_proj"})
-"""Projections that servers join, and that have to be packed or dense together."""
+"""Projections that servers fuse, which must be packed or dense together."""
 
 _MOST = 200  # modules that are listed one by one
 
 
 def excluded(state: State) -> Iterator[Proposal]:
-    """The list of excluded modules with all that are stored dense."""
+    """Completes the list of excluded modules."""
     packed = state.run.outcome.packed
     modules = [finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer)]
     findings = [finding for finding in modules if not finding.harmless]
@@ -48,9 +48,9 @@ def excluded(state: State) -> Iterator[Proposal]:
 
 
 def _dense(packed: Packed[Match], listed: bool) -> list[str]:
-    """The modules that are stored dense.
+    """The densely stored modules.
 
-    Where nothing is listed, loaders leave out some modules by themselves, and no longer do where something is.
+    Loaders exclude some modules by default only while nothing is listed.
     """
     return [
         name.removesuffix(".weight")
@@ -61,7 +61,7 @@ def _dense(packed: Packed[Match], listed: bool) -> list[str]:
 
 
 def _together(modules: list[str]) -> bool:
-    """Whether of projections that servers join all are among these, or none."""
+    """Whether each group of fused projections is listed in full or not at all."""
     among: dict[str, set[str]] = {}
     for module in modules:
         parent, _, last = module.rpartition(".")

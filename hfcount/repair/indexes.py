@@ -1,4 +1,4 @@
-"""Indexes: written from the headers, corrected in their totals, or removed."""
+"""Repairs indexes: rewrites them from headers, corrects totals, or removes them."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_paramet
 
 
 def rewritten(state: State) -> Iterator[Proposal]:
-    """The index that the headers of the files give; none where one file holds the model."""
+    """Rewrites the index from headers; removes it if one file holds the model."""
     findings = [it for it in state.about(*_OF_FILES) if it.code not in ("HF001", "HF002") or it.file == INDEX]
     if not findings:
         return
@@ -38,7 +38,7 @@ def rewritten(state: State) -> Iterator[Proposal]:
 
 
 def recounted(state: State) -> Iterator[Proposal]:
-    """The totals that the index claims, corrected."""
+    """Corrects the totals in the index."""
     for finding in state.about(*_CLAIMS) if state.sound else ():
         claim = _CLAIMS[finding.code]
         value = _bytes(state) if claim == "total_size" else finding.expected
@@ -53,7 +53,7 @@ def recounted(state: State) -> Iterator[Proposal]:
 
 
 def dispensed(state: State) -> Iterator[Proposal]:
-    """Files that cannot be read and that nothing is needed of, dropped with their entries in the index."""
+    """Drops unreadable files of which nothing is needed, with their index entries."""
     broken = [name for name, shard in state.shards.items() if shard.problem]
     if broken and "HF003" in state.codes and (old := _parsed(state)):
         kept = {name: file for name, file in old["weight_map"].items() if file not in broken}
@@ -66,7 +66,7 @@ def dispensed(state: State) -> Iterator[Proposal]:
 
 
 def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[str, Shard]]) -> str:
-    """What an index of these files would give up, or which others may be meant; empty if it is neither."""
+    """What an index of these files loses, and whether other files may be meant; empty if neither."""
     doubts = list[str]()
     if gone := state.gone:
         doubts.append(
@@ -80,7 +80,7 @@ def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[st
 
 
 def _counted_besides(state: State, finding: Finding) -> str:
-    """Whether a count of parameters is that of all that is stored, of which the config describes a part."""
+    """A doubt if the claimed total may count stored tensors that the config does not describe."""
     stored = sum(map(in_elements, _tensors(state.shards).values()))
     if finding.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
         return ""
@@ -91,7 +91,7 @@ def _counted_besides(state: State, finding: Finding) -> str:
 
 
 def _announced(state: State, files: Mapping[str, Shard]) -> str:
-    """What the totals of the index say was there besides; empty if nothing."""
+    """A doubt if the totals suggest lost tensors; else empty."""
     old = _parsed(state)
     claims = old.get("metadata") if old else None
     if not isinstance(claims, dict):
@@ -104,7 +104,7 @@ def _announced(state: State, files: Mapping[str, Shard]) -> str:
 
 
 def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
-    """Whether a total is that of more layers, of other sizes than those that are stored; empty if not."""
+    """A doubt if a total fits a config with more layers; else empty."""
     blueprint, (more_bytes, more) = state.run.blueprint, (claims.get("total_size"), claims.get("total_parameters"))
     if blueprint is None or not blueprint.total or not {more_bytes, more} - {None, size, blueprint.total}:
         return ""
@@ -119,17 +119,17 @@ def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
 
 
 def _tensors(files: Mapping[str, Shard]) -> dict[str, Entry]:
-    """What these files hold."""
+    """The tensors in these files."""
     return {name: tensor for shard in files.values() if shard.header for name, tensor in shard.header.tensors.items()}
 
 
 def _named_files(state: State) -> set[str]:
-    """The files that the index names; none if it cannot be read."""
+    """Files named by the index; {""} if it cannot be read."""
     return {*old["weight_map"].values()} if (old := _parsed(state)) else {""}
 
 
 def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
-    """Files that may together be the model, the most likely first: those that hold what the index names."""
+    """Sets of files that may form the model, best match with the index first."""
     complete = {
         name: shard
         for name, shard in sorted(state.shards.items())
@@ -147,7 +147,7 @@ def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
 
 
 def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
-    """An index of these files; None if two hold a tensor of one name."""
+    """An index of these files; None if two hold the same name."""
     headers = {file: shard.header for file, shard in files.items() if shard.header}
     weight_map = {name: file for file, header in headers.items() for name in header.tensors}
     if len(weight_map) != sum(len(header.tensors) for header in headers.values()):
@@ -155,7 +155,7 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
     old, blueprint = _parsed(state), state.run.blueprint
     metadata: dict[str, Any] = dict(old["metadata"]) if old and isinstance(old.get("metadata"), dict) else {}
     counted = blueprint is not None and not blueprint.asides and not state.run.announced
-    if counted and blueprint and not old:  # what one that is there says may be true of another config
+    if counted and blueprint and not old:  # an existing total may be of another config
         metadata["total_parameters"] = blueprint.total
     metadata["total_size"] = sum(header.data for header in headers.values())
     if not old:
@@ -165,14 +165,14 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
 
 
 def _ordered(before: Mapping[str, Any], names: Collection[str]) -> list[str]:
-    """Names in the order of an index that was there; new ones last, unless it was sorted."""
+    """Names in the order of the old index; new ones last, unless it was sorted."""
     order = [name for name in before if name in names]
     order += [name for name in names if name not in before]
     return sorted(order) if list(before) == sorted(before) else order
 
 
 def _dumped(state: State, content: Mapping[str, Any]) -> bytes:
-    """An index as transformers writes it, or as the one that is there is written."""
+    """Serializes an index in the style of the old one, else as transformers does."""
     if not _parsed(state):
         return f"{json.dumps(content, indent=2)}\n".encode()
     step, end = step_of(state.index), state.index[len(state.index.rstrip()) :]
@@ -181,7 +181,7 @@ def _dumped(state: State, content: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(state: State) -> dict[str, Any] | None:
-    """The index that is there, if it can be read."""
+    """The current index, if readable."""
     document = state.draft.document(INDEX)
     if document is None:
         return None
@@ -193,7 +193,7 @@ def _parsed(state: State) -> dict[str, Any] | None:
 
 
 def _bytes(state: State) -> int | None:
-    """Bytes of the tensors that the index lists, by the headers; None if one is not where the index puts it."""
+    """Bytes of the indexed tensors by headers; None if one is not in its file."""
     old, total = _parsed(state), 0
     for name, file in old["weight_map"].items() if old else ():
         shard = state.shards.get(file)

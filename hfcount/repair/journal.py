@@ -1,4 +1,4 @@
-"""Several files replaced together: a list on disk says what is to take whose place, so that the next run can finish."""
+"""Replaces several files together, with a journal on disk that lets the next run finish."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from hfcount.repair.working_copy import Change
 from hfcount.text import plural
 
 JOURNAL = f"{STAGED}.json"
-"""The list, which is there only from when all new files are written until each has its place."""
+"""The journal's name; it exists from when all files are staged until all are in place."""
 
 
 class Step(NamedTuple):
-    """One file: whether a new one takes its place or it goes, what the old one was, and the name it is kept under."""
+    """The replacement or removal (`goes`) of a file, with the old file's stat facts and the name of its backup."""
 
     name: str
     goes: bool
@@ -26,10 +26,10 @@ class Step(NamedTuple):
 
 
 def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
-    """Makes the changes; what is there before stays under another name.
+    """Applies changes and keeps backups.
 
     Raises:
-        OSError, Unrepaired: they are not made.
+        OSError, Unrepaired: nothing was applied.
     """
     with _alone(folder):
         size = sum(needed(folder / name, change) for name, change in changes.items())
@@ -56,16 +56,16 @@ def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
 
 
 def interrupted(folder: Path) -> bool:
-    """Whether a run was interrupted after all its files were written."""
+    """Whether a run was interrupted after all files were staged."""
     return (folder / JOURNAL).is_file()
 
 
 def resume(folder: Path) -> None:
-    """Finishes a run that was interrupted."""
+    """Finishes an interrupted run."""
     with _alone(folder):
         if interrupted(folder):
             steps = _read(folder / JOURNAL)
-            # Whoever has changed a file since then has the last word, and all is looked at anew.
+            # If a file was changed since, its new content stays, and the folder is inspected again.
             if all(_untouched(folder, step) for step in steps):
                 _finish(folder, steps)
             (folder / JOURNAL).unlink(missing_ok=True)
@@ -85,7 +85,7 @@ def _finish(folder: Path, steps: list[Step]) -> None:
 
 
 def _untouched(folder: Path, step: Step) -> bool:
-    """Whether a file is as it was, or its step is done."""
+    """Whether a file is unchanged, or its step is done."""
     path = folder / step.name
     done = not os.path.lexists(path) if step.goes else not staged(path).exists()
     return done or _facts(path) == step.old
@@ -100,7 +100,7 @@ def _facts(path: Path) -> list[int] | None:
 
 
 def _read(path: Path) -> list[Step]:
-    """The steps of a list; none of one that this module did not write."""
+    """The steps of a journal; none if this module did not write it."""
     try:
         records: Any = json.loads(path.read_bytes())
         steps = [Step(**record) for record in records]
@@ -110,7 +110,7 @@ def _read(path: Path) -> list[Step]:
 
 
 def _sweep(folder: Path) -> None:
-    """Removes new files that are in no list."""
+    """Removes staged files without a journal."""
     for path in folder.glob(f".*{STAGED}*"):
         if path.name != JOURNAL:
             path.unlink(missing_ok=True)
@@ -118,7 +118,7 @@ def _sweep(folder: Path) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Holds the folder against another run."""
+    """Locks the folder against another run."""
     try:
         import fcntl
     except ImportError:  # where there are no such locks

@@ -1,4 +1,4 @@
-"""Keys that readers take differently, written so that all of them take the same."""
+"""Rewrites keys that readers interpret differently so that all agree."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _LOADS = "transformers 5 loads it as it is."
 
 
 def agreed(state: State) -> Iterator[Proposal]:
-    """The value that fits what is stored, in every place where a reader looks for it."""
+    """Sets the fitting value in every place where a reader looks."""
     if not BLINDING.isdisjoint(state.codes):
         return
     for code in ("HF112", "HF113"):

@@ -1,4 +1,4 @@
-"""JSON text edited in place: what is not edited stays as it is, byte for byte."""
+"""Edits JSON text in place; the rest stays byte for byte."""
 
 import json
 import re
@@ -10,7 +10,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class Member(NamedTuple):
-    """One key of an object with its value: where the key begins, and where the value begins and ends."""
+    """A key with its value: offsets of the key's start and the value's start and end."""
 
     key: str
     begin: int
@@ -24,10 +24,10 @@ class _Object(NamedTuple):
 
 
 def with_value(text: str, path: Sequence[str], value: Any) -> str:
-    """The text of an object with a value set, or added where its key sorts, or last if the keys are in no order.
+    """Sets a value, or adds it in sorted position, or last if keys are unsorted.
 
     Raises:
-        KeyError: an object that the path leads through is not there.
+        KeyError: an object on the path is missing.
     """
     around = _at(text, path[:-1])
     for member in around.members:
@@ -38,10 +38,10 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def without(text: str, path: Sequence[str]) -> str:
-    """The text of an object without one key.
+    """Removes a key.
 
     Raises:
-        KeyError: it is not there.
+        KeyError: it is missing.
     """
     begin, members = _at(text, path[:-1])
     place = next((place for place, member in enumerate(members) if member.key == path[-1]), None)
@@ -56,7 +56,7 @@ def without(text: str, path: Sequence[str]) -> str:
 
 
 def with_keys(text: str, path: Sequence[str], names: Mapping[str, str]) -> str:
-    """The text of an object in which keys of the object at a path have other names.
+    """Renames keys of the object at a path.
 
     Raises:
         KeyError: an object that the path leads through is not there.
@@ -70,7 +70,7 @@ def with_keys(text: str, path: Sequence[str], names: Mapping[str, str]) -> str:
 
 
 def step_of(text: str) -> str | None:
-    """What the members of the outermost object are indented by; None if they are on one line."""
+    """The indentation of the outermost object; None if on one line."""
     begin, members = _at(text, ())
     before = text[begin + 1 : members[0].begin] if members else ""
     return before.rpartition("\n")[2] if "\n" in before else None
@@ -100,13 +100,13 @@ def _members(text: str, begin: int) -> list[Member]:
 
 
 def _skip(text: str, place: int) -> int:
-    """The first place from there on that is no white space."""
+    """The offset of the next character that is not white space."""
     space = _SPACE.match(text, place)
     return space.end() if space else place
 
 
 def _written(text: str, begin: int, value: Any, flat: bool) -> str:
-    """A value of the key that begins there: on one line, or indented as the text is."""
+    """A serialized value, on one line or indented like the text."""
     step = step_of(text)
     if flat or step is None or not isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False)

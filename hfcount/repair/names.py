@@ -1,4 +1,4 @@
-"""Names with what a wrapper has added, or in an old spelling, replaced by those that the config describes."""
+"""Repairs tensor names with a wrapper's prefix or in an old spelling."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,7 +14,7 @@ from hfcount.verifier.wrappers import peel
 
 
 def unwrapped(state: State) -> Iterator[Proposal]:
-    """Names that a wrapper has lengthened and whose tensors are the model's own, whole and by themselves."""
+    """Removes a wrapper's additions, if the tensors are exactly the model's."""
     match = _match(state)
     wrapped = match.wrapped if match else None
     if not wrapped or not wrapped.pairs or wrapped.own or wrapped.flat:
@@ -31,7 +31,7 @@ def unwrapped(state: State) -> Iterator[Proposal]:
 
 
 def respelled(state: State) -> Iterator[Proposal]:
-    """Names that only some loaders convert, whatever they are."""
+    """Renames tensors that only some loaders convert."""
     match = _match(state)
     if match and match.renamed:
         doubt = "transformers loads these names as they are; other loaders may not."
@@ -39,7 +39,7 @@ def respelled(state: State) -> Iterator[Proposal]:
 
 
 def _match(state: State) -> Match | None:
-    """How the names agree with the config's."""
+    """The match of stored names with the config's."""
     outcome = state.run.outcome
     return outcome.packed.match if outcome.packed else outcome.match
 

@@ -1,4 +1,4 @@
-"""Which repairs are made, and which are only shown: after each, nothing differs that did not before."""
+"""Plans which repairs are made and which only offered; none may cause a new difference."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,16 +38,16 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     recounted,
     reindexed,
 )
-"""What may be done, in the order in which it is tried: which files there are, names, the config, sums."""
+"""Repairs in order of trial: files, names, config, totals."""
 
 ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced, agreed)
-"""What is tried only where it is asked for, and shown otherwise: nothing is wrong for transformers."""
+"""Repairs made only on request, since transformers loads the checkpoint as it is."""
 
 _MOST = 8  # repairs of one folder
 
 
 class RepairRequest(NamedTuple):
-    """What somebody has asked for: codes of findings, all when empty; and values of config keys."""
+    """The user's request: codes of findings (all if empty), and values of config keys."""
 
     only: frozenset[str] = frozenset()
     chosen: Changes = MappingProxyType({})
@@ -55,12 +55,12 @@ class RepairRequest(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """The repairs that are proven or asked for, in their order.
+    """Repairs that are proven or requested, in order.
 
     Args:
-        before: the folder as it is.
-        after: the folder as it would be.
-        offers: what could be done besides, if it is asked for; the `doubt` of each says why it is not done unasked.
+        before: the current state.
+        after: the state after all steps.
+        offers: further repairs on request; `doubt` says why each is not made by default.
     """
 
     before: State
@@ -70,7 +70,7 @@ class Plan:
 
 
 def read_state(folder: Path, base: str | None = None) -> State:
-    """A folder as it is; raises as `planned` does."""
+    """The current state of a folder; raises as `planned` does."""
     documents = read_folder(folder, str(folder), "folder")
     place = documents.place if isinstance(documents, Documents) else documents
     container = container_of(place) if place else None
@@ -87,12 +87,12 @@ def read_state(folder: Path, base: str | None = None) -> State:
 def planned(
     folder: Path, only: Collection[str] = (), chosen: Changes = MappingProxyType({}), base: str | None = None
 ) -> Plan:
-    """The repairs of a folder that are proven; or those that are asked for.
+    """Plans the repairs of a folder.
 
     Args:
-        base: of an adapter, the model that it is for.
-        only: codes of findings to repair, whether or not it is proven how; all that is proven when empty.
-        chosen: values of config keys to take.
+        only: codes of findings to repair even without proof; all proven repairs if empty.
+        chosen: values of config keys to set.
+        base: the base model of an adapter.
 
     Raises:
         FetchError: the folder could not be read.
@@ -105,7 +105,7 @@ def planned(
 
 
 def _search(state: State, wish: RepairRequest, most: int) -> tuple[list[Proposal], State]:
-    """Repairs after each of which, or after all of which, the folder is better; and what it is then."""
+    """Searches for steps that improve the folder, each or together, and the state after them."""
     stuck = set[str]()
     for proposal in _proposals(state, wish) if most else ():
         if stuck and stuck.isdisjoint(proposal.codes):
@@ -127,7 +127,7 @@ def _search(state: State, wish: RepairRequest, most: int) -> tuple[list[Proposal
 
 
 def _offers(state: State) -> Iterator[Proposal]:
-    """What could be done if it were asked for, with what speaks against it."""
+    """Repairs on request, with the objections to each."""
     for find in _repairs(state, asked=True):
         for proposal in find(state):
             after = state.with_changes(proposal.changes)
@@ -137,7 +137,7 @@ def _offers(state: State) -> Iterator[Proposal]:
 
 
 def _ends(proposal: Proposal, after: State) -> bool:
-    """Whether what a repair is to end is gone, by the headers of all files."""
+    """Whether a repair removes its findings, by the headers of all files."""
     try:
         run = after.run
         known = run.blueprint is not None or run.evidence.contained is not None
@@ -148,7 +148,7 @@ def _ends(proposal: Proposal, after: State) -> bool:
 
 
 def _repairs(state: State, asked: bool) -> Sequence[Callable[[State], Iterator[Proposal]]]:
-    """What may be done about a folder of this kind."""
+    """The repairs for this kind of folder."""
     if isinstance(state, AdapterState):
         return (adapter_names,)
     return (*REPAIRS, *(ASKED if asked else ()))

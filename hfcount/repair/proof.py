@@ -1,4 +1,4 @@
-"""Why a repair is not made unasked: what it would give up, what else would fit, what contradicts it."""
+"""Objections to a repair: what it gives up, what else fits, what contradicts it."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -12,18 +12,18 @@ from hfcount.verifier.causes.stored_rows import Row, Stored, Text, compare, text
 from hfcount.verifier.causes.whole_model import wholes
 from hfcount.verifier.folded_names import fold
 
-_NAMED = 3  # rows of tensors that are listed
-_MOST = 20_000  # tensors that a config no longer describes: of more only the number is said
+_NAMED = 3  # rows listed
+_MOST = 20_000  # tensors no longer described, up to which they are named
 _DEFAULT = ", by default"
 _WITNESSES = ("HF104", "HF105", "HF401", "HF403")
-"""Findings of what was announced elsewhere: ids of tokens, and totals."""
+"""Findings about independent announcements: token ids and totals."""
 
 
 def objections(before: State, step: Proposal, after: State) -> list[str]:
-    """What speaks against a repair that nobody has asked for, in sentences; nothing if it is proven.
+    """Objections to a repair, in sentences; none if it is proven.
 
-    It is proven where nobody can load the checkpoint as it is, no other config fits what is stored, nothing that is
-    stored or announced is given up, and no error is left that the same files could explain otherwise.
+    A repair is proven if no loader loads the checkpoint as it is, no other config fits, nothing stored or announced is
+    given up, and no remaining error suggests another cause.
     """
     doubts = [step.doubt] if step.doubt else []
     if CONFIG not in step.changes:
@@ -35,18 +35,18 @@ def objections(before: State, step: Proposal, after: State) -> list[str]:
 
 
 def remaining(after: State) -> list[str]:
-    """The codes of what would still be wrong with what is stored."""
+    """Codes of errors that remain after a repair."""
     return sorted({finding.code for finding in after.findings if finding.blocks} - {*_WITNESSES})
 
 
 def unfinished(after: State) -> list[str]:
-    """What keeps the checkpoint from being loaded even with a repair against which nothing else speaks."""
+    """The objection that the repaired checkpoint still does not load."""
     left = remaining(after)
     return [f"{', '.join(left)} would be left: the checkpoint would not load whole all the same."] if left else []
 
 
 def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str]:
-    """What the config described and would no longer describe, whole or in part."""
+    """Tensors that the changed config drops or shrinks."""
     if before is None or after is None:
         return
     comparison = compare(after.leaves, _described(before))
@@ -73,7 +73,7 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
 
 
 def _described(blueprint: Blueprint) -> Stored:
-    """A blueprint's tensors as if they were stored."""
+    """A blueprint's tensors in the form of stored rows."""
     return Stored(_by_text(leaf for leaf in blueprint.leaves if leaf.presence != "obsolete"))
 
 
@@ -85,14 +85,14 @@ def _by_text(leaves: Iterable[Leaf]) -> dict[Text, list[Row]]:
 
 
 def _named(rows: Collection[str]) -> str:
-    """The first of many rows."""
+    """The first rows, and the number of others."""
     first = [printable(row) for row in rows][:_NAMED]
     more = len(rows) - len(first)
     return ", ".join(first) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _loading(step: Proposal) -> Iterator[str]:
-    """Whether loaders take the checkpoint as it is; only another shape stops them."""
+    """The objection that loaders accept the checkpoint; only a wrong shape stops them."""
     if "HF301" not in step.codes:
         yield (
             "transformers loads it as it is, and drops what config.json does not describe. If that is left over, save"
@@ -101,7 +101,7 @@ def _loading(step: Proposal) -> Iterator[str]:
 
 
 def _several(blueprint: Blueprint | None, keys: Collection[str]) -> Iterator[str]:
-    """Keys of which no size that is stored gives the value by itself."""
+    """The objection that stored sizes do not determine some keys."""
     open_ = sorted(set(keys) - pinned(blueprint)) if blueprint else sorted(keys)
     if open_:
         names = ", ".join(printable(key, 60) for key in open_)
@@ -109,9 +109,9 @@ def _several(blueprint: Blueprint | None, keys: Collection[str]) -> Iterator[str
 
 
 def pinned(blueprint: Blueprint) -> set[str]:
-    """Keys of the config whose value follows from the shapes alone: no other value gives these sizes.
+    """Keys whose value follows from the shapes alone.
 
-    A size that one key gives settles that key, and a size of several keys the last of them that is open.
+    A size of one key determines it; a size of several keys determines the last open one.
     """
     sizes: dict[tuple[str, int], Dim] = {}
     for leaf in blueprint.leaves:
@@ -131,7 +131,7 @@ def pinned(blueprint: Blueprint) -> set[str]:
 
 
 def _only(size: Dim, source: str) -> bool:
-    """Whether no other value of this source gives the size, which rises or falls steadily with it."""
+    """Whether only this value of the source gives the size, which is monotonic in it."""
     value, result = dict(size.read())[source], size.depending(source)
     try:
         return all(result(value + by) != size for by in (-1, 1))
@@ -140,14 +140,14 @@ def _only(size: Dim, source: str) -> bool:
 
 
 def _beside(after: State) -> Iterator[str]:
-    """What would be wrong all the same, so that the cause may be another."""
+    """The objection that errors remain, so that the cause may be another."""
     left = remaining(after)
     if left:
         yield f"{', '.join(left)} would be left, so that the cause may be another."
 
 
 def _witnesses(after: State) -> Iterator[str]:
-    """What was announced elsewhere and contradicts the change."""
+    """Independent announcements that contradict the change."""
     if gone := after.gone:
         yield (
             f"The index names {plural(len(gone), 'tensor')} that no file has: {_named(fold(gone))}. If you have"

@@ -1,4 +1,4 @@
-"""A folder with changes that are not written: what hfcount would read there."""
+"""A folder with pending changes, as hfcount would read it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,26 +13,26 @@ from hfcount.formats.samples import Piece, Samples
 
 
 class NewHeader(NamedTuple):
-    """A weight file with another header: the one that it has, and the new one, without the bytes of the length."""
+    """A header replacement in a weight file: the old and the new bytes, without the length field."""
 
     old: bytes
     new: bytes
 
 
 Change: TypeAlias = bytes | NewHeader | None
-"""What becomes of a file: it is these bytes, it has another header, or it is gone."""
+"""The change of a file: new bytes, a new header, or removal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A folder, as it was read, and what is to become of its files, by name."""
+    """A folder as read, and the pending changes by file name."""
 
     folder: Path
     read: Documents
     changes: Mapping[str, Change] = field(default_factory=dict)
 
     def changed(self, more: Mapping[str, Change]) -> "Draft":
-        """The same with more changes, each in the place of an earlier one of that file."""
+        """The draft with more changes, which replace earlier ones of the same file."""
         merged = dict(self.changes)
         for name, change in more.items():
             merged_change, before = change, merged.get(name)
@@ -42,7 +42,7 @@ class Draft:
         return replace(self, changes=merged)
 
     def document(self, name: str) -> Document | None:
-        """config.json, the index or a further document, as it would be."""
+        """config.json, the index or another document, with changes applied."""
         standard = {CONFIG: self.read.config, INDEX: self.read.index}
         document = standard[name] if name in standard else self.read.companions.get(name)
         if name not in self.changes:
@@ -52,7 +52,7 @@ class Draft:
         return Document(where, change) if isinstance(change, bytes) else None
 
     def documents(self) -> Documents:
-        """What would be read."""
+        """The documents with changes applied."""
         config, sizes = self.document(CONFIG), dict(self.read.sizes or {})
         assert config is not None
         for name, change in self.changes.items():
@@ -76,7 +76,7 @@ class Draft:
 
 
 class _DraftShards:
-    """Weight files of which some have another header, and some are gone."""
+    """Weight files with changed headers, and without removed files."""
 
     local = True
     kept: Collection[str] = ()
@@ -116,5 +116,5 @@ class _DraftShards:
 
 
 def _moved(size: int | None, change: Change) -> int | None:
-    """The size of a file whose header may be another."""
+    """The size of a file after a header change."""
     return size + len(change.new) - len(change.old) if isinstance(change, NewHeader) and size is not None else size

@@ -1,4 +1,4 @@
-"""The weight files of checkpoints held against those of their bases: each base is listed once in a sweep."""
+"""Compares weight files with those of bases; each base is listed once in a sweep."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -19,10 +19,10 @@ _KEPT = 50_000  # bases whose checksums are kept
 
 
 class BaseChecks:
-    """Bases that were listed.
+    """Compares tasks with their bases, whose checksums are cached.
 
     Args:
-        ask: what a repo holds; None where nobody says.
+        ask: returns the listing of a repo; None if unknown.
     """
 
     def __init__(self, ask: Callable[[Request], Listing | None]) -> None:
@@ -31,10 +31,10 @@ class BaseChecks:
         self._lock = Lock()
 
     def compared(self, task: Task, listing: Listing | None) -> Task:
-        """A task whose bases have been compared.
+        """The task with compared bases.
 
         Args:
-            listing: of the repo, where it was asked for.
+            listing: the repo's listing, if it was requested.
         """
         request = task.request
         if request is None or not task.bases:
@@ -58,7 +58,7 @@ class BaseChecks:
         return {name: content for name, content in contents.items() if wanted in name.lower()}
 
     def _weights(self, model: str, request: Request) -> Weights | None:
-        """Those of a base: of the folder of that name in the same tree, else of the repo as it is now."""
+        """Weights of a base: from the folder of that name in the same tree, else from the current repo."""
         if request.fixtures is not None and (path := request.fixtures / model).is_dir():
             return Weights(checksums.of_folder(path, is_weights))
         with self._lock:

@@ -1,7 +1,7 @@
-"""What a sweep looks at on the Hub: listings page by page, collections, and repos by name.
+"""Sources of a sweep on the Hub: listings, collections, and repos by name.
 
-Pages are kept in OUT/.sweep with the address of the next, so that a sweep goes on in the middle of a listing. When one
-has come to its end, the time of the latest change in it is kept: the next one asks for what has changed since.
+Pages are kept in OUT/.sweep with the address of the next, so that a sweep can resume in the middle of a listing. After
+a complete listing the time of its latest change is kept, and the next sweep asks only for later changes.
 """
 
 import gzip
@@ -46,9 +46,9 @@ class Hub:
     """The Hub's API, asked within the quota.
 
     Args:
-        state: where pages are kept.
-        wanted: whether a task of a listing is to be done: not where its checkpoint has a row, or is another shard's.
-        compare: whether weight files are compared with those of the bases that are named.
+        state: the folder for pages.
+        wanted: whether to run a task: its checkpoint has no row and is in this shard.
+        compare: whether to compare weight files with those of named bases.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class Hub:
 
     @property
     def client(self) -> Client:
-        """One client for all that the driver asks."""
+        """The client of all requests by the driver."""
         if self._client is None:
             self._client = hub.asking(LONGEST, Gate(self.quota.api))
         return self._client
 
     def finish(self) -> None:
-        """Forgets the pages of listings, all of whose repos now have a row."""
+        """Deletes the pages of complete listings."""
         for kept in self._kept:
             kept.finish()
 
@@ -83,24 +83,24 @@ class Hub:
             self._client.close()
 
     def tasks(self, source: Listing | Collection) -> Iterator[Task]:
-        """The repos of a listing or of a collection, screened by what the listing says of them."""
+        """Tasks of a listing or collection, prefiltered by their entries."""
         return self.resolved(filter(self._wanted, self.screened(source)))
 
     def screened(self, source: Listing | Collection) -> Iterator[Task]:
-        """The same before their files are known: `cost` is set where these are yet to be asked for."""
+        """Tasks before their files are known; `cost` is set if these must be requested."""
         if isinstance(source, Collection):
             return (Task(label(name), None, Request(name, cache=False), cost=1) for name in self._collected(source))
         return (self._entry(entry) for entry in self._listed(source))
 
     def named(self, tasks: Iterable[Task]) -> Iterator[Task]:
-        """The same tasks, those of repos with the commit and files that these have now."""
+        """Tasks of repos with their current commit and files; others unchanged."""
         return self.resolved(
             task if task.request is None or task.request.offline or is_local(task) else replace(task, cost=1)
             for task in tasks
         )
 
     def resolved(self, tasks: Iterable[Task]) -> Iterator[Task]:
-        """Tasks whose files are known, in order; a few are asked for at once."""
+        """Tasks with known files, in order; a few are requested at once."""
         pool, source = ThreadPoolExecutor(_AHEAD), iter(tasks)
         try:
             waiting = deque(pool.submit(self._resolve, task) for task in islice(source, 2 * _AHEAD))
@@ -111,7 +111,7 @@ class Hub:
             pool.shutdown(wait=False, cancel_futures=True)  # some may be waiting for the quota
 
     def _resolve(self, task: Task) -> Task:
-        """A task with its files; where `cost` is set they are asked for."""
+        """The task with its files, which are requested if `cost` is set."""
         listing = None
         if task.request is not None and task.cost:
             try:
@@ -132,12 +132,12 @@ class Hub:
         if why := entry.get("why"):
             return replace(task, reason=why[0], message=why[1])
         request = Request(name, commit if sound else None, cache=False)
-        if not sound or names is None or INDEX in names or held_in(names):  # whose sizes are needed
+        if not sound or names is None or INDEX in names or held_in(names):  # file sizes are needed
             return replace(task, request=request, cost=1)
         return replace(task, request=replace(request, files=dict.fromkeys(names)))
 
     def _listed(self, source: Listing) -> Iterator[Mapping[str, Any]]:
-        """The entries of all pages, first of those that an earlier sweep has read."""
+        """Entries of all pages, first of those kept by an earlier sweep."""
         entries = self._pages(source)
         return islice(entries, source.limit) if source.limit is not None else entries
 
@@ -163,7 +163,7 @@ class Hub:
             kept.ended = latest or ""
 
     def _page(self, url: str) -> tuple[list[dict[str, Any]], str | None]:
-        """What a page says of its repos, and where the next one is."""
+        """The entries of a page, and the address of the next page."""
         body, link = self._read("the listing of models", url)
         if not isinstance(body, list):
             raise SweepError(f"{self.place.shown} does not list models as a Hub does. Check HF_ENDPOINT.")
@@ -175,7 +175,7 @@ class Hub:
         return [self._facts(repo) for repo in known], following
 
     def _facts(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """What is kept of an entry: the files' names, or why the repo is not looked at."""
+        """The kept fields of an entry: file names, or why the repo is skipped."""
         name, siblings = entry.get("id", entry.get("modelId")), entry.get("siblings")
         facts = {"id": name, "sha": entry.get("sha"), "lastModified": entry.get("lastModified")}
         if named_bases := bases.listed(entry):
@@ -207,7 +207,7 @@ class Hub:
 
 
 def _with_files(task: Task, listing: RepoListing | None) -> Task:
-    """A task with what its listing says; None where nobody says what the repo holds."""
+    """The task with the commit and files of its listing, if there is one."""
     if listing is None or task.request is None:
         return replace(task, cost=64)
     request = replace(task.request, revision=listing.commit, files=listing.sizes)
@@ -216,7 +216,7 @@ def _with_files(task: Task, listing: RepoListing | None) -> Task:
 
 
 class _PageStore:
-    """The pages of a listing that is under way, and when the last one that came to its end was."""
+    """The pages of an unfinished listing, and the time mark of the last complete one."""
 
     def __init__(self, state: Path, source: Listing) -> None:
         about = [__version__, endpoint.endpoint().url, *(getattr(source, name) for name in source.__slots__)]
@@ -229,17 +229,17 @@ class _PageStore:
                 self.mark = json.loads(self._mark.read_bytes())
 
     def pages(self) -> Iterator[dict[str, Any]]:
-        """Those that were read before."""
+        """Pages read earlier."""
         for path in sorted(self._folder.glob("*.json.gz")):
             yield json.loads(gzip.decompress(path.read_bytes()))
 
     def keep(self, page: Mapping[str, Any]) -> None:
-        """Keeps one more."""
+        """Keeps a page."""
         number = sum(1 for _ in self._folder.glob("*.json.gz"))
         write(self._folder / f"{number:06}.json.gz", gzip.compress(json.dumps(page).encode(), 1))
 
     def finish(self) -> None:
-        """Forgets the pages of a listing all of whose repos have a row."""
+        """Deletes the pages of a listing whose repos all have a row."""
         if self.ended:
             write(self._mark, json.dumps(self.ended).encode())
         for path in self._folder.glob("*.json.gz"):
@@ -247,14 +247,14 @@ class _PageStore:
 
 
 def _later(time: str | None, other: str) -> str | None:
-    """The later of two times; None if there is none."""
+    """The later of two times; None if both are empty."""
     return max(time or "", other) or None
 
 
 def _since(
     mark: str | None, entries: list[dict[str, Any]], link: str | None
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """The entries of a page that have changed since `mark`, and the next page unless all further ones were seen."""
+    """Entries changed since `mark`, and the next page unless all further ones are older."""
     if not mark or not _descending(entries):
         return entries, link
     fresh = [entry for entry in entries if str(entry.get("lastModified") or "~") > mark]
@@ -262,7 +262,7 @@ def _since(
 
 
 def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a page is in the order that was asked for, which not every endpoint knows."""
+    """Whether a page is sorted as requested, which not every endpoint supports."""
     times = [str(entry.get("lastModified") or "") for entry in entries]
     return times == sorted(times, reverse=True) and "" not in times
 
@@ -271,7 +271,7 @@ _RANGES = 8  # requests for a pickled file: up to four ranges, each of which may
 
 
 def _cost(files: Mapping[str, int | None] | None) -> int:
-    """Requests that these files take at most: each of them may be redirected within the Hub."""
+    """The most requests for these files, each of which may be redirected."""
     shards = sum(name.endswith(".safetensors") for name in top_level(files or ()))
     documents = sum(name in (files or ()) for name in (CONFIG, INDEX)) + len(companions(files or {}))
     contained = sum(any(form.holds(name) for form in CONTAINERS) for name in files or ())
