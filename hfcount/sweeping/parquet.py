@@ -1,4 +1,4 @@
-"""Parts as Parquet files, written from lines of JSON and read in small batches (extra `sweep`: pyarrow)."""
+"""Writes JSON lines as Parquet, and reads it in small batches (extra `sweep`: pyarrow)."""
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -27,7 +27,7 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows of a file.
 
     Raises:
-        OSError, ValueError: it is not such a file.
+        OSError, ValueError: it is not a readable part.
     """
     with import_module("pyarrow.parquet").ParquetFile(path) as file:
         there = [name for name in columns if name in file.schema_arrow.names]

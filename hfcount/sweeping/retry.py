@@ -1,4 +1,4 @@
-"""Which checkpoints that have a row are looked at again: those of some reasons, those of other versions of hfcount."""
+"""Decides which checkpoints with a row are inspected again: by reason, or by version of hfcount."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ PASSING = (
     *("NoNetwork", "HubError", "NoSuchRepo", "NoSuchRevision", "GatedRepo"),
     *("TimedOut", "WorkerDied", "OutOfMemory", "Crash"),
 )
-"""Reasons of rows that another time may give others."""
+"""Reasons that may be temporary."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryRules:
-    """What is looked at again.
+    """Rules for repeated inspection.
 
     Args:
-        reasons: rows that have one of them.
-        versions: rows of another version of hfcount.
+        reasons: repeat rows with one of these reasons.
+        versions: repeat rows by another version of hfcount.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -35,15 +35,15 @@ class RetryRules:
         return bool(self.reasons) or self.versions
 
     def takes(self, row: Mapping[str, Any]) -> bool:
-        """Whether the checkpoint of a row is looked at again."""
+        """Whether the checkpoint of a row is inspected again."""
         return (self.versions and row["version"] != __version__) or row["reason"] in self.reasons
 
 
 def reasons(retry: bool | str | Collection[str], out: Path) -> frozenset[str]:
-    """The reasons that are meant: all that may pass if True; else those that are named, in whatever case.
+    """The reasons to retry: all temporary ones if True, else the named ones, ignoring case.
 
     Raises:
-        ValueError: one is no reason that a row has or could have; with the nearest, and those in the folder.
+        ValueError: an unknown reason; the message names similar ones and those in the folder.
         SweepError: a part of the folder cannot be read.
     """
     if isinstance(retry, bool):
@@ -60,7 +60,7 @@ def reasons(retry: bool | str | Collection[str], out: Path) -> frozenset[str]:
 
 
 def possible() -> frozenset[str]:
-    """The reasons that a row may have: of repos that are screened, of errors, of workers that end."""
+    """All possible reasons: of skipped repos, errors, and dead workers."""
     kinds, left = set[str](), [HfcountError]
     while left:
         left += (kind := left.pop()).__subclasses__()

@@ -1,4 +1,4 @@
-"""`hfcount.sweep`: a source, a folder, an executor."""
+"""Runs `hfcount.sweep`: connects sources, executor and output folder."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,9 +34,9 @@ Source = str | os.PathLike[str] | Listing | Collection | Iterable[str | os.PathL
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep did: the rows that it wrote, those that were there before and stay, its requests of the Hub.
+    """The result of a sweep: rows written, rows kept from before, and requests to the Hub.
 
-    `verdicts` counts the checkpoints in the folder, and `digest` is of all rows, whatever their order.
+    `verdicts` counts all checkpoints in the folder; `digest` covers all rows, in any order.
     """
 
     written: int
@@ -48,9 +48,9 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class SweepSettings:
-    """How a sweep goes: `deadline` is seconds for one checkpoint, None for a watcher that there is none.
+    """Settings of a sweep: `deadline` in seconds for each checkpoint, and an optional watcher.
 
-    `bases` is whether weight files are compared with those of the bases that checkpoints name.
+    `bases`: whether to compare weight files with those of named bases.
     """
 
     deadline: float
@@ -113,7 +113,7 @@ def many(
     workers: int | None,
     course: SweepSettings,
 ) -> Swept:
-    """As `sweep`, of several sources."""
+    """Sweeps several sources."""
     count, watcher = (
         workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1,
         course.watcher or unwatched,
@@ -148,11 +148,11 @@ def _run(
     deadline: float,
     watcher: Watcher,
 ) -> None:
-    """Looks at all checkpoints that have no row, and keeps theirs."""
+    """Inspects all checkpoints without a row and stores their rows."""
     keep = _RowKeeper(store, watcher)
     tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)), watcher)
     first = next(tasks, None)
-    if first is not None:  # else workers would start in vain
+    if first is not None:  # without tasks no workers are needed
         pool = start()
         try:
             Engine(pool, deadline, asked.quota, keep.add, watcher).run(chain([first], tasks))
@@ -166,7 +166,7 @@ def _run(
 
 
 def _total(given: Iterable[Source], shard: Shard | None) -> int | None:
-    """How many checkpoints sources have, or at most; None where only listing them tells."""
+    """The number of checkpoints, or an upper bound; None if only a listing shows it."""
     total = 0
     for source in given:
         if isinstance(source, str | os.PathLike):
@@ -183,7 +183,7 @@ def _total(given: Iterable[Source], shard: Shard | None) -> int | None:
 
 
 class _TaskSource:
-    """The tasks of sources, and the Hub where one of them needs it."""
+    """Makes tasks of sources, and opens the Hub if one needs it."""
 
     def __init__(self, store: Store, shard: Shard | None, watcher: Watcher, bases: bool) -> None:
         self.quota = Quota(lambda kind, seconds: watcher(Waits(kind, seconds)))
@@ -191,7 +191,7 @@ class _TaskSource:
         self._hub: sources.Online | None = None
 
     def tasks(self, source: Source) -> Iterator[Task]:
-        """The tasks of one source, those of other shards left out."""
+        """The tasks of a source in this shard."""
         if isinstance(source, Listing | Collection):
             return self._online().tasks(source)
         tree = isinstance(source, str | os.PathLike)
@@ -202,7 +202,7 @@ class _TaskSource:
         return ours if tree else self._named(ours)
 
     def finish(self) -> None:
-        """All of them have a row."""
+        """Called when all tasks have a row."""
         if self._hub is not None:
             self._hub.finish()
 
@@ -212,7 +212,7 @@ class _TaskSource:
             self._hub.close()
 
     def _with_bases(self, task: Task) -> Task:
-        """A task with the bases that a local checkpoint names, if it is to be looked at."""
+        """The task with the bases that a local checkpoint names, if it will be inspected."""
         if task.request is None or not sources.is_local(task) or not self._wanted(task):
             return task
         named = of_folder(task.request)
@@ -225,7 +225,7 @@ class _TaskSource:
         return self._ours(task) and not self._store.has(task.model, task.revision)
 
     def _named(self, tasks: Iterator[Task]) -> Iterator[Task]:
-        """Local models as they are, and from the first repo on what the Hub says of it."""
+        """Local tasks unchanged; from the first repo on, tasks resolved by the Hub."""
         for task in tasks:
             if sources.is_local(task):
                 yield task
@@ -241,14 +241,14 @@ class _TaskSource:
 
 
 class _RowKeeper:
-    """Keeps rows, unless many after one another say that there is no way to the Hub: then the sweep ends instead."""
+    """Stores rows, but ends the sweep after many consecutive NoNetwork rows."""
 
     def __init__(self, store: Store, watcher: Watcher) -> None:
         self._store, self._watcher = store, watcher
         self._unreached: list[bytes] = []
 
     def add(self, lines: Sequence[bytes]) -> None:
-        """Keeps rows, those that could not be read when there are others."""
+        """Stores rows; NoNetwork rows wait until another row arrives."""
         reached = [line for line in lines if b'"reason":"NoNetwork"' not in line]
         self._unreached += [line for line in lines if b'"reason":"NoNetwork"' in line]
         if reached:
@@ -261,7 +261,7 @@ class _RowKeeper:
             )
 
     def finish(self) -> None:
-        """Keeps what was held back."""
+        """Stores the waiting rows."""
         self._put(self._unreached)
         self._unreached = []
 
@@ -273,7 +273,7 @@ class _RowKeeper:
 def _fresh(
     store: Store, keep: Callable[[Sequence[bytes]], None], tasks: Iterable[Task], watcher: Watcher
 ) -> Iterator[Task]:
-    """Tasks that have no row yet; those that are skipped get theirs here."""
+    """Tasks without a row; skipped ones get theirs here."""
     for task in tasks:
         if not store.claim(task.model, task.revision):
             watcher(Passed())

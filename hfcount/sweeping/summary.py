@@ -1,4 +1,4 @@
-"""What the rows of a sweep say: counts by verdict, finding, family and scheme, the worst repos, and a digest."""
+"""Summarizes the rows of a sweep: counts by verdict, finding, family and scheme, the worst repos, a digest."""
 
 from bisect import insort
 from collections import Counter
@@ -15,7 +15,7 @@ from hfcount.sweeping.parts import kind_of, read
 from hfcount.verifier.rules import RULES
 
 WORST, SHOWN = 25, 20
-"""Repos and families that are listed."""
+"""The most repos, and families, in a list."""
 
 _BITS = 256
 _UNCOMPARED = "not compared"

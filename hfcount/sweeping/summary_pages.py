@@ -1,4 +1,4 @@
-"""The summary as pages, and what writes them: Markdown, HTML, a dataset card, and charts."""
+"""Writes the summary as Markdown, HTML, dataset card and charts."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ SELECT finding.code, count(*) FROM (SELECT unnest(findings) AS finding FROM '{fi
 
 
 def described(out: Path) -> Summary:
-    """Writes README.md, so that the folder is a dataset, unless there is another; returns what it says."""
+    """Writes README.md, which makes the folder a dataset, unless a foreign one exists; returns the summary."""
     summary = summed(out)
     if is_own(page := out / "README.md"):
         page.write_text(card(summary, markdown(summary)), encoding="utf-8")
@@ -69,10 +69,10 @@ def described(out: Path) -> Summary:
 
 
 def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> str:
-    """Writes README.md, summary.md, summary.html and, where matplotlib is installed, charts; the text of summary.md.
+    """Writes README.md, summary.md, summary.html and, with matplotlib, charts; returns summary.md's text.
 
     Args:
-        written: writes a file, or says why not.
+        written: writes a file, or reports why not.
     """
     if not (summary := summed(out)).total:
         raise SweepError(f"{printable(str(out))} has no rows yet.")
@@ -99,12 +99,12 @@ def card(summary: Summary, text: str) -> str:
 
 
 def is_own(page: Path) -> bool:
-    """Whether a page is one that a sweep may write: there is none, or a sweep has written it."""
+    """Whether a sweep may write a page: it is missing, or a sweep's."""
     return not page.exists() or _MARK.encode() in page.read_bytes()
 
 
 def html(summary: Summary, charts: Mapping[str, bytes]) -> str:
-    """The summary as a page of its own, which asks the network for nothing."""
+    """The summary as a self-contained HTML page."""
     from base64 import b64encode
 
     parts = [f"<h1>{escape(_title(summary))}</h1>", f"<p>{escape(_about(summary))}</p>"]
@@ -126,7 +126,7 @@ def html(summary: Summary, charts: Mapping[str, bytes]) -> str:
 
 
 def charts(summary: Summary) -> dict[str, bytes]:
-    """Pictures by the names of their files: verdicts of all, of each family and of each scheme (extra `plot`)."""
+    """Charts by file name: verdicts in total, by family and by scheme (extra `plot`)."""
     from hfcount.report.renderers.colours import ALL
     from hfcount.report.renderers.plots import Row, drawn, lines
 
@@ -183,5 +183,5 @@ def _shown(value: object) -> str:
 
 
 def _numbers(version: str) -> list[tuple[int, str]]:
-    """A version in the order of versions."""
+    """A sort key of versions."""
     return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]
