@@ -1,4 +1,4 @@
-"""The architectures, as --families shows them: all of them by kind, or one."""
+"""Lists the architectures by kind, or describes one, for `hfcount architectures`."""
 
 import json
 import re
@@ -29,11 +29,11 @@ KINDS = (
 )
 
 _READ = "read only: "
-"""How what is recorded of a type begins if its tensors were read and never compared."""
+"""Prefix of a type's record if its tensors were read from source and never compared."""
 
 
 def everything() -> Iterator[str]:
-    """All architectures by kind, one line each: its types, what it is, and by what it is judged if not transformers."""
+    """All architectures by kind, one line each: types, summary, and the judge if not transformers."""
     catalogue, usual = _catalogue(), f"transformers {version()}"
     yield f"Names and shapes are judged by {usual} where nothing else is said in brackets."
     for kind in KINDS:
@@ -49,7 +49,7 @@ def everything() -> Iterator[str]:
 
 
 def one(model_type: str) -> Iterator[str]:
-    """One architecture, by its model_type or a class: what it is built of, which keys are read, where that is from.
+    """One architecture, by model_type or class: its layers, keys and source.
 
     Raises:
         UnknownArchitecture: there is no family for it.
@@ -79,7 +79,7 @@ def one(model_type: str) -> Iterator[str]:
 
 
 def _judged(judge: str) -> list[str]:
-    """Who compared names and shapes, or that they were only read, and from what."""
+    """The judge of names and shapes, or that they were only read, with the source."""
     _, read, source = judge.partition(_READ)
     if not read:
         return [judge]

@@ -140,7 +140,7 @@ def command(
 
 
 def _side(request: Request) -> Request | HfcountError:
-    """Which checkpoint is meant, or why none."""
+    """The request for a side, or the error that replaces it."""
     try:
         request_ = requests.requested(request)
     except ValueError as error:

@@ -85,7 +85,7 @@ def command(
 def _fixed(
     place: Path, write: bool, only: frozenset[str], values: "Changes", base: str | None = None
 ) -> "tuple[Report | None, bool]":
-    """Repairs one folder: the report of what it is then, None where that was not read, and whether repairs are left."""
+    """Repairs a folder; returns its new report (None if not read) and whether repairs are left."""
     from hfcount.repair import journal
     from hfcount.repair.plan import planned, read_state
 
@@ -95,7 +95,7 @@ def _fixed(
     if write:
         journal.resume(place)
     plan = planned(place, only, values, base)
-    for line in _told(plan, write):
+    for line in _plan_lines(plan, write):
         click.echo(line)
     if not plan.steps or not write:
         return plan.before.report, bool(plan.steps)
@@ -108,7 +108,7 @@ def _fixed(
 
 
 def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes") -> int:
-    """Repairs each model of a pipeline by itself; what is between them, or in the index, is only told."""
+    """Repairs each model of a pipeline by itself; only prints findings between them and in the index."""
     from hfcount.checkpoints.inspect import inspect
 
     request = Request(str(place))
@@ -134,7 +134,7 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes")
 
 
 def _by_part(names: Sequence[str], values: "Changes") -> dict[str, "Changes"]:
-    """The values that are for each part of those names; raises UsageError for one that is for none."""
+    """Values of --set by part; raises UsageError for one that names no part."""
     chosen = {name: _below(name, values) for name in names}
     if unmeant := values.keys() - {f"{name}.{key}" for name, keys in chosen.items() for key in keys}:
         key = printable(min(unmeant))
@@ -144,13 +144,13 @@ def _by_part(names: Sequence[str], values: "Changes") -> dict[str, "Changes"]:
 
 
 def _below(part: str, values: "Changes") -> "Changes":
-    """The values that are for a part, by its own keys."""
+    """The values for a part, by its own keys."""
     start = f"{part}."
     return {key.removeprefix(start): value for key, value in values.items() if key.startswith(start)}
 
 
 def _folder(path: Path) -> Path:
-    """The folder that is meant, which must be one that nothing else shares."""
+    """The folder to repair, which must not be in the shared Hugging Face cache."""
     if path.suffix in (".json", ".safetensors") and path.is_file():
         path = path.parent
     if not path.is_dir():
@@ -180,7 +180,7 @@ def _no_folder(path: Path) -> str:
     )
 
 
-def _told(plan: "Plan", write: bool) -> Iterator[str]:
+def _plan_lines(plan: "Plan", write: bool) -> Iterator[str]:
     yield f"{plan.before.report.model}: {_verdict(plan.before.report)}."
     yield from _steps(plan)
     if plan.steps:
@@ -199,7 +199,7 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
 
 
 def _steps(plan: "Plan") -> Iterator[str]:
-    """The repairs, each with the findings that it ends."""
+    """The repairs, each with the findings that it removes."""
     from hfcount.repair.diff import diff
 
     state = plan.before
@@ -216,7 +216,7 @@ def _steps(plan: "Plan") -> Iterator[str]:
 
 
 def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:
-    """What could be done about a finding, and what speaks against it."""
+    """Repairs offered for a finding, with the objections."""
     proposals = [proposal for proposal in offers if code in proposal.codes]
     for proposal in proposals:
         how = f"--only {code}" if len(proposals) == 1 else "--set with one of these values"
@@ -226,7 +226,7 @@ def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:
 
 
 def _verdict(report: "Report") -> str:
-    """The verdict, and why there is none."""
+    """The verdict, with the error if there is one."""
     if report.error:
         return f"{report.verdict} ({report.error.message.rstrip('.')})"
     return report.verdict

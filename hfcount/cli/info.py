@@ -53,7 +53,7 @@ def version() -> None:
 
 
 def rule_lines(name: str) -> Iterator[str]:
-    """All rules, or those of a code, its beginning or a name; raises click.BadParameter where there is none."""
+    """All rules, or those with a code, a prefix of it or a name; raises click.BadParameter if there is none."""
     from hfcount.verifier.rules import RULES, lookup
 
     rule = lookup(name) if name else None
@@ -66,7 +66,7 @@ def rule_lines(name: str) -> Iterator[str]:
 
 
 def type_lines(name: str) -> Iterator[str]:
-    """All architectures, or the one of a model_type or class; raises click.BadParameter where there is none."""
+    """All architectures, or one by model_type or class; raises click.BadParameter if there is none."""
     from hfcount.cli import architectures
 
     try:
@@ -94,7 +94,7 @@ def _diff_schema() -> Iterator[str]:
 
 
 def cleared_lines() -> Iterator[str]:
-    """What is removed of the cache."""
+    """Empties the cache and reports its size."""
     from hfcount.fetcher import evidence
 
     root, size = evidence.clear()

@@ -106,7 +106,7 @@ def main(
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base, target=target))
-    # All this is imported while the Hub is waited for.
+    # Imported while the first request is under way.
     from hfcount.checkpoints.inspection import Options
     from hfcount.report.model import worst
     from hfcount.serving.cost import Workload
@@ -133,7 +133,7 @@ def main(
 
 
 def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:
-    """Says of which models there is no formula, where that is asked for and nothing else says why."""
+    """Notes models without a formula, if one was requested and no error explains it."""
     for report in reports if formula else ():
         if report.formula is None and report.container and not report.error:
             what = "an adapter" if report.container == "adapter" else "files whose metadata lacks sizes"
@@ -141,7 +141,7 @@ def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:
 
 
 def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], list[Extra]]:
-    """The fields that are wanted, and those of them that a page alone wants."""
+    """The requested extra fields, and those of them that only a page needs."""
     extras = [name for name, wanted in asked.items() if wanted or page]
     return extras, [name for name in extras if not asked[name]]
 
@@ -158,7 +158,7 @@ def _format(style: str, as_json: bool, quiet: bool, details: bool) -> Format:
 def _look(
     model: str, request: Request | asked.Missing, options: "Options", settings: "Sequence[Changes]"
 ) -> "Sequence[Report]":
-    """The reports of one model, whatever comes of it."""
+    """The reports of one model; errors become reports too."""
     from hfcount.checkpoints import inspect as pipeline
 
     if isinstance(request, asked.Missing):

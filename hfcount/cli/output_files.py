@@ -1,4 +1,4 @@
-"""The files that --output, --plot and --html write, and what is said of a path that cannot be written."""
+"""Parses the files of --output, --plot and --html, and checks that they can be written."""
 
 import os
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ _ALSO = {"htm": "html", "jsonl": "json", "junit": "xml", "markdown": "md"}
 
 
 class OutputFile(NamedTuple):
-    """A file to write, and its kind, one of OUTPUTS."""
+    """A file to write, with its kind (a key of OUTPUTS)."""
 
     kind: str
     path: Path
 
     def write(self, reports: "Sequence[Report]", dark: bool) -> None:
-        """Writes the file, or says why not."""
+        """Writes the file, or exits with the reason."""
         written(self.path, lambda: OUTPUTS[self.kind].make(self.kind, reports, dark))
 
 
 def outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[OutputFile]:
-    """Files given as FILE, whose suffix says its kind, or as FORMAT:FILE."""
+    """Files given as FILE, with the kind by suffix, or as FORMAT:FILE."""
     return [output_file(value) for value in values]
 
 
@@ -44,7 +44,7 @@ def page(_context: click.Context, _option: click.Parameter, value: str | None) -
 
 
 def output_file(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> OutputFile:
-    """A file of one of these kinds, given as FILE or FORMAT:FILE; raises click.BadParameter where it is none."""
+    """Parses FILE or FORMAT:FILE; raises click.BadParameter for other kinds and unwritable paths."""
     name, colon, rest = value.partition(":")
     given = colon and _ALSO.get(name, name) in OUTPUTS
     path = Path(rest if given else value)

@@ -1,4 +1,4 @@
-"""The reports of a run, as they come: what is printed of them, and what is written."""
+"""Collects the reports of a run, prints them as they come, and writes files."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class ReportStream:
-    """The reports of a run, and those that are printed: as they come, where the format allows it.
+    """The reports of a run, printed one by one if the format is streamed.
 
     Args:
-        unasked: fields that only a page wants.
+        unasked: fields that only a page needs.
     """
 
     def __init__(self, format: Format, unasked: Sequence[Extra]) -> None:
@@ -35,11 +35,11 @@ class ReportStream:
             self.gone = not show(self._format, self.reports[-len(reports) :])
 
     def end(self) -> None:
-        """Prints what is printed when all models are done."""
+        """Prints formats that are not streamed."""
         if not self._format.streamed:
             self.gone = not show(self._format, self.reports)
 
     def write(self, files: "Sequence[OutputFile]", pages: "Sequence[OutputFile]", dark: bool) -> None:
-        """Writes the files, which are wanted also where nobody reads what is printed; a page has all fields."""
+        """Writes the files, even if the output is closed; pages get all fields."""
         for file in files:
             file.write(self.whole if file in pages else self.reports, dark)

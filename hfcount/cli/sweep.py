@@ -121,7 +121,7 @@ def command(
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))
             _sweep(wanted, out, (executor, count), run.SweepSettings(deadline, what, shard, watcher, bases))
-    return _told(out, summary, check)
+    return _conclude(out, summary, check)
 
 
 def _divided(names: Sequence[str], out: Path | None) -> tuple[Path, list[str]]:
@@ -150,7 +150,7 @@ def _listings(
     sort: str | None,
     limit: int | None,
 ) -> list[Listing]:
-    """What the Hub is asked to list."""
+    """The listings to request from the Hub."""
     if (library or task or sort or limit) and not (hub or authors):
         raise click.UsageError("--library, --task, --sort and --limit go with --hub or --author.")
     if hub and authors:
@@ -159,7 +159,7 @@ def _listings(
 
 
 def _again(retry: Sequence[str], again: bool, out: Path) -> "RetryRules":
-    """What is looked at again."""
+    """The rules of --retry and --again."""
     from hfcount.sweeping.retry import RetryRules, reasons
 
     try:
@@ -170,7 +170,7 @@ def _again(retry: Sequence[str], again: bool, out: Path) -> "RetryRules":
 
 @contextmanager
 def _engine(name: str, scheduler: str | None, workers: int | None) -> "Iterator[_Workers]":
-    """The executor that an engine is, None for processes of its own, and how many workers it has."""
+    """The executor of an engine (None for local processes) and its number of workers."""
     if name != "dask":
         yield None, workers
         return
@@ -182,7 +182,7 @@ def _engine(name: str, scheduler: str | None, workers: int | None) -> "Iterator[
 
 @contextmanager
 def _watcher(log: Path | None, quiet: bool) -> "Iterator[Watcher | None]":
-    """What is told of all that happens, if anything is."""
+    """A watcher that passes events to log and progress, if any."""
     from hfcount.sweeping.log import Log
     from hfcount.sweeping.progress import Progress
 
@@ -203,7 +203,7 @@ def _sweep(
 ) -> None:
     from hfcount.sweeping.run import many
 
-    gc.enable()  # a run of hours makes garbage
+    gc.enable()  # a run of hours needs garbage collection
     done = many(wanted, out, *engine, course)
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
     click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
@@ -211,8 +211,8 @@ def _sweep(
     click.echo(f"in all: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
 
 
-def _told(out: Path, summary: bool, check: bool) -> int:
-    """Prints what the rows say; the exit code."""
+def _conclude(out: Path, summary: bool, check: bool) -> int:
+    """Prints the summary and contradictions; returns the exit code."""
     if summary:
         from hfcount.sweeping.summary_pages import write
 

@@ -1,4 +1,4 @@
-"""One of timm's models by its name, as `hfcount architectures timm/NAME` shows it."""
+"""Describes a timm model, for `hfcount architectures timm/NAME`."""
 
 from collections.abc import Iterator
 
@@ -19,14 +19,14 @@ from hfcount.text import plural, printable
 
 PREFIX = "timm/"
 
-_CLASSES = 1000  # what timm assumes
+_CLASSES = 1000  # timm's default
 
 
 def lines(named: str) -> Iterator[str]:
-    """What is known of a model: its parameters, and which arguments are followed.
+    """The parameters of a model, and the arguments that are supported.
 
     Raises:
-        UnknownArchitecture: timm has none of that name.
+        UnknownArchitecture: timm has no such model.
     """
     name = named.removeprefix(PREFIX).partition(".")[0]
     model = known(name)
@@ -56,7 +56,7 @@ def lines(named: str) -> Iterator[str]:
 
 
 def _images(model: Model) -> str:
-    """What the size of images does."""
+    """The effect of the image size."""
     height, width = model.image.usual
     usual, by_patch = f"{height} by {width} pixels", "x".join(map(str, model.image.patch))
     sizes = [root.replace("x", " by ") for root in model.roots if root[:1].isdecimal()]

@@ -14,7 +14,7 @@ from hfcount.report.renderers import FORMATS, OUTPUTS
 
 
 def _printing(name: str, metavar: str | None, complete: Any, help: str) -> Decorator:
-    """An option that prints something else in place of a run, as the command does that is in `printed` below."""
+    """An option that prints information instead of a run, as the command of that name does."""
 
     def callback(context: click.Context, _option: click.Parameter, wanted: str | bool | None) -> None:
         if wanted in (None, False) or context.resilient_parsing:

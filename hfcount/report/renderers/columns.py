@@ -1,4 +1,4 @@
-"""Tables of numbers in as few parts as the width of a terminal allows."""
+"""Splits tables of numbers into as few parts as the terminal's width allows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ COLOURS = {
 """The colours of verdicts, and of what was only counted."""
 
 _WORDS = ("verdict", "findings")
-_TEXT = 24  # columns that text beside numbers needs
+_TEXT = 24  # least width of text next to numbers
 
 
 def plain() -> Table:
@@ -26,7 +26,7 @@ def plain() -> Table:
 
 
 def narrow(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether columns of numbers are too wide for one of text beside them."""
+    """Whether number columns leave too little width for text."""
     return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) + _TEXT > width
 
 

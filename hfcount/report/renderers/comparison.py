@@ -1,4 +1,4 @@
-"""Models side by side: what all reporters show in the columns and rows of a comparison."""
+"""Builds the comparison table of several models, for all renderers."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
@@ -14,7 +14,7 @@ from hfcount.text import capacity, plural
 
 
 class ComparisonTable(NamedTuple):
-    """The heads of columns, and a row for each model: `sizes` columns of the model, then shares of its components."""
+    """Column heads, and a row for each model: `sizes` columns, then shares of components."""
 
     head: list[str]
     rows: list[list[str]]
@@ -22,7 +22,7 @@ class ComparisonTable(NamedTuple):
 
 
 def compared(reports: Sequence[Report]) -> ComparisonTable:
-    """Models side by side; those that could not be counted are left out."""
+    """Compares the models that could be counted."""
     counted = [report for report in reports if report.components]
     components = {part.name for report in counted for part in report.components}
     names = [component for component in get_args(Component) if component in components]
@@ -61,7 +61,7 @@ def _sizes(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _room(holder: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
-    """The most tokens that there is room for."""
+    """The largest context that fits."""
     if memory.available_bytes is None:
         return
     each = f"{memory.batch:,} × " if memory.batch > 1 else ""
@@ -82,7 +82,7 @@ def _load(memory: Memory) -> str:
 
 
 def amount(size: int | None) -> str:
-    """Bytes in a unit that suits them, or `unknown`."""
+    """Bytes in a suitable unit, or `unknown`."""
     return "unknown" if size is None else rounded(size)
 
 

@@ -1,4 +1,4 @@
-"""How far a run looked: what was compared, of how many files, and what was not opened."""
+"""Describes what a run compared, in how many files, and what it did not open."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from hfcount.report.model import Files, Report
 from hfcount.text import plural
 
 HELD = {"gguf": "GGUF", "adapter": "adapter"}
-"""Containers that are held against something else than the config beside them, and what they are called."""
+"""Containers that are not compared with a config in the same folder, with their names."""
 
 
 def looked(report: Report) -> str:
-    """How far the run looked, and what it did not open; empty where it could not look at all."""
+    """What the run compared and did not open; empty if it could read nothing."""
     files = report.evidence.files if report.evidence else None
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""

@@ -1,4 +1,4 @@
-"""Rows on what fits into a memory, and on what each rank holds; the answers about serving in words."""
+"""Renders memory requirements, memory of ranks, and answers about serving."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,13 +8,13 @@ from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Ser
 from hfcount.text import capacity, plural
 
 ServingRow = tuple[str, str, str]
-"""A name, a number, and its unit and origin."""
+"""(name, number, unit and origin)."""
 
-_MORE = 1.01  # times the memory of one device: what all ranks take more than that is worth a row
+_MORE = 1.01  # ratio to the memory of one device above which a row is shown
 
 
 def answered(report: Report) -> Iterator[str]:
-    """The answers about serving: those that are no, those that are unknown, and what is so, in one each."""
+    """Answers about serving: each no and unknown, then the positive ones together."""
     serving, memory = report.serving, report.memory
     if serving is None or memory is None:
         return
@@ -45,7 +45,7 @@ def _refused(answer: Answer, memory: Memory, depth: str | None) -> str:
 
 
 def _instead(held: Memory | RankMemory, depth: str | None) -> str:
-    """What is known where the whole is not, or how to learn it."""
+    """What is known of an unknown total, or how to learn it."""
     if held.weights_bytes is not None:
         return f"; its weights alone take {binary(held.weights_bytes)}"
     return "" if depth in ("headers", "data") else "; --depth headers reads how many bytes are stored"
@@ -71,7 +71,7 @@ def refused(reports: Sequence[Report]) -> str:
 
 
 def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
-    """Whether weights and cache fit, or the same for a rank of each number that was asked for."""
+    """Rows on whether weights and cache fit, for one device or each number of ranks."""
     rows = list[ServingRow]()
     if serving and serving.context_limit is not None:
         asked = memory.context or 0
@@ -110,7 +110,7 @@ def _of_ranks(rank: RankMemory, memory: Memory, serving: Serving | None) -> list
 
 
 def _together(rank: RankMemory, memory: Memory) -> Iterator[ServingRow]:
-    """What all ranks take more than one device would, as each has copies of what is not split."""
+    """The excess of all ranks over one device, since unsplit tensors are copied."""
     excess = []
     weights = rank.ranks * (rank.weights_bytes or 0) / (memory.weights_bytes or 1)
     if weights > _MORE:
@@ -126,7 +126,7 @@ def _together(rank: RankMemory, memory: Memory) -> Iterator[ServingRow]:
 def _in_memory(
     holder: Memory | RankMemory, memory: Memory, serving: Serving | None, indent: str
 ) -> Iterator[ServingRow]:
-    """Whether it fits, and what engines use of that memory by default."""
+    """Whether it fits, also in the share that engines use by default."""
     yield f"{indent}in {capacity(memory.available_bytes or 0)}", *_fits(holder, memory, serving)
     ranks = holder.ranks if isinstance(holder, RankMemory) else 1
     for engine in serving.engines if serving and holder.fits else ():
@@ -146,7 +146,7 @@ def _fits(holder: Memory | RankMemory | EngineMemory, memory: Memory, serving: S
 
 
 def _most(context: int | None, memory: Memory, serving: Serving | None) -> str:
-    """The most tokens that there is room for, and the limit of the config where that is less."""
+    """The largest context that fits, and the config's limit if smaller."""
     for_all = f"{plural(memory.batch, 'sequence')} of " if memory.batch > 1 else ""
     most = f"up to {for_all}{context:,} tokens" if context is not None else f"{for_all}any number of tokens"
     limit = serving.context_limit if serving else None

@@ -33,7 +33,7 @@ from hfcount.report.renderers.tiles import FRAME, ComponentPart, Treemap, active
 from hfcount.text import plural
 
 ROWS = 500
-"""Rows of a list that are shown; of the rest the page gives the number."""
+"""The most rows of a list; the page shows the number of others."""
 
 _SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, letter, underscore, index: `2·h_kv`
 
@@ -72,7 +72,7 @@ def render(reports: Sequence[Report]) -> str:
 
 
 def _headed(reports: Sequence[Report]) -> tuple[str, str]:
-    """What several models are headed as, and what is said of them all."""
+    """The heading and tally of several models."""
     names = {report.model for report in reports}
     if any(report.overrides for report in reports) and len(names) == 1:
         many = plural(len(reports) - 1, "what-if")
@@ -82,19 +82,19 @@ def _headed(reports: Sequence[Report]) -> tuple[str, str]:
 
 
 def _outcome(report: Report) -> tuple[str, str]:
-    """The word for a report's outcome, and its style: of what was only counted, that is no verdict."""
+    """The word and the style of a report's outcome."""
     style = outcome(report)
     return "what-if" if style == "counted" and report.overrides else style, style
 
 
 def _because(report: Report) -> str:
-    """What follows that word."""
+    """The reason after the outcome."""
     return verdict(report).removeprefix(outcome(report))
 
 
 @cache
 def environment() -> Environment:
-    """What makes the page of its templates."""
+    """The template environment of the page."""
     environment = pages.environment("hfcount.report.renderers")
     environment.filters |= {
         "number": number,
@@ -120,7 +120,7 @@ def resource(name: str) -> str:
 
 
 def modelled(name: str, report: Report) -> Model:
-    """A report with what the page computes from it."""
+    """Computes the page's values for a report."""
     total = sum(component.total for component in report.components)
     active = sum(map(active_of, report.components))
     components = [(component, list(parts(component, report.layers or ()))) for component in report.components]

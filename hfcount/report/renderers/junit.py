@@ -1,4 +1,4 @@
-"""The reports as JUnit XML: a suite for each model, a case for each check and each finding, and one for the verdict."""
+"""Renders reports as JUnit XML: a suite a model, with cases for checks, findings and the verdict."""
 
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring

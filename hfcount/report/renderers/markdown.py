@@ -1,4 +1,4 @@
-"""The report for a model card or a pull request, in GitHub's Markdown."""
+"""Renders reports as GitHub Markdown, for model cards and pull requests."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The path of a file that a finding is about, from where hfcount was started."""
+"""Finds the local file and line of a finding."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ from hfcount.report.model import Report, ReportedFinding
 def path(report: Report, finding: ReportedFinding) -> str | None:
     """The file of a local folder, with `/` between its parts; None for what is not local.
 
-    Relative where the file is below the working directory, as everything wants it that shows a repository's files.
+    Relative below the working directory, as tools for repositories expect.
     """
     if report.source != "folder":
         return None

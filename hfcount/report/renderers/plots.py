@@ -1,4 +1,4 @@
-"""The reports as a figure: parameters by component in stacked bars, as numbers and in percent, a row for each model."""
+"""Draws reports as stacked bars of parameters by component, absolute and in percent, a row a model."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""The sections of a report for a terminal: checks, components, serving, tensors, formulas."""
+"""Renders the terminal sections of a report: checks, components, serving, tensors, formulas."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The report for a terminal, as rich renderables; plain text when piped.
+"""Renders reports for a terminal; plain text when piped.
 
 The verdict comes first, then the findings and what to do about them, then what was compared, and the counts last: of a
 mismatch only if they are asked for. Of several models there is a row each, and the failures below; since a long output

@@ -1,4 +1,4 @@
-"""Several models for a terminal: a row each, a line for those that are good all the same, and their components."""
+"""Renders several models for a terminal: a row each, notes, and components side by side."""
 
 from collections.abc import Callable, Iterator, Sequence
 

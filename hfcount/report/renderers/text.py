@@ -1,4 +1,4 @@
-"""Sentences and table rows that all reporters share."""
+"""Sentences and table rows shared by all renderers."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The tiles of the page's map: components, in them kinds of layers, and in these the maps that they are made of."""
+"""Computes the tiles of the page's treemap: components, kinds of layers, modules."""
 
 import re
 from collections import Counter, defaultdict

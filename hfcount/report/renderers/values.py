@@ -1,4 +1,4 @@
-"""The sizes of values by layer, as a drawing: what is unlike the same tensor of other layers is seen at once."""
+"""Draws the magnitudes of tensors by layer, so that outliers stand out."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Rows on the files of a repo that has a model in several forms, such as GGUF files of other types."""
+"""Renders rows for several files of one model, such as GGUF files of other types."""
 
 from hfcount.report.figures import WeightsFile
 from hfcount.report.model import Report
