@@ -278,7 +278,7 @@ def diff(
 
     A side that cannot be looked at is no exception: its `error` says why, and `same_structure` is None.
     """
-    from hfcount.diffing.run import Asked
+    from hfcount.diffing.run import DiffOptions
     from hfcount.diffing.run import diff as differing
 
     check_choice("depth", depth, get_args(AskedDepth))
@@ -295,5 +295,5 @@ def diff(
             sides.append(replace(request, headers=early(depth)))
         except HfcountError as error:
             sides.append(error)
-    wanted = Asked(sample, expect, None if adapter is None else fspath(adapter))
+    wanted = DiffOptions(sample, expect, None if adapter is None else fspath(adapter))
     return differing(sides[0], sides[1], Options(depth, derive_with=derive_with), wanted)

@@ -1,1 +1,1 @@
-"""The command line: the only part that prints or exits."""
+"""Parses the command line, prints and exits; nothing else in hfcount does."""

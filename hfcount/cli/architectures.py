@@ -1,4 +1,4 @@
-"""The architectures, as --families shows them: all of them by kind, or one."""
+"""Lists the architectures by kind, or describes one, for `hfcount architectures`."""
 
 import json
 import re
@@ -29,27 +29,27 @@ KINDS = (
 )
 
 _READ = "read only: "
-"""How what is recorded of a type begins if its tensors were read and never compared."""
+"""Prefix of a type's record if its tensors were read from source and never compared."""
 
 
 def everything() -> Iterator[str]:
-    """All architectures by kind, one line each: its types, what it is, and by what it is judged if not transformers."""
+    """All architectures by kind, one line each: types, summary, and the judge if not transformers."""
     catalogue, usual = _catalogue(), f"transformers {version()}"
     yield f"Names and shapes are judged by {usual} where nothing else is said in brackets."
     for kind in KINDS:
-        own = {name for name, one in catalogue.items() if one["kind"] == kind}
-        if own:
-            yield f"\n{kind.capitalize()} ({len(own):,})"
+        names = {name for name, entry in catalogue.items() if entry["kind"] == kind}
+        if names:
+            yield f"\n{kind.capitalize()} ({len(names):,})"
         for family in architectures.everyone():
-            named = [one for one in family.types if one in own]
+            named = [type_ for type_ in family.types if type_ in names]
             if named:
-                judges = dict.fromkeys(catalogue[one]["judge"].partition(": ")[0] for one in named)
+                judges = dict.fromkeys(catalogue[type_]["judge"].partition(": ")[0] for type_ in named)
                 others = "; ".join(judge for judge in judges if not judge.endswith(usual))
                 yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
 
 
 def one(model_type: str) -> Iterator[str]:
-    """One architecture, by its model_type or a class: what it is built of, which keys are read, where that is from.
+    """One architecture, by model_type or class: its layers, keys and source.
 
     Raises:
         UnknownArchitecture: there is no family for it.
@@ -59,17 +59,17 @@ def one(model_type: str) -> Iterator[str]:
         model_type, family = named, architectures.find(named)
     if family is None:
         raise UnknownArchitecture(architectures.unknown(model_type))
-    found = _catalogue().get(model_type, {})
+    entry = _catalogue().get(model_type, {})
     yield f"{model_type}: {family.summary}"
-    own = declared(model_type)
-    keys = {key: _default(key, own.keys) for key in found.get("keys", ())}
+    class_ = declared(model_type)
+    keys = {key: _default(key, class_.keys) for key in entry.get("keys", ())}
     rows = {
-        "kind": [found.get("kind", "")],
-        "classes": found.get("classes", []),
-        "layers": [", ".join(found.get("layers", ()))],
+        "kind": [entry.get("kind", "")],
+        "classes": entry.get("classes", []),
+        "layers": [", ".join(entry.get("layers", ()))],
         "keys": [f"{key}{default}" for key, default in keys.items()],
-        "parts": [f"{key}: as --families {part} says" for key, part in found.get("parts", {}).items()],
-        "judged by": _judged(found.get("judge", "")),
+        "parts": [f"{key}: as --families {part} says" for key, part in entry.get("parts", {}).items()],
+        "judged by": _judged(entry.get("judge", "")),
         "source": [_source(architectures.file(model_type).read_text())],
         "file": [f"hfcount/architectures/models/{architectures.file(model_type).name}"],
     }
@@ -79,7 +79,7 @@ def one(model_type: str) -> Iterator[str]:
 
 
 def _judged(judge: str) -> list[str]:
-    """Who compared names and shapes, or that they were only read, and from what."""
+    """The judge of names and shapes, or that they were only read, with the source."""
     _, read, source = judge.partition(_READ)
     if not read:
         return [judge]
@@ -104,5 +104,5 @@ def _source(text: str) -> str:
 
 @cache
 def _catalogue() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text())
-    return found
+    catalogue: dict[str, dict[str, Any]] = json.loads(FILE.read_text())
+    return catalogue

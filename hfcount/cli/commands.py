@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """What `hfcount help` says of a command, and where it is, as `module:name`; it is imported when it is run."""
+    """The help texts of a command, and its place as `module:name`, imported on demand."""
 
     usage: str
     purpose: str
@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def find(name: str) -> "click.Command":
-    """The command of that name.
+    """The command with this name.
 
     Raises:
         KeyError: there is none.
@@ -51,8 +51,8 @@ def find(name: str) -> "click.Command":
 
 def overview() -> str:
     """Every command in a line."""
-    width = max(len(one.usage) for one in COMMANDS.values())
-    return "\n".join(f"  hfcount {one.usage:{width}}  {one.purpose}" for one in COMMANDS.values())
+    width = max(len(command.usage) for command in COMMANDS.values())
+    return "\n".join(f"  hfcount {command.usage:{width}}  {command.purpose}" for command in COMMANDS.values())
 
 
 _BEGIN = """\

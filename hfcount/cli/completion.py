@@ -1,4 +1,4 @@
-"""Completion in shells: what --install-completion writes, and where."""
+"""Installs shell completion for --install-completion."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _MARK = "# completion of hfcount"
 
 
 class _Place(NamedTuple):
-    """The file of the script, and what has to be in which other file for the shell to read it."""
+    """The script's file, and the lines in a startup file that make the shell read it."""
 
     script: Path
     startup: Path | None = None
@@ -37,7 +37,7 @@ def _places(home: Path, environment: Mapping[str, str]) -> Mapping[str, _Place]:
 
 
 def install(command: click.Command, shell: str) -> None:
-    """Writes the script of a shell, that of $SHELL for "", makes the shell read it, unless it does, and says so."""
+    """Writes the completion script of a shell ($SHELL for "") and adds it to the startup file if needed."""
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in _SHELLS:
         raise click.BadParameter(f"name the shell: --install-completion SHELL, with one of {', '.join(_SHELLS)}.")

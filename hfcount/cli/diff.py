@@ -9,9 +9,9 @@ import click
 
 from hfcount.cli import option_types as read
 from hfcount.cli import requests, shared_options
-from hfcount.cli.option_groups import Grouped, grouped
+from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, said, written
-from hfcount.cli.output_files import Wanted, wanted
+from hfcount.cli.output_files import OutputFile, output_file
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
@@ -37,8 +37,8 @@ is not that; 2 wrong usage; 3 a side could not be looked at.
 """
 
 
-def _outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[Wanted]:
-    return [wanted(value, _KINDS) for value in values]
+def _outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[OutputFile]:
+    return [output_file(value, _KINDS) for value in values]
 
 
 _READ = (
@@ -84,7 +84,9 @@ _OTHER = (shared_options.DEBUG,)
 
 
 @click.command(
-    cls=Grouped, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=GroupedCommand,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.argument("models", nargs=-1, metavar="A B", shell_complete=read.some_file)
 @grouped({"What to read": _READ, "How far to look": _LOOK, "What to show": _SHOW, "Other": _OTHER})
@@ -102,7 +104,7 @@ def command(
     adapter: str | None,
     style: str,
     as_json: bool,
-    outputs: list[Wanted],
+    outputs: list[OutputFile],
     debug: bool,
 ) -> int:
     """Say what checkpoint B is to A, and what differs.
@@ -123,35 +125,35 @@ def command(
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.checkpoints.inspection import Options
-    from hfcount.diffing.run import Asked, diff
+    from hfcount.diffing.run import DiffOptions, diff
     from hfcount.report.renderers.progress import Bar
 
     with Bar(2) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
-        found = diff(sides[0], sides[1], options, Asked(sample, expect, adapter))
-    there = said(partial(_text, "json" if as_json else style, found))
-    for one in outputs:
-        written(one.path, partial(_file, one.kind, found))
+        result = diff(sides[0], sides[1], options, DiffOptions(sample, expect, adapter))
+    there = said(partial(_text, "json" if as_json else style, result))
+    for output in outputs:
+        written(output.path, partial(_file, output.kind, result))
     if not there:
         raise ReaderGone
-    return found.exit_code
+    return result.exit_code
 
 
 def _side(request: Request) -> Request | HfcountError:
-    """Which checkpoint is meant, or why none."""
+    """The request for a side, or the error that replaces it."""
     try:
-        found = requests.requested(request)
+        request_ = requests.requested(request)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    return found.why if isinstance(found, requests.Missing) else found
+    return request_.why if isinstance(request_, requests.Missing) else request_
 
 
-def _text(style: str, found: "Diff") -> str:
+def _text(style: str, diff: "Diff") -> str:
     from hfcount.diffing.terminal import render
 
-    return found.to_json() if style == "json" else found.to_markdown() if style == "markdown" else render(found)
+    return diff.to_json() if style == "json" else diff.to_markdown() if style == "markdown" else render(diff)
 
 
-def _file(kind: str, found: "Diff") -> bytes:
-    text = found.to_json() if kind == "json" else found.to_markdown() if kind == "md" else found.to_html()
+def _file(kind: str, diff: "Diff") -> bytes:
+    text = diff.to_json() if kind == "json" else diff.to_markdown() if kind == "md" else diff.to_html()
     return f"{text}\n".encode()

@@ -1,4 +1,4 @@
-"""What --help shows below the options."""
+"""The epilog of --help."""
 
 from hfcount.cli.commands import overview
 

@@ -85,9 +85,9 @@ def command(
 def _fixed(
     place: Path, write: bool, only: frozenset[str], values: "Changes", base: str | None = None
 ) -> "tuple[Report | None, bool]":
-    """Repairs one folder: the report of what it is then, None where that was not read, and whether repairs are left."""
+    """Repairs a folder; returns its new report (None if not read) and whether repairs are left."""
     from hfcount.repair import journal
-    from hfcount.repair.plan import found, planned
+    from hfcount.repair.plan import planned, read_state
 
     if journal.interrupted(place) and not write:
         click.echo("An earlier run was interrupted between two files. --write finishes it.")
@@ -95,67 +95,70 @@ def _fixed(
     if write:
         journal.resume(place)
     plan = planned(place, only, values, base)
-    for line in _told(plan, write):
+    for line in _plan_lines(plan, write):
         click.echo(line)
     if not plan.steps or not write:
         return plan.before.report, bool(plan.steps)
-    for one in journal.write(place, plan.after.draft.changes):
-        kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
-        click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
-    after = found(place, base).report
+    for step in journal.write(place, plan.after.draft.changes):
+        kept = f"; what it was is in {printable(step.kept)}" if step.kept else ""
+        click.echo(f"{'Removed' if step.goes else 'Wrote'} {printable(step.name)}{kept}.")
+    after = read_state(place, base).report
     click.echo(f"Read again: {_verdict(after)}.")
     return after, False
 
 
 def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes") -> int:
-    """Repairs each model of a pipeline by itself; what is between them, or in the index, is only told."""
+    """Repairs each model of a pipeline by itself; only prints findings between them and in the index."""
     from hfcount.checkpoints.inspect import inspect
 
     request = Request(str(place))
     before = inspect(request)
-    names = [one.name for one in before.parts or () if one.verdict and (place / one.name).is_dir()]
-    own = _by_part(names, values)
-    wrong = [one for one in before.parts or () if one.name in own and (one.verdict != "verified" or own[one.name])]
+    names = [part.name for part in before.parts or () if part.verdict and (place / part.name).is_dir()]
+    chosen = _by_part(names, values)
     left = False
-    for part in wrong:
+    for part in before.parts or ():
+        if part.name not in chosen or (part.verdict == "verified" and not chosen[part.name]):
+            continue
         try:
-            left |= _fixed(place / part.name, write, only, own[part.name])[1]
+            left |= _fixed(place / part.name, write, only, chosen[part.name])[1]
         except HfcountError as error:
             click.echo(f"{printable(str(place / part.name))}: {error}")
         click.echo("")
-    whole = inspect(request) if write else before
-    click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(whole)}.")
-    for finding in whole.findings:
-        if finding.part not in own or not (place / finding.part).is_dir() or finding.code.startswith(("HF81", "HF82")):
+    after = inspect(request) if write else before
+    click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(after)}.")
+    for finding in after.findings:
+        inner = finding.part in chosen and (place / finding.part).is_dir()
+        if not inner or finding.code.startswith(("HF81", "HF82")):
             click.echo(f"{finding.code} {finding.severity}: {finding.message}")
-    return _code(whole, left)
+    return _code(after, left)
 
 
 def _by_part(names: Sequence[str], values: "Changes") -> dict[str, "Changes"]:
-    """The values that are for each part of those names; raises UsageError for one that is for none."""
-    own = {name: _below(name, values) for name in names}
-    if unmeant := values.keys() - {f"{name}.{key}" for name, keys in own.items() for key in keys}:
+    """Values of --set by part; raises UsageError for one that names no part."""
+    chosen = {name: _below(name, values) for name in names}
+    if unmeant := values.keys() - {f"{name}.{key}" for name, keys in chosen.items() for key in keys}:
         key = printable(min(unmeant))
         parts = f"one of {', '.join(names)}" if names else "of which it has none with weights"
         raise click.UsageError(f"--set {key} names no part of the pipeline: it begins with a part, {parts}.")
-    return own
+    return chosen
 
 
 def _below(part: str, values: "Changes") -> "Changes":
-    """The values that are for a part, by its own keys."""
+    """The values for a part, by its own keys."""
     start = f"{part}."
     return {key.removeprefix(start): value for key, value in values.items() if key.startswith(start)}
 
 
 def _folder(path: Path) -> Path:
-    """The folder that is meant, which must be one that nothing else shares."""
+    """The folder to repair, which must not be in the shared Hugging Face cache."""
     if path.suffix in (".json", ".safetensors") and path.is_file():
         path = path.parent
     if not path.is_dir():
         raise click.UsageError(_no_folder(path))
-    whole = Path(os.path.realpath(path))
+    real_path = Path(os.path.realpath(path))
     if any(
-        one.parent.name == "snapshots" and (one.parent.parent / "blobs").is_dir() for one in (whole, *whole.parents)
+        parent.parent.name == "snapshots" and (parent.parent.parent / "blobs").is_dir()
+        for parent in (real_path, *real_path.parents)
     ):
         raise click.UsageError(
             f"{printable(str(path))} is in the Hugging Face cache, whose files all programs share. Make a copy with"
@@ -177,34 +180,34 @@ def _no_folder(path: Path) -> str:
     )
 
 
-def _told(plan: "Plan", write: bool) -> Iterator[str]:
+def _plan_lines(plan: "Plan", write: bool) -> Iterator[str]:
     yield f"{plan.before.report.model}: {_verdict(plan.before.report)}."
     yield from _steps(plan)
     if plan.steps:
         yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."
         if not write:
             yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
-    barring = {one.code for one in plan.after.findings if one.blocks}
+    barring = {finding.code for finding in plan.after.findings if finding.blocks}
     left = [finding for finding in plan.after.report.findings if finding.rule.advises or finding.code in barring]
     if left:
         yield "\nNot repaired, since no cure is proven:"
     for finding in left:
         yield f"{finding.code} {finding.severity}: {finding.message}"
         yield from _offered(plan.offers, finding.code)
-    if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
+    if any(finding.changes and finding.fix and not finding.sole for finding in plan.after.findings):
         yield "Where several values would fit, --set KEY=VALUE takes one of them."
 
 
 def _steps(plan: "Plan") -> Iterator[str]:
-    """The repairs, each with the findings that it ends."""
+    """The repairs, each with the findings that it removes."""
     from hfcount.repair.diff import diff
 
     state = plan.before
     for number, step in enumerate(plan.steps, 1):
-        cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
-        for place, one in enumerate(cured):
+        cured = [finding for finding in state.findings if not finding.codes.isdisjoint(step.codes)]
+        for place, finding in enumerate(cured):
             lead = "  " if place else f"\n{number}."
-            yield f"{lead} {one.code} {one.severity}: {one.message}"
+            yield f"{lead} {finding.code} {finding.severity}: {finding.message}"
         yield f"   Repair: {printable(step.says, None)}"
         if step.doubt:
             yield f"   Note: {printable(step.doubt, None)}"
@@ -213,17 +216,17 @@ def _steps(plan: "Plan") -> Iterator[str]:
 
 
 def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:
-    """What could be done about a finding, and what speaks against it."""
-    own = [one for one in offers if code in one.codes]
-    for one in own:
-        how = f"--only {code}" if len(own) == 1 else "--set with one of these values"
-        yield f"   With {how}: {printable(one.says, None)}"
-        if one.doubt:
-            yield f"   Not done unasked: {printable(one.doubt, None)}"
+    """Repairs offered for a finding, with the objections."""
+    proposals = [proposal for proposal in offers if code in proposal.codes]
+    for proposal in proposals:
+        how = f"--only {code}" if len(proposals) == 1 else "--set with one of these values"
+        yield f"   With {how}: {printable(proposal.says, None)}"
+        if proposal.doubt:
+            yield f"   Not done unasked: {printable(proposal.doubt, None)}"
 
 
 def _verdict(report: "Report") -> str:
-    """The verdict, and why there is none."""
+    """The verdict, with the error if there is one."""
     if report.error:
         return f"{report.verdict} ({report.error.message.rstrip('.')})"
     return report.verdict

@@ -1,4 +1,4 @@
-"""`hfcount hook`: what pre-commit runs. It verifies the checkpoints that the changed files belong to, and no others."""
+"""`hfcount hook` for pre-commit: verifies the checkpoints that changed files belong to."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], stric
 
 
 def _checkpoints(file: str) -> Iterator[str]:
-    """The folder of the checkpoint that a file belongs to, if there is one."""
+    """The folder of a file's checkpoint, if any."""
     inner = PurePath(file).parent
     if any(part in _OTHERS or (part[:1] == "." and part != "..") for part in inner.parts):
         return
@@ -58,14 +58,14 @@ def _checkpoints(file: str) -> Iterator[str]:
 
 
 def _is_model(folder: str) -> bool:
-    """Whether a folder holds a checkpoint of its own, and not only a file that is called like a config."""
+    """Whether a folder holds a checkpoint of its own, not only a file named like a config."""
     try:
         names = os.listdir(folder)
     except OSError:
         return False
     if not is_checkpoint(names):
         return False
-    # The modules of sentence-transformers are verified with the model that they are of.
+    # Modules of sentence-transformers are verified with their model.
     if os.path.basename(os.path.abspath(folder)) in modules_in(os.path.join(folder, os.pardir)):
         return False
     if not {MODEL_INDEX, MODULES, PARAMS}.isdisjoint(names) or _describes_model(os.path.join(folder, CONFIG)):
@@ -75,7 +75,7 @@ def _is_model(folder: str) -> bool:
 
 
 def _describes_model(path: str) -> bool:
-    """Whether a config says of which model it is."""
+    """Whether a config names its model type or class."""
     try:
         with open(path, encoding="utf-8") as file:
             values = json.load(file)

@@ -53,20 +53,20 @@ def version() -> None:
 
 
 def rule_lines(name: str) -> Iterator[str]:
-    """All rules, or those of a code, its beginning or a name; raises click.BadParameter where there is none."""
+    """All rules, or those with a code, a prefix of it or a name; raises click.BadParameter if there is none."""
     from hfcount.verifier.rules import RULES, lookup
 
     rule = lookup(name) if name else None
-    rules = [rule] if rule else [one for code, one in RULES.items() if code.startswith(name.upper())]
+    rules = [rule] if rule else [rule_ for code, rule_ in RULES.items() if code.startswith(name.upper())]
     if not rules:
         raise click.BadParameter(f"no rule is called {printable(name, 60)}. `hfcount rules` lists them.")
-    for one in rules:
-        yield f"{one.code} {one.name} ({one.level})\n  {one.what}\n  Why: {one.why}\n  Fix: {one.remedy}"
-        yield "".join(f"  {name}: {what}\n" for name, what in one.variants.items()) + f"  {one.url}\n"
+    for rule_ in rules:
+        yield f"{rule_.code} {rule_.name} ({rule_.level})\n  {rule_.what}\n  Why: {rule_.why}\n  Fix: {rule_.remedy}"
+        yield "".join(f"  {name}: {what}\n" for name, what in rule_.variants.items()) + f"  {rule_.url}\n"
 
 
 def type_lines(name: str) -> Iterator[str]:
-    """All architectures, or the one of a model_type or class; raises click.BadParameter where there is none."""
+    """All architectures, or one by model_type or class; raises click.BadParameter if there is none."""
     from hfcount.cli import architectures
 
     try:
@@ -94,7 +94,7 @@ def _diff_schema() -> Iterator[str]:
 
 
 def cleared_lines() -> Iterator[str]:
-    """What is removed of the cache."""
+    """Empties the cache and reports its size."""
     from hfcount.fetcher import evidence_cache
 
     root, size = evidence_cache.clear()

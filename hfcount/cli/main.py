@@ -10,9 +10,9 @@ import click
 from hfcount.cli import option_types as read
 from hfcount.cli import requests as asked
 from hfcount.cli.examples import EPILOG
-from hfcount.cli.option_groups import Grouped, grouped
+from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
-from hfcount.cli.report_stream import Shown
+from hfcount.cli.report_stream import ReportStream
 from hfcount.cli.verify_options import OPTIONS
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
@@ -27,13 +27,13 @@ _DETAILED = Format("detailed", "for --details")
 
 if TYPE_CHECKING:
     from hfcount.checkpoints.inspection import Options
-    from hfcount.cli.output_files import Wanted
+    from hfcount.cli.output_files import OutputFile
     from hfcount.mapper.whatif import Changes
     from hfcount.report.model import Report
 
 
 @click.command(
-    cls=Grouped,
+    cls=GroupedCommand,
     epilog=EPILOG,
     options_metavar="[COMMAND] [OPTIONS]",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -65,10 +65,10 @@ def main(
     settings: "Sequence[Changes]",
     schemes: "Sequence[Changes]",
     load: "Mapping[str, Any]",
-    outputs: "list[Wanted]",
-    plot: "list[Wanted]",
+    outputs: "list[OutputFile]",
+    plot: "list[OutputFile]",
     dark: bool,
-    page: "list[Wanted]",
+    page: "list[OutputFile]",
     save: Path | None,
     allow: frozenset[str],
     strict: bool,
@@ -106,15 +106,15 @@ def main(
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base, target=target))
-    # All this is imported while the Hub is waited for.
+    # Imported while the first request is under way.
     from hfcount.checkpoints.inspection import Options
     from hfcount.report.model import worst
     from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
 
-    pages = [one for one in (*outputs, *page) if one.kind == "html"]
+    pages = [file for file in (*outputs, *page) if file.kind == "html"]
     extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
-    shown = Shown(format, unasked)
+    shown = ReportStream(format, unasked)
     with Bar(len(named)) as bar:
         policy, workload = Policy(allow, strict), Workload(**load)
         options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with)
@@ -133,7 +133,7 @@ def main(
 
 
 def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:
-    """Says of which models there is no formula, where that is asked for and nothing else says why."""
+    """Notes models without a formula, if one was requested and no error explains it."""
     for report in reports if formula else ():
         if report.formula is None and report.container and not report.error:
             what = "an adapter" if report.container == "adapter" else "files whose metadata lacks sizes"
@@ -141,7 +141,7 @@ def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:
 
 
 def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], list[Extra]]:
-    """The fields that are wanted, and those of them that a page alone wants."""
+    """The requested extra fields, and those of them that only a page needs."""
     extras = [name for name, wanted in asked.items() if wanted or page]
     return extras, [name for name in extras if not asked[name]]
 
@@ -158,7 +158,7 @@ def _format(style: str, as_json: bool, quiet: bool, details: bool) -> Format:
 def _look(
     model: str, request: Request | asked.Missing, options: "Options", settings: "Sequence[Changes]"
 ) -> "Sequence[Report]":
-    """The reports of one model, whatever comes of it."""
+    """The reports of one model; errors become reports too."""
     from hfcount.checkpoints import inspect as pipeline
 
     if isinstance(request, asked.Missing):

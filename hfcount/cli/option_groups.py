@@ -1,4 +1,4 @@
-"""Options in groups, as --help shows them."""
+"""Groups options under titles in --help."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ Decorator = Callable[[Any], Any]
 
 
 def group(title: str, *options: Decorator) -> Decorator:
-    """Adds options to a command, which --help shows below that title."""
+    """Adds options to a command under a title in --help."""
 
     def add(function: Any) -> Any:
         before = len(getattr(function, "__click_params__", ()))
@@ -25,7 +25,7 @@ def group(title: str, *options: Decorator) -> Decorator:
 
 
 def grouped(groups: Mapping[str, Sequence[Decorator]]) -> Decorator:
-    """Adds options to a command by the titles of their groups."""
+    """Adds groups of options, by title."""
 
     def add(function: Any) -> Any:
         for title, options in reversed([*groups.items()]):
@@ -35,11 +35,11 @@ def grouped(groups: Mapping[str, Sequence[Decorator]]) -> Decorator:
     return add
 
 
-class Grouped(click.Command):
-    """A command whose options stand in groups, in the order in which these are declared."""
+class GroupedCommand(click.Command):
+    """A command that shows its options in groups, in order of declaration."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the options below the titles of their groups."""
+        """Writes the options under the titles of their groups."""
         groups = dict[str, list[tuple[str, str]]]()
         for param in self.get_params(ctx):
             if isinstance(param, click.Option) and (record := param.get_help_record(ctx)) is not None:

@@ -1,4 +1,4 @@
-"""How options of the command line are parsed; a wrong value raises click.BadParameter."""
+"""Parses and completes values of options; a wrong value raises click.BadParameter."""
 
 import re
 from collections.abc import Sequence
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 
 
 def some_file(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Leaves it to the shell to complete the name of a file or folder."""
+    """Lets the shell complete file names."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
 
 
 def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """The codes of findings that begin so, with their names; and their names that do."""
+    """Codes and names of findings with this prefix."""
     from click.shell_completion import CompletionItem
 
     from hfcount.verifier.rules import RULES
 
     codes = [CompletionItem(rule.code, help=rule.name) for rule in RULES.values()]
     names = [CompletionItem(rule.name, help=rule.code) for rule in RULES.values()] if incomplete else []
-    return [one for one in (*codes, *names) if one.value.lower().startswith(incomplete.lower())]
+    return [item for item in (*codes, *names) if item.value.lower().startswith(incomplete.lower())]
 
 
 def some_type(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The types of model that begin so."""
+    """Model types with this prefix."""
     from hfcount.architectures import all_types
 
     return [name for name in all_types() if name.startswith(incomplete)]
 
 
 def some_model(context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """A file or folder, and as the first word a command."""
+    """Files, and commands for the first word."""
     from click.shell_completion import CompletionItem
 
     from hfcount.cli.commands import COMMANDS
@@ -52,7 +52,7 @@ def some_model(context: click.Context, _param: click.Parameter, incomplete: str)
 
 
 def completion(context: click.Context, _option: click.Parameter, shell: str | None) -> None:
-    """Installs completion for a shell, in place of a run."""
+    """Installs completion for a shell instead of a run."""
     if shell is None or context.resilient_parsing:
         return
     from hfcount.cli.completion import install
@@ -62,7 +62,7 @@ def completion(context: click.Context, _option: click.Parameter, shell: str | No
 
 
 class NamingRules(click.Option):
-    """An option whose help names the rules that are informational; they are only looked up where help is asked for."""
+    """An option whose help names the informational rules, which are looked up only for help."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option and its help."""
@@ -74,7 +74,7 @@ class NamingRules(click.Option):
 
 
 def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
-    """Codes of rules, given by code or by name."""
+    """Codes of rules given by code or name."""
     if not values:
         return frozenset()
     from hfcount.verifier.rules import lookup
@@ -87,7 +87,7 @@ def codes(_context: click.Context, _option: click.Parameter, values: Sequence[st
 
 
 def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Changes]":
-    """The what-ifs that KEY=VALUE pairs ask for."""
+    """What-ifs of KEY=VALUE pairs."""
     if not values:
         return ()
     from hfcount.mapper.whatif import parsed, variants
@@ -103,7 +103,7 @@ def settings(_context: click.Context, _option: click.Parameter, values: Sequence
 
 
 def schemes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Changes]":
-    """The what-ifs that names of quantisation schemes ask for."""
+    """What-ifs of quantisation schemes."""
     if not values:
         return ()
     from hfcount.mapper.quantization_presets import PRESETS
@@ -123,7 +123,7 @@ def _needs(module: str, extra: str) -> None:
 
 
 def depth(_context: click.Context, _option: click.Parameter, name: str) -> str:
-    """How far to look, with what that needs."""
+    """The depth, after a check for its requirements."""
     from importlib.util import find_spec
 
     if name == "data" and find_spec("numpy") is None:
@@ -152,8 +152,8 @@ class _Tokens(Number):
 
     def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> int:
         text = str(value).lower().replace(",", "").replace("_", "")
-        found = re.fullmatch(r"(\d{1,13})([km]?)", text)
-        number = int(found[1]) * {"": 1, "k": 2**10, "m": 2**20}[found[2]] if found else 0
+        match = re.fullmatch(r"(\d{1,13})([km]?)", text)
+        number = int(match[1]) * {"": 1, "k": 2**10, "m": 2**20}[match[2]] if match else 0
         if not 1 <= number <= 2**40:
             self.fail(f"{value} is not a whole number from 1 to 2^40, such as 32768 or 32k.", param, context)
         return number
@@ -164,7 +164,7 @@ COUNT = _Tokens()
 
 
 def listed(_context: click.Context | None, _option: click.Parameter | None, paths: Sequence[str]) -> list[str]:
-    """The models that files list, one a line; `-` is standard input, and `#` begins a remark."""
+    """Models listed in files, one a line; `-` is standard input, `#` begins a comment."""
     models = []
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""What is printed and written, how a run ends, and what is said when it crashes."""
+"""Prints output, writes files, and turns errors and crashes into exit codes."""
 
 import errno
 import os
@@ -33,12 +33,12 @@ class _NotWritten(click.ClickException):
 
 
 def show(format: Format, reports: "Sequence[Report]") -> bool:
-    """Prints the reports; whether anybody still reads them."""
+    """Prints reports; returns False if the output is closed."""
     return said(lambda: format.render(reports))
 
 
 def said(render: Callable[[], str]) -> bool:
-    """Prints what `render` returns, which may write itself; whether anybody still reads it."""
+    """Prints the rendered text; returns False if the output is closed."""
     try:
         # The format has decided on colours; click would write UTF-8 where the encoding is ASCII.
         click.echo(writable(render(), sys.stdout.encoding or "utf-8"), color=True)
@@ -50,7 +50,7 @@ def said(render: Callable[[], str]) -> bool:
 
 
 def summarised(reports: "Sequence[Report]") -> None:
-    """Adds the reports to the summary of a step of GitHub Actions, where this is one."""
+    """Appends reports to the step summary in GitHub Actions."""
     if path := os.environ.get("GITHUB_STEP_SUMMARY"):
         text = FORMATS["markdown"].render(reports)
         try:
@@ -61,7 +61,7 @@ def summarised(reports: "Sequence[Report]") -> None:
 
 
 def written(path: Path, make: Callable[[], bytes]) -> None:
-    """Writes a file, or says why not; what was printed stands."""
+    """Writes a file, or exits with the reason."""
     try:
         write(path.resolve(), make())  # a link stays a link
     except (OSError, ValueError) as error:
@@ -70,7 +70,7 @@ def written(path: Path, make: Callable[[], bytes]) -> None:
 
 
 def crashed(error: Exception) -> Crash:
-    """Says on standard error what happened and how to report it, with --debug where; the same as an error."""
+    """Reports a crash on standard error, with a traceback under --debug; returns it as an error."""
     crash = Crash(
         f"hfcount crashed: {type(error).__name__}: {printable(str(error))}. This is a mistake of hfcount's own: please"
         " report it with the command and its --debug output."
@@ -85,7 +85,7 @@ def crashed(error: Exception) -> Crash:
 
 
 def ended(command: Callable[[], int | None]) -> int:
-    """The exit code of a command, whatever comes of it; what went wrong is one line on standard error."""
+    """Runs a command and returns its exit code; errors become one line on standard error."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # not every terminal can show a formula

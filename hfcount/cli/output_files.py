@@ -1,4 +1,4 @@
-"""The files that --output, --plot and --html write, and what is said of a path that cannot be written."""
+"""Parses the files of --output, --plot and --html, and checks that they can be written."""
 
 import os
 from collections.abc import Sequence
@@ -17,41 +17,41 @@ if TYPE_CHECKING:
 _ALSO = {"htm": "html", "jsonl": "json", "junit": "xml", "markdown": "md"}
 
 
-class Wanted(NamedTuple):
-    """A file to write, and its kind, one of OUTPUTS."""
+class OutputFile(NamedTuple):
+    """A file to write, with its kind (a key of OUTPUTS)."""
 
     kind: str
     path: Path
 
     def write(self, reports: "Sequence[Report]", dark: bool) -> None:
-        """Writes the file, or says why not."""
+        """Writes the file, or exits with the reason."""
         written(self.path, lambda: OUTPUTS[self.kind].make(self.kind, reports, dark))
 
 
-def outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[Wanted]:
-    """Files given as FILE, whose suffix says its kind, or as FORMAT:FILE."""
-    return [wanted(value) for value in values]
+def outputs(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[OutputFile]:
+    """Files given as FILE, with the kind by suffix, or as FORMAT:FILE."""
+    return [output_file(value) for value in values]
 
 
-def figure(_context: click.Context, _option: click.Parameter, value: str | None) -> list[Wanted]:
+def figure(_context: click.Context, _option: click.Parameter, value: str | None) -> list[OutputFile]:
     """A figure, by its suffix."""
-    return [wanted(value, ("svg", "png", "pdf"))] if value is not None else []
+    return [output_file(value, ("svg", "png", "pdf"))] if value is not None else []
 
 
-def page(_context: click.Context, _option: click.Parameter, value: str | None) -> list[Wanted]:
+def page(_context: click.Context, _option: click.Parameter, value: str | None) -> list[OutputFile]:
     """A page."""
-    return [wanted(value, ("html",))] if value is not None else []
+    return [output_file(value, ("html",))] if value is not None else []
 
 
-def wanted(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
-    """A file of one of these kinds, given as FILE or FORMAT:FILE; raises click.BadParameter where it is none."""
+def output_file(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> OutputFile:
+    """Parses FILE or FORMAT:FILE; raises click.BadParameter for other kinds and unwritable paths."""
     name, colon, rest = value.partition(":")
     given = colon and _ALSO.get(name, name) in OUTPUTS
     path = Path(rest if given else value)
     suffix = name if given else path.suffix[1:].lower()
     kind = _ALSO.get(suffix, suffix)
     if kind not in kinds:
-        ends = " or ".join(f".{one}" for one in [*kinds, *(also for also, one in _ALSO.items() if one in kinds)])
+        ends = " or ".join(f".{end}" for end in (*kinds, *(also for also in _ALSO if _ALSO[also] in kinds)))
         raise click.BadParameter(f"{path} must end in {ends}: the suffix says what to write.")
     needs = OUTPUTS[kind].needs
     if needs and util.find_spec(needs[0]) is None:
@@ -61,4 +61,4 @@ def wanted(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
         raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
     if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
         raise click.BadParameter(f"{path} exists and is not a writable file.")
-    return Wanted(kind, path)
+    return OutputFile(kind, path)

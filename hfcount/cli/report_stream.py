@@ -1,4 +1,4 @@
-"""The reports of a run, as they come: what is printed of them, and what is written."""
+"""Collects the reports of a run, prints them as they come, and writes files."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,15 +9,15 @@ from hfcount.options import Extra
 from hfcount.report.renderers import Format
 
 if TYPE_CHECKING:
-    from hfcount.cli.output_files import Wanted
+    from hfcount.cli.output_files import OutputFile
     from hfcount.report.model import Report
 
 
-class Shown:
-    """The reports of a run, and those that are printed: as they come, where the format allows it.
+class ReportStream:
+    """The reports of a run, printed one by one if the format is streamed.
 
     Args:
-        unasked: fields that only a page wants.
+        unasked: fields that only a page needs.
     """
 
     def __init__(self, format: Format, unasked: Sequence[Extra]) -> None:
@@ -35,11 +35,11 @@ class Shown:
             self.gone = not show(self._format, self.reports[-len(reports) :])
 
     def end(self) -> None:
-        """Prints what is printed when all models are done."""
+        """Prints formats that are not streamed."""
         if not self._format.streamed:
             self.gone = not show(self._format, self.reports)
 
-    def write(self, files: "Sequence[Wanted]", pages: "Sequence[Wanted]", dark: bool) -> None:
-        """Writes the files, which are wanted also where nobody reads what is printed; a page has all fields."""
+    def write(self, files: "Sequence[OutputFile]", pages: "Sequence[OutputFile]", dark: bool) -> None:
+        """Writes the files, even if the output is closed; pages get all fields."""
         for file in files:
             file.write(self.whole if file in pages else self.reports, dark)

@@ -1,4 +1,4 @@
-"""What a command line asks for: the models, the request for each, and the what-ifs."""
+"""Turns arguments into models, requests and what-ifs."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 class Missing(NamedTuple):
-    """A MODEL that is not looked at, and why."""
+    """A MODEL without a request, and the reason."""
 
     model: str
     why: HfcountError
 
 
 def spelled_out(models: Sequence[str], recorded: bool = False) -> list[str]:
-    """The MODELs of a command line, with those that standard input lists in the place of `-`.
+    """Replaces `-` by the models on standard input.
 
     Args:
-        recorded: whether these are paths below --fixtures.
+        recorded: whether models are paths below --fixtures.
 
     Raises:
-        click.UsageError: one is a word that is meant as a command.
+        click.UsageError: one is a mistyped command.
     """
     if not recorded and not all("/" in model for model in models):
         from hfcount.cli.suggestions import check
@@ -44,14 +44,14 @@ def spelled_out(models: Sequence[str], recorded: bool = False) -> list[str]:
 def models(
     named: Sequence[str], below: Sequence[str], fixtures: Path | None, everything: bool, of_a_repo: bool
 ) -> Sequence[str | Missing]:
-    """The models that are named, or those in folders, with the folders that have none.
+    """The named models, or those in folders, with folders that have none.
 
     Args:
-        below: what --recursive is given: folders to look through besides those that are named, "" for none.
-        of_a_repo: whether an option is given that only repos have.
+        below: values of --recursive: folders to search besides the named ones, "" for none.
+        of_a_repo: whether an option for repos is given.
 
     Raises:
-        HfcountError: the folder of recordings cannot be read, or has none.
+        HfcountError: the folder of recordings is unreadable or empty.
     """
     if below and (fixtures or everything or of_a_repo):
         raise click.UsageError("--recursive goes without --fixtures, --all, --revision and --subfolder.")
@@ -64,7 +64,7 @@ def models(
 
 
 def _below(root: str) -> Sequence[str | Missing]:
-    """The checkpoints in a folder; a file stands for itself."""
+    """Checkpoints in a folder, or the file itself."""
     from hfcount.fetcher.find_checkpoints import checkpoints_below
 
     try:
@@ -74,7 +74,7 @@ def _below(root: str) -> Sequence[str | Missing]:
 
 
 def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compared: bool) -> "Sequence[Changes]":
-    """The changes to the config that are asked for: each setting, in each scheme."""
+    """The product of config changes and schemes."""
     if schemes:
         settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
     if settings and compared:
@@ -85,18 +85,18 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
 
 
 def requests(models: Sequence[str | Missing], make: Callable[[str], Request]) -> list[Request | Missing]:
-    """What is asked for each model, or why that is nothing; the first is begun."""
+    """Requests for models, or the reasons for none; starts the first one."""
     try:
-        found = [model if isinstance(model, Missing) else requested(make(model)) for model in models]
+        requests_ = [model if isinstance(model, Missing) else requested(make(model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if isinstance(found[0], Request):
-        begin(found[0])
-    return found
+    if isinstance(requests_[0], Request):
+        begin(requests_[0])
+    return requests_
 
 
 def requested(request: Request) -> Request | Missing:
-    """What MODEL and the options ask for, or why that is nothing."""
+    """The resolved request, or the reason for none."""
     try:
         return understood(request)
     except HfcountError as error:

@@ -1,4 +1,4 @@
-"""The options that say what is to be served, and on what."""
+"""Options for serving: context, batch, ranks and memory."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -28,16 +28,16 @@ class _Size(Devices):
         from hfcount.serving.devices import devices_in  # only where memory is given
 
         text = str(value)
-        found = devices_in(text)
-        if found is None:
+        devices = devices_in(text)
+        if devices is None:
             bare = text.strip().replace(".", "", 1).isdigit()
             hint = f"has no unit. Write {text.strip()}GiB, or {text.strip()}GB." if bare else f"{_NEITHER}{_near(text)}"
             self.fail(f"{text} {hint}", param, context)
-        return found
+        return devices
 
 
 def _near(text: str) -> str:
-    """The devices whose names are most like what was given."""
+    """A hint with similar device names."""
     from hfcount.serving.devices import like  # only where there is none
 
     names = like(text)
@@ -45,7 +45,7 @@ def _near(text: str) -> str:
 
 
 def _ranks(context: click.Context, option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
-    """Numbers of ranks, each once; one value may give several, separated by commas."""
+    """Distinct numbers of ranks; a value may list several, separated by commas."""
     parts = [part.strip() for value in values for part in value.split(",")]
     for part in parts:
         if not (part.isascii() and part.isdigit() and 1 <= int(part[:9]) <= _RANKS):
@@ -55,7 +55,7 @@ def _ranks(context: click.Context, option: click.Parameter, values: Sequence[str
 
 
 def _ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
-    """The numbers of ranks where the memory is that of several devices."""
+    """The numbers of ranks for the memory of several devices."""
     from hfcount.serving.devices import ranks_on  # only where memory of several is given
 
     try:
@@ -65,7 +65,7 @@ def _ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class _CacheDtype(click.Choice[str]):
-    """A dtype of the cache, also by the name that an engine gives it."""
+    """A cache dtype, by its name or an engine's alias."""
 
     def convert(self, value: str, param: click.Parameter | None, context: click.Context | None) -> str:
         return super().convert(CACHE_ALIASES.get(value, value), param, context)
@@ -100,7 +100,7 @@ _OPTIONS = (
 
 
 def serving(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds these options to a command, which gets their values as one object, `load`."""
+    """Adds these options to a command and passes their values as `load`."""
 
     @wraps(command)
     def wrapped(**values: Any) -> int:

@@ -26,7 +26,7 @@ DEBUG = click.option("--debug", is_flag=True, help="Show the traceback if hfcoun
 
 
 def timeout(*names: str, help: str) -> Decorator:
-    """A limit in seconds, of 300 unless another is given."""
+    """A time limit in seconds, 300 by default."""
     return click.option(
         *names,
         type=click.FloatRange(0, LONGEST, min_open=True),
@@ -38,7 +38,7 @@ def timeout(*names: str, help: str) -> Decorator:
 
 
 def depth(help: str) -> Decorator:
-    """How far to look."""
+    """The option --depth."""
     return click.option(
         "--depth",
         type=click.Choice(get_args(AskedDepth)),

@@ -1,4 +1,4 @@
-"""Words that are neither a command nor a model: what was probably meant."""
+"""Suggests commands for words that are neither a command nor a model."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _MEANT = {
     "cache clear": "clean clear prune purge",
     "help": "commands man usage",
 }
-"""What other tools call these commands."""
+"""Names of these commands in other tools."""
 
 _ELSEWHERE = {
     "list": "There is no command list: `hfcount --list FILE` reads MODELs from a file, `hfcount architectures` lists"
@@ -33,16 +33,16 @@ _ELSEWHERE = {
         for name, command in {"download": "download", "login": "auth login", "upload": "upload"}.items()
     },
 }
-"""Words for what hfcount does not do."""
+"""Words for commands that hfcount does not have."""
 
 _NEAR = 0.8
 
 
 def hint(word: str, rest: Sequence[str] = ()) -> str:
-    """What to type in place of a word that is near to a command or another tool's name of one; empty if it is not.
+    """The suggestion for a word close to a command or its name in another tool; empty if none.
 
     Args:
-        rest: what follows it on the command line.
+        rest: the words that follow.
     """
     if not re.fullmatch("[a-z-]{2,20}", word):
         return ""
@@ -50,13 +50,14 @@ def hint(word: str, rest: Sequence[str] = ()) -> str:
         return _ELSEWHERE[word]
     if not (meant := _nearest(word)):
         return ""
-    line = " ".join(["hfcount", meant, *(quote(printable(one, 300)) for one in rest)])
+    line = " ".join(["hfcount", meant, *(quote(printable(word_, 300)) for word_ in rest)])
     return f"There is no command {word}. Did you mean `{line}`?"
 
 
 def _nearest(word: str) -> str:
-    """The command that a word means, is the beginning of, or is a misspelling of; empty if it is near to none."""
-    names = {name: name for name in COMMANDS} | {name: one for one, names in _MEANT.items() for name in names.split()}
+    """The command that a word means, begins or misspells; empty if none."""
+    others = {name: command for command, names in _MEANT.items() for name in names.split()}
+    names = {name: name for name in COMMANDS} | others
     if word in names or "-" in word:  # many repos are called so, and no command is
         return names.get(word, "")
     if len(word) > 2 and (begun := [name for name in COMMANDS if name.startswith(word)]):
@@ -67,7 +68,7 @@ def _nearest(word: str) -> str:
 
 
 def check(models: Sequence[str]) -> None:
-    """Raises click.UsageError if a MODEL is a word that is meant as a command, and no file or folder is called so."""
+    """Raises click.UsageError if a MODEL is a mistyped command rather than a file or folder."""
     options = {name for param in click.get_current_context().command.params for name in param.opts}
     for place, model in enumerate(models):
         if "/" in model or os.path.lexists(model):

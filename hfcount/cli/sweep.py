@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hfcount.cli import option_types as read
-from hfcount.cli.option_groups import Grouped, grouped
+from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import written
 from hfcount.cli.requests import spelled_out
 from hfcount.cli.sweep_options import ALL, OPTIONS
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from hfcount.sweeping.events import Event, Watcher
-    from hfcount.sweeping.retry import Again
-    from hfcount.sweeping.run import Course, Source
+    from hfcount.sweeping.retry import RetryRules
+    from hfcount.sweeping.run import Source, SweepSettings
     from hfcount.sweeping.shard import Shard
 
     _Workers = tuple[Executor | None, int | None]
@@ -50,7 +50,9 @@ done, 1 with --check, 2 wrong usage, 3 the sweep could not go on.
 
 
 @click.command(
-    cls=Grouped, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=GroupedCommand,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.argument("names", nargs=-1, metavar="OUT [MODEL]...", shell_complete=read.some_file)
 @grouped(OPTIONS)
@@ -118,8 +120,8 @@ def command(
         with ExitStack() as stack:
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))
-            _sweep(wanted, out, (executor, count), run.Course(deadline, what, shard, watcher, bases))
-    return _told(out, summary, check)
+            _sweep(wanted, out, (executor, count), run.SweepSettings(deadline, what, shard, watcher, bases))
+    return _conclude(out, summary, check)
 
 
 def _divided(names: Sequence[str], out: Path | None) -> tuple[Path, list[str]]:
@@ -132,7 +134,7 @@ def _divided(names: Sequence[str], out: Path | None) -> tuple[Path, list[str]]:
     if path.is_file():
         raise click.UsageError(f"OUT is the folder of the rows, and {path} is a file.")
     repo = re.fullmatch(r"\w[\w.-]*/[\w.-]+", names[0]) and not path.parent.exists()
-    if "://" in names[0] or (repo and any(re.fullmatch(r"\w[\w.-]*/[\w.-]+", one) for one in models)):
+    if "://" in names[0] or (repo and any(re.fullmatch(r"\w[\w.-]*/[\w.-]+", model) for model in models)):
         raise click.UsageError(
             f"The first argument is OUT, the folder of the rows. If {printable(names[0])} is a model:"
             f" `hfcount sweep --out rows {printable(names[0])} ...`."
@@ -148,7 +150,7 @@ def _listings(
     sort: str | None,
     limit: int | None,
 ) -> list[Listing]:
-    """What the Hub is asked to list."""
+    """The listings to request from the Hub."""
     if (library or task or sort or limit) and not (hub or authors):
         raise click.UsageError("--library, --task, --sort and --limit go with --hub or --author.")
     if hub and authors:
@@ -156,19 +158,19 @@ def _listings(
     return [Listing(name, library, task, sort, limit) for name in ([None] if hub else authors)]
 
 
-def _again(retry: Sequence[str], again: bool, out: Path) -> "Again":
-    """What is looked at again."""
-    from hfcount.sweeping.retry import Again, reasons
+def _again(retry: Sequence[str], again: bool, out: Path) -> "RetryRules":
+    """The rules of --retry and --again."""
+    from hfcount.sweeping.retry import RetryRules, reasons
 
     try:
-        return Again(reasons(ALL in retry or retry, out), again)
+        return RetryRules(reasons(ALL in retry or retry, out), again)
     except ValueError as error:
         raise click.UsageError(f"--retry: {error}") from None
 
 
 @contextmanager
 def _engine(name: str, scheduler: str | None, workers: int | None) -> "Iterator[_Workers]":
-    """The executor that an engine is, None for processes of its own, and how many workers it has."""
+    """The executor of an engine (None for local processes) and its number of workers."""
     if name != "dask":
         yield None, workers
         return
@@ -180,7 +182,7 @@ def _engine(name: str, scheduler: str | None, workers: int | None) -> "Iterator[
 
 @contextmanager
 def _watcher(log: Path | None, quiet: bool) -> "Iterator[Watcher | None]":
-    """What is told of all that happens, if anything is."""
+    """A watcher that passes events to log and progress, if any."""
     from hfcount.sweeping.log import Log
     from hfcount.sweeping.progress import Progress
 
@@ -190,27 +192,27 @@ def _watcher(log: Path | None, quiet: bool) -> "Iterator[Watcher | None]":
             watchers.append(stack.enter_context(closing(Log(log))))
 
         def watch(event: "Event") -> None:
-            for one in watchers:
-                one(event)
+            for watcher in watchers:
+                watcher(event)
 
         yield watch if watchers else None
 
 
 def _sweep(
-    wanted: "Sequence[Source]", out: Path, engine: "tuple[Executor | None, int | None]", course: "Course"
+    wanted: "Sequence[Source]", out: Path, engine: "tuple[Executor | None, int | None]", course: "SweepSettings"
 ) -> None:
     from hfcount.sweeping.run import many
 
-    gc.enable()  # a run of hours makes garbage
+    gc.enable()  # a run of hours needs garbage collection
     done = many(wanted, out, *engine, course)
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
     click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
-    counts = sorted(done.verdicts.items(), key=lambda one: (-one[1], one[0]))
+    counts = sorted(done.verdicts.items(), key=lambda item: (-item[1], item[0]))
     click.echo(f"in all: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
 
 
-def _told(out: Path, summary: bool, check: bool) -> int:
-    """Prints what the rows say; the exit code."""
+def _conclude(out: Path, summary: bool, check: bool) -> int:
+    """Prints the summary and contradictions; returns the exit code."""
     if summary:
         from hfcount.sweeping.summary_pages import write
 

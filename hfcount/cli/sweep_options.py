@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hfcount.sweeping.shard import Shard
 
 ALL = "all"
-"""--retry without a reason."""
+"""The value of --retry without a reason."""
 
 
 def _shard(_context: click.Context, _option: click.Parameter, text: str | None) -> "Shard | None":

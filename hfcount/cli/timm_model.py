@@ -1,4 +1,4 @@
-"""One of timm's models by its name, as `hfcount architectures timm/NAME` shows it."""
+"""Describes a timm model, for `hfcount architectures timm/NAME`."""
 
 from collections.abc import Iterator
 
@@ -19,34 +19,34 @@ from hfcount.text import plural, printable
 
 PREFIX = "timm/"
 
-_CLASSES = 1000  # what timm assumes
+_CLASSES = 1000  # timm's default
 
 
 def lines(named: str) -> Iterator[str]:
-    """What is known of a model: its parameters, and which arguments are followed.
+    """The parameters of a model, and the arguments that are supported.
 
     Raises:
-        UnknownArchitecture: timm has none of that name.
+        UnknownArchitecture: timm has no such model.
     """
     name = named.removeprefix(PREFIX).partition(".")[0]
     model = known(name)
     if model is None:
         alike = near(name)
-        said = f" Nearest known: {', '.join(alike)}." if alike else ""
+        nearest = f" Nearest known: {', '.join(alike)}." if alike else ""
         raise UnknownArchitecture(
             f"timm {VERSION} has no architecture {printable(name, 60)} among the {len(names()):,} whose tensors are"
-            f" known.{said}"
+            f" known.{nearest}"
         )
     patches = (model.image.usual[0] // model.image.patch[0]) * (model.image.usual[1] // model.image.patch[1])
-    found = leaves(tensors(model, f"={model.pool}", Sizes(_CLASSES, COLOURS, patches)))
-    parameters = sum(leaf.elements for leaf in found if leaf.label == "parameter")
-    count = sum(int(leaf.count) for leaf in found)
+    leaves_ = leaves(tensors(model, f"={model.pool}", Sizes(_CLASSES, COLOURS, patches)))
+    parameters = sum(leaf.elements for leaf in leaves_ if leaf.label == "parameter")
+    count = sum(int(leaf.count) for leaf in leaves_)
     yield f"{PREFIX}{name}: {parameters:,} parameters, {plural(count, 'tensor')}, with {_CLASSES:,} classes"
     pools = [root for root in model.roots if not root.startswith("=") and not root[:1].isdecimal()]
     followed = (SIZING | model.shapeless) - ({"img_size"} if model.image.rule == "refused" else set())
     rows = {
         "images": _images(model),
-        "pooling": ", ".join([f"{model.pool or 'none'} by default", *(one or "none" for one in pools)]),
+        "pooling": ", ".join([f"{model.pool or 'none'} by default", *(pool or "none" for pool in pools)]),
         "model_args": f"{', '.join(sorted(followed))}; others are not followed",
         "judged by": f"timm {VERSION}: names, shapes and the count are those of its own create_model",
         "source": f"{model.module}.py of timm/models",
@@ -56,7 +56,7 @@ def lines(named: str) -> Iterator[str]:
 
 
 def _images(model: Model) -> str:
-    """What the size of images does."""
+    """The effect of the image size."""
     height, width = model.image.usual
     usual, by_patch = f"{height} by {width} pixels", "x".join(map(str, model.image.patch))
     sizes = [root.replace("x", " by ") for root in model.roots if root[:1].isdecimal()]

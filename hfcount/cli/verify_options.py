@@ -14,7 +14,7 @@ from hfcount.report.renderers import FORMATS, OUTPUTS
 
 
 def _printing(name: str, metavar: str | None, complete: Any, help: str) -> Decorator:
-    """An option that prints something else in place of a run, as the command does that is in `printed` below."""
+    """An option that prints information instead of a run, as the command of that name does."""
 
     def callback(context: click.Context, _option: click.Parameter, wanted: str | bool | None) -> None:
         if wanted in (None, False) or context.resilient_parsing:
@@ -115,7 +115,7 @@ _SHOW = (
         type=click.Choice(list(FORMATS)),
         default="table",
         show_default=True,
-        help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
+        help="; ".join(f"{name} is {format.purpose}" for name, format in FORMATS.items()) + ".",
     ),
     shared_options.JSON,
     click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict."),

@@ -1,1 +1,1 @@
-"""Two checkpoints beside each other: what one is to the other, and what says so."""
+"""Compares two checkpoints and says how B derives from A."""

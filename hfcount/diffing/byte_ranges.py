@@ -1,4 +1,4 @@
-"""The bytes of one tensor on both sides, cut where either side has them in another place."""
+"""Aligns the byte runs of a tensor on both sides."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from hfcount.formats.gguf.types import BLOCKS
 
 
 class Run(NamedTuple):
-    """A run of bytes in a file, of elements of one dtype; `head` is that of Bytes."""
+    """A contiguous run of elements of one dtype in a file; `head` as in Bytes."""
 
     file: str
     begin: int
@@ -20,35 +20,35 @@ class Run(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return elements(self.dtype, self.end - self.begin)
 
     def cut(self, count: int) -> tuple["Run", "Run"]:
-        """The first elements, and the rest."""
+        """Splits the run after `count` elements."""
         block = BLOCKS.get(self.dtype)
         middle = self.begin + (count // block.block * block.bytes if block else count * BITS[self.dtype] // 8)
         return self._replace(end=middle), self._replace(begin=middle)
 
 
 def runs(pieces: Sequence[Bytes], places: Mapping[str, TensorLocation]) -> list[Run] | None:
-    """Where the bytes of a tensor are, those that follow one another as one; None where that is not known."""
-    found: list[Run] = []
+    """The runs of a tensor, adjacent ones merged; None if a place is unknown."""
+    ranges: list[Run] = []
     for piece in pieces:
         place = places.get(piece.stored)
         if place is None or not (place.entry.dtype in BITS or place.entry.dtype in BLOCKS) or piece.end > place.size:
             return None
         begin, end = place.begin + piece.begin, place.begin + piece.end
-        last = found[-1] if found else None
+        last = ranges[-1] if ranges else None
         run = Run(place.file, begin, end, place.entry.dtype, piece.head)
         if last and last == run._replace(begin=last.begin, end=begin):
-            found[-1] = last._replace(end=end)
+            ranges[-1] = last._replace(end=end)
         else:
-            found.append(run)
-    return found
+            ranges.append(run)
+    return ranges
 
 
 def paired(a: Sequence[Run], b: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
-    """Runs of as many elements on both sides; nothing where one has more in all than the other."""
+    """Pairs of runs with equal element counts; nothing if the totals differ."""
     if sum(run.elements for run in a) != sum(run.elements for run in b):
         return
     left, right = [*reversed(a)], [*reversed(b)]

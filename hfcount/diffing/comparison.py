@@ -1,25 +1,25 @@
-"""Everything that was compared of two checkpoints, and which differences nothing has explained so far."""
+"""What is known of two checkpoints, and the differences that are not explained yet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hfcount.diffing.loaded_side import Looked
-from hfcount.diffing.matching import Matched
+from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.matching import Matches
 from hfcount.diffing.pieces import ConfigKey, FileSums, Kind, Relation, Values
 from hfcount.diffing.tensors import Inventory, Logical
 from hfcount.diffing.values import Gaps
 
 _LOST = ("HF003", "HF004", "HF005")
-"""What is found where weight files are not there as a whole."""
+"""Codes of findings about missing or unreadable weight files."""
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Everything that was compared."""
+class Comparison:
+    """Both sides, their matched tensors, and how configs, files and values compare."""
 
-    a: Looked
-    b: Looked
-    matched: Matched | None
+    a: LoadedSide
+    b: LoadedSide
+    matched: Matches | None
     inventories: tuple[Inventory | None, Inventory | None]
     config: Sequence[ConfigKey] = ()
     files: FileSums | None = None
@@ -28,43 +28,44 @@ class Compared:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """The sides of which files cannot be read, so that less is known of them than is there."""
+        """The names (A, B) of sides with missing or unreadable files."""
         sides = (("A", self.a, self.inventories[0]), ("B", self.b, self.inventories[1]))
         return tuple(
             name
-            for name, side, own in sides
-            if side.broken and not (own and own.measured and own.listed and {*side.broken}.isdisjoint(_LOST))
+            for name, side, tensors in sides
+            if side.broken
+            and not (tensors and tensors.measured and tensors.listed and {*side.broken}.isdisjoint(_LOST))
         )
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why tensors that are the same do not tell that the structures are, as what B is."""
-        said = []
+        """Reasons why equal tensors do not prove an equal structure, phrased as what B is."""
+        reasons = []
         if self.b.misread:
-            said.append("has a config that cannot be read, so that tensors alone were compared")
+            reasons.append("has a config that cannot be read, so that tensors alone were compared")
         if self.a.misread:
-            said.append("was compared with A's tensors alone, since A's config cannot be read")
+            reasons.append("was compared with A's tensors alone, since A's config cannot be read")
         if self.b.weightless and not self.a.weightless:
-            said.append("has no weights: its config alone was compared")
+            reasons.append("has no weights: its config alone was compared")
         if self.a.weightless and not self.b.weightless:
-            said.append("was compared with A's config alone, since A has no weights")
-        return tuple(said)
+            reasons.append("was compared with A's config alone, since A has no weights")
+        return tuple(reasons)
 
     @property
     def described(self) -> bool:
-        """Whether of a side nothing is known but what its config describes."""
-        return any(own is not None and not own.listed for own in self.inventories)
+        """Whether a side is known by its config alone."""
+        return any(tensors is not None and not tensors.listed for tensors in self.inventories)
 
     @property
     def packing(self) -> tuple[str, str]:
-        """How weights of A and B are packed; empty where they are not."""
-        a, b = (", ".join(one.layouts) if one else "" for one in self.inventories)
+        """The packing layouts of A and B; empty for unpacked weights."""
+        a, b = (", ".join(tensors.layouts) if tensors else "" for tensors in self.inventories)
         return a, b
 
 
 @dataclass
-class Left:
-    """Differences that nothing has explained so far, by key."""
+class Unexplained:
+    """Differences that no relation explains yet, by key."""
 
     only_a: dict[str, Logical]
     only_b: dict[str, Logical]
@@ -72,10 +73,10 @@ class Left:
     relations: list[Relation] = field(default_factory=list)
 
     def say(self, kind: Kind, text: str) -> None:
-        """Adds what B is to A."""
+        """Adds a relation of B to A."""
         self.relations.append(Relation(kind=kind, text=text))
 
     @property
     def count(self) -> int:
-        """How many tensors are left."""
+        """The number of unexplained tensors."""
         return len(self.only_a) + len(self.only_b) + len(self.shapes)

@@ -1,4 +1,4 @@
-"""What config keys are about by their names, and their values in one spelling."""
+"""Classifies config keys by effect, and normalizes their values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from hfcount.mapper.reference import declared
 Values = Mapping[str, Any]
 
 ABSENT: Any = object()
-"""Stands for the value of a key that is not there."""
+"""The value of an absent key."""
 
 STORAGE = frozenset(("dtype", "torch_dtype", "quantization_config", "quantization", "compression_config"))
 """Keys about how tensors are stored."""
@@ -51,12 +51,12 @@ _ADAPTER_SIZES = frozenset(
     """.split()
 )
 _ADAPTER_NOTHING = frozenset("base_model_name_or_path revision peft_version auto_mapping".split())
-_LABELS = 2  # of a class that is told nothing else
+_LABELS = 2  # the default of transformers
 _ROPE = ("rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor")
 
 
 def effect(key: str) -> Effect | None:
-    """What a key changes that has this path, where its name alone tells."""
+    """The effect of a key with this path, if its name alone determines it."""
     first, last = key.partition(".")[0], key.rpartition(".")[2]
     if first in STORAGE or last in STORAGE:
         return "storage"
@@ -68,7 +68,7 @@ def effect(key: str) -> Effect | None:
 
 
 def of_gguf(key: str) -> Effect:
-    """What a key of the metadata of a GGUF file changes: names of authors and licences nothing, sizes tensors."""
+    """The effect of a GGUF metadata key: none for authors and licences, tensors for sizes."""
     if key.startswith("general."):
         if key in ("general.file_type", "general.quantization_version"):
             return "storage"
@@ -80,7 +80,7 @@ def of_gguf(key: str) -> Effect:
 
 
 def of_adapter(key: str) -> Effect:
-    """What a setting of an adapter changes."""
+    """The effect of an adapter setting."""
     if key in _ADAPTER_SIZES:
         return "tensors"
     if key in _ADAPTER_NOTHING:
@@ -89,36 +89,36 @@ def of_adapter(key: str) -> Effect:
 
 
 def is_named(kind: str, name: str) -> bool:
-    """Whether the class of a model_type takes a key of this name."""
-    own, types = declared(kind), accepted_values(kind) if kind else None
-    return name in own.keys or name in own.parts or name in own.names or (types is not None and name in types.types)
+    """Whether the config class of a model_type has a key of this name."""
+    class_, types = declared(kind), accepted_values(kind) if kind else None
+    return any(name in names for names in (class_.keys, class_.parts, class_.names, types.types if types else ()))
 
 
 def settled(values: Values, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values under the names that the class has for them, and the names that they are written under.
+    """Values by the names of the config class, and the name in the file for each.
 
-    Of several names of a key that has a value counts the one that the class takes.
-    What is said of rotary positions is in one object, as version 5 of transformers writes it.
+    If a key is written under several names, the one that the class reads counts. Rotary settings are merged into one
+    object, as transformers 5 writes them.
     """
-    own = declared(kind)
-    found: dict[str, Any] = {}
+    class_ = declared(kind)
+    effective: dict[str, Any] = {}
     written: dict[str, str] = {}
     for name, value in values.items():
-        key = "dtype" if name == "torch_dtype" else own.names.get(name, name)
-        counting = own.counting((written.get(key, name), name)) or [key]
-        if found.get(key) is None or (name in counting and value is not None):
-            found[key], written[key] = value, name
-    if isinstance(found.get("dtype"), str):
-        found["dtype"] = found["dtype"].removeprefix("torch.")
-    return _with_rotary(_with_labels(found), usual_rotary(kind)), written
+        key = "dtype" if name == "torch_dtype" else class_.names.get(name, name)
+        counting = class_.counting((written.get(key, name), name)) or [key]
+        if effective.get(key) is None or (name in counting and value is not None):
+            effective[key], written[key] = value, name
+    if isinstance(effective.get("dtype"), str):
+        effective["dtype"] = effective["dtype"].removeprefix("torch.")
+    return _with_rotary(_with_labels(effective), usual_rotary(kind)), written
 
 
 def _with_labels(values: dict[str, Any]) -> dict[str, Any]:
-    """The same with the number of labels in place of names that say nothing else."""
+    """Replaces generic label names by num_labels."""
     names = values.get("id2label")
     if not isinstance(names, dict) or any(name != f"LABEL_{number}" for number, name in names.items()):
         return values
-    rest = {name: one for name, one in values.items() if name not in ("id2label", "label2id")}
+    rest = {name: value for name, value in values.items() if name not in ("id2label", "label2id")}
     return rest if len(names) == _LABELS else {**rest, "num_labels": len(names)}
 
 
@@ -126,10 +126,10 @@ def _with_rotary(values: dict[str, Any], usual: Values) -> dict[str, Any]:
     scaling = values.get("rope_scaling") or values.get("rope_parameters")
     if not isinstance(scaling, dict | None) or not (usual or any(name in values for name in _ROPE)):
         return values
-    if not scaling and any(isinstance(one, dict) for one in usual.values()):
+    if not scaling and any(isinstance(value, dict) for value in usual.values()):
         return {**values, "rope_parameters": usual}
     inner: dict[str, Any] = dict(scaling or {})
-    if any(isinstance(one, dict) for one in (*inner.values(), *usual.values())):
+    if any(isinstance(value, dict) for value in (*inner.values(), *usual.values())):
         return values
     if "type" in inner:
         inner.setdefault("rope_type", inner.pop("type"))
@@ -137,14 +137,14 @@ def _with_rotary(values: dict[str, Any], usual: Values) -> dict[str, Any]:
     for name in ("rope_theta", "partial_rotary_factor"):
         if values.get(name) is not None:
             inner.setdefault(name, values[name])
-    rest = {name: one for name, one in values.items() if name not in _ROPE}
+    rest = {name: value for name, value in values.items() if name not in _ROPE}
     return {**rest, "rope_parameters": {"rope_type": "default", **usual, **inner}}
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same to a reader: an absent one and null are, and so are 1 and 1.0."""
-    if one is ABSENT or other is ABSENT:
-        return one is other or one is None or other is None
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other) or (one != one and other != other)
+def same(value: Any, other: Any) -> bool:
+    """Whether two values are equal to a reader; an absent value equals null, and 1 equals 1.0."""
+    if value is ABSENT or other is ABSENT:
+        return value is other or value is None or other is None
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    return bool(value == other) or (value != value and other != other)

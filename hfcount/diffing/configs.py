@@ -1,4 +1,4 @@
-"""Two configs by effect: which keys have another value, defaults filled in, and what each of them changes."""
+"""Compares two configs with defaults filled in, and finds the effect of each differing key."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -20,19 +20,19 @@ from hfcount.text import printable, shown
 
 Values = Mapping[str, Any]
 
-_LONG = 100  # entries of an object below which keys are told apart
+_LONG = 100  # entries up to which an object is compared key by key
 _ORDER: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
 
 
 class _Key(NamedTuple):
-    """A key on both sides.
+    """A key that differs.
 
     Args:
-        key: its path, under the name that the class has for it.
+        key: its path, by the names of the config class.
         a, b: its effective values.
-        written: whether they are written there.
-        known: whether a reader is known to take it.
-        names: its path as A and as B write it.
+        written: whether each side writes it.
+        known: whether a known reader reads it.
+        names: its path as written by A and by B.
     """
 
     key: str
@@ -44,118 +44,118 @@ class _Key(NamedTuple):
 
 
 def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint | None]) -> tuple[ConfigKey, ...]:
-    """The keys whose effective values differ, those that change tensors first.
+    """Keys with different effective values, those that change tensors first.
 
-    Of two types, one of which has the other as a part, that part and the other are compared.
+    If one config contains a part of the other's model_type, that part is compared.
     """
     a, b, path = _alike(a, b)
-    if path:  # only the whole names a class
-        a, b = ({name: value for name, value in one.items() if name != "architectures"} for one in (a, b))
-    whole = _Model(a), _Model(b)
-    rows = [_row(one, whole) for one in _differing(a, b, str(a.get("model_type") or ""), ("", ""))]
+    if path:  # the inner config names no class
+        a, b = ({name: value for name, value in values.items() if name != "architectures"} for values in (a, b))
+    models = _Model(a), _Model(b)
+    rows = [_row(key, models) for key in _differing(a, b, str(a.get("model_type") or ""), ("", ""))]
     if not path:
         rows = _with_readers(rows, blueprints)
     rows = [replace(row, key=f"{printable(path)}{row.key}") for row in rows] if path else rows
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 
-def plain(a: Values, b: Values, told: Callable[[str], Effect]) -> tuple[ConfigKey, ...]:
-    """The keys of two objects that differ, where `told` says what each of them changes."""
+def plain(a: Values, b: Values, effect_of: Callable[[str], Effect]) -> tuple[ConfigKey, ...]:
+    """Differing keys of two flat objects; `effect_of` gives the effect of a key."""
     rows = []
     for name in dict.fromkeys((*a, *b)):
-        one, other = a.get(name, ABSENT), b.get(name, ABSENT)
-        if not same(one, other):
-            absent: Literal["a", "b"] | None = "a" if one is ABSENT else "b" if other is ABSENT else None
-            values = json_value(one), json_value(other)
-            rows.append(ConfigKey(key=printable(name), a=values[0], b=values[1], effect=told(name), absent=absent))
+        value, other = a.get(name, ABSENT), b.get(name, ABSENT)
+        if not same(value, other):
+            absent: Literal["a", "b"] | None = "a" if value is ABSENT else "b" if other is ABSENT else None
+            values = json_value(value), json_value(other)
+            rows.append(ConfigKey(key=printable(name), a=values[0], b=values[1], effect=effect_of(name), absent=absent))
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 
 def _alike(a: Values, b: Values) -> tuple[Values, Values, str]:
-    """Two objects of one type, if there are such, and the path of that in the larger."""
-    kinds = [one.get("model_type") for one in (a, b)]
+    """Two configs of one type, if one contains the other's, and the path of the inner one."""
+    kinds = [config.get("model_type") for config in (a, b)]
     if kinds[0] != kinds[1]:
-        for name, one in a.items():
-            if isinstance(one, dict) and one.get("model_type") == kinds[1] and kinds[1]:
-                return one, b, f"{name}."
-        for name, one in b.items():
-            if isinstance(one, dict) and one.get("model_type") == kinds[0] and kinds[0]:
-                return a, one, f"{name}."
+        for name, value in a.items():
+            if isinstance(value, dict) and value.get("model_type") == kinds[1] and kinds[1]:
+                return value, b, f"{name}."
+        for name, value in b.items():
+            if isinstance(value, dict) and value.get("model_type") == kinds[0] and kinds[0]:
+                return a, value, f"{name}."
     return a, b, ""
 
 
 def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: bool = False) -> Iterator[_Key]:
-    """Keys of two objects, and of those in them, whose effective values differ; `inner` ones are of no class."""
-    kinds = {one for one in (a.get("model_type"), b.get("model_type")) if isinstance(one, str)}
+    """Differing keys of two objects, recursively; `inner` objects have no config class."""
+    kinds = {kind_ for kind_ in (a.get("model_type"), b.get("model_type")) if isinstance(kind_, str)}
     kind, path = kind if len(kinds) < 2 else "", paths[0]
-    first, second = ((dict(one), {}) if inner else settled(one, kind) for one in (a, b))
+    first, second = ((dict(config), {}) if inner else settled(config, kind) for config in (a, b))
     for name in dict.fromkeys((*first[0], *second[0])):
-        one, other = first[0].get(name, ABSENT), second[0].get(name, ABSENT)
-        if same(one, other) or (name == "model_type" and path and len(kinds) < 2):
+        value, other = first[0].get(name, ABSENT), second[0].get(name, ABSENT)
+        if same(value, other) or (name == "model_type" and path and len(kinds) < 2):
             continue
         names = f"{path}{first[1].get(name, name)}", f"{paths[1]}{second[1].get(name, name)}"
-        if _is_nested(name, one, other):
-            yield from _inner(one, other, declared(kind), name, names)
+        if _is_nested(name, value, other):
+            yield from _inner(value, other, declared(kind), name, names)
             continue
-        written = one is not ABSENT, other is not ABSENT
+        written = value is not ABSENT, other is not ABSENT
         default = defaults(kind).get(name, ABSENT)
-        one, other = (default if value is ABSENT else value for value in (one, other))
-        if not same(one, other):
+        value, other = (default if value is ABSENT else value for value in (value, other))
+        if not same(value, other):
             known = inner or is_named(kind, name) or declares(kind, name)
-            yield _Key(f"{path}{name}", one, other, written, known, names)
+            yield _Key(f"{path}{name}", value, other, written, known, names)
 
 
-def _inner(one: Any, other: Any, own: Declared, name: str, names: tuple[str, str]) -> Iterator[_Key]:
-    """The keys of a nested config that differ, where one side at least has it."""
-    usual = own.part(name, next((value for value in (one, other) if isinstance(value, dict)), None))
-    first, second = (_filled(value, usual) for value in (one, other))
-    said = first.get("model_type")
-    part = usual.kind or (said if isinstance(said, str) else "")
+def _inner(a: Any, b: Any, class_: Declared, name: str, names: tuple[str, str]) -> Iterator[_Key]:
+    """Differing keys of a nested config that at least one side has."""
+    usual = class_.part(name, next((value for value in (a, b) if isinstance(value, dict)), None))
+    first, second = (_filled(value, usual) for value in (a, b))
+    model_type = first.get("model_type")
+    part = usual.kind or (model_type if isinstance(model_type, str) else "")
     yield from _differing(first, second, part, (f"{names[0]}.", f"{names[1]}."), inner=not part)
 
 
 def _filled(value: Any, usual: NestedConfig) -> dict[str, Any]:
-    """What a nested config holds, with what its class puts there where it is absent."""
+    """A nested config with the defaults that its class fills in."""
     if not isinstance(value, dict):
         return dict(usual.absent)
     return {**usual.absent, **value} if usual.merged else value
 
 
 def _is_nested(name: str, *values: Any) -> bool:
-    """Whether a key holds an object whose keys are told apart."""
-    if name in STORAGE or not any(isinstance(one, dict) for one in values):
+    """Whether a value is compared key by key."""
+    if name in STORAGE or not any(isinstance(value, dict) for value in values):
         return False
-    return all(not isinstance(one, dict) or len(one) < _LONG for one in values)
+    return all(not isinstance(value, dict) or len(value) < _LONG for value in values)
 
 
 def _with_readers(rows: list[ConfigKey], blueprints: tuple[Blueprint | None, Blueprint | None]) -> list[ConfigKey]:
-    """The rows with what readers take otherwise on one side alone, and a row for each key that only they tell apart."""
+    """Adds notes on readers that disagree about one side only, with new rows for keys that differ in nothing else."""
     sides = [_otherwise(blueprint) if blueprint else {} for blueprint in blueprints]
-    found = {row.key: row for row in rows}
-    for name, own, other in (("A", sides[0], sides[1]), ("B", sides[1], sides[0])):
-        for key, (value, text) in own.items():
+    by_key = {row.key: row for row in rows}
+    for name, readers, other in (("A", sides[0], sides[1]), ("B", sides[1], sides[0])):
+        for key, (value, text) in readers.items():
             if key not in other:
-                row = found.get(key) or ConfigKey(key=key, a=value, b=value, effect="reading")
-                found[key] = replace(row, readers=f"{text} of {name}")
-    return list(found.values())
+                row = by_key.get(key) or ConfigKey(key=key, a=value, b=value, effect="reading")
+                by_key[key] = replace(row, readers=f"{text} of {name}")
+    return list(by_key.values())
 
 
 def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
-    """What readers take otherwise, by key: the value, and who takes what."""
-    rotary: dict[str, RotaryDifference] = {printable(one.key): one for one in blueprint.rotary_otherwise}
-    ties: dict[str, TieDifference] = {printable(one.place): one for one in blueprint.ties_otherwise}
-    said = {
-        key: (json_value(one.newer), f"{OLDER} takes {shown(one.taken)}, from {printable(one.older)},")
-        for key, one in rotary.items()
+    """Keys that readers interpret differently: the value, and who reads what."""
+    rotary: dict[str, RotaryDifference] = {printable(rotation.key): rotation for rotation in blueprint.rotary_otherwise}
+    ties: dict[str, TieDifference] = {printable(tie.place): tie for tie in blueprint.ties_otherwise}
+    texts = {
+        key: (json_value(rotation.newer), f"{OLDER} takes {shown(rotation.taken)}, from {printable(rotation.older)},")
+        for key, rotation in rotary.items()
     }
-    return said | {
-        key: (not one.tied, f"{one.reader} {'ties' if one.tied else 'does not tie'} the head")
-        for key, one in ties.items()
+    return texts | {
+        key: (not tie.tied, f"{tie.reader} {'ties' if tie.tied else 'does not tie'} the head")
+        for key, tie in ties.items()
     }
 
 
 class _Model:
-    """What a config describes, and with changes."""
+    """A config's tensors, also with changed keys."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -169,9 +169,9 @@ class _Model:
             pass
 
     def changed_by(self, key: str, value: Any) -> tuple[str, ...] | None:
-        """The tensors that another value changes, folded; None where no model is built with it."""
+        """The folded tensors that another value changes; None if no model can be built with it."""
         values = self.values
-        if key.endswith("num_labels"):  # which is told by names, where there are some
+        if key.endswith("num_labels"):  # id2label and label2id imply it
             for name in ("id2label", "label2id"):
                 values = _without(values, key.replace("num_labels", name).split("."))
         try:
@@ -179,9 +179,9 @@ class _Model:
             rows = _rows(draft(Config(values)))
         except HfcountError:
             return None
-        own = self.rows or {}
-        differing = [name for name in dict.fromkeys((*own, *rows)) if own.get(name) != rows.get(name)]
-        return tuple(printable((own.get(name) or rows[name])[0].name) for name in differing)
+        before = self.rows or {}
+        differing = [name for name in dict.fromkeys((*before, *rows)) if before.get(name) != rows.get(name)]
+        return tuple(printable((before.get(name) or rows[name])[0].name) for name in differing)
 
 
 def _without(values: Values, path: list[str]) -> dict[str, Any]:
@@ -189,87 +189,87 @@ def _without(values: Values, path: list[str]) -> dict[str, Any]:
     inner = values.get(first)
     if rest and isinstance(inner, dict):
         return {**values, first: _without(inner, rest)}
-    return {name: one for name, one in values.items() if name != first}
+    return {name: value for name, value in values.items() if name != first}
 
 
 _Rows = dict[tuple[str, ...], list[Row]]
 
 
 def _rows(blueprint: Blueprint) -> _Rows:
-    """The tensors by the texts around the numbers of their names."""
-    found: _Rows = {}
+    """The rows of a blueprint, by their names without numbers."""
+    by_text: _Rows = {}
     for leaf, row in zip(blueprint.leaves, blueprint.rows(), strict=True):
         text = tuple(part if isinstance(part, str) else "" for part in leaf.segments)
-        found.setdefault(text, []).append(row)
-    return found
+        by_text.setdefault(text, []).append(row)
+    return by_text
 
 
-def _row(one: _Key, models: tuple[_Model, _Model]) -> ConfigKey:
-    effect, tensors = _effect(one, models)
-    absent: Literal["a", "b"] | None = None if all(one.written) else "b" if one.written[0] else "a"
-    a, b = json_value(one.a), json_value(one.b)
-    return ConfigKey(key=printable(one.key), a=a, b=b, effect=effect, absent=absent, tensors=tensors)
+def _row(key: _Key, models: tuple[_Model, _Model]) -> ConfigKey:
+    effect, tensors = _effect(key, models)
+    absent: Literal["a", "b"] | None = None if all(key.written) else "b" if key.written[0] else "a"
+    a, b = json_value(key.a), json_value(key.b)
+    return ConfigKey(key=printable(key.key), a=a, b=b, effect=effect, absent=absent, tensors=tensors)
 
 
-def _effect(one: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str, ...]]:
-    told = effect(one.key)
-    if told in ("none", "storage"):
-        return told, ()
-    tensors = _sized(one, models)
+def _effect(key: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str, ...]]:
+    by_name = effect(key.key)
+    if by_name in ("none", "storage"):
+        return by_name, ()
+    tensors = _sized(key, models)
     if tensors is not None:
         return "tensors", tensors
-    if told is not None:
-        return told, ()
-    if _is_derived(one, models):
+    if by_name is not None:
+        return by_name, ()
+    if _is_derived(key, models):
         return "none", ()
-    made = _lacks(one, None) and not all(one.written) and not is_shapeless(one.key.rpartition(".")[2])
-    if _lacks(one, ABSENT) or made:
+    made = _lacks(key, None) and not all(key.written) and not is_shapeless(key.key.rpartition(".")[2])
+    if _lacks(key, ABSENT) or made:
         return "unknown", ()  # a class may make of others what is absent
-    known = one.known or {one.key, *one.names} & (models[0].read | models[1].read)
+    known = key.known or {key.key, *key.names} & (models[0].read | models[1].read)
     return ("reading" if known else "unknown"), ()
 
 
-def _sized(one: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
-    """The tensors that a key changes; empty where it does so with others alone, None if it changes none."""
+def _sized(key: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
+    """The tensors that a key changes; empty if only together with other keys, None if none."""
     model, other = models
-    first, last = one.key.partition(".")[0], one.key.rpartition(".")[2]
-    asked = {one.key, *one.names, first} & {*model.read, *other.read, "architectures", "model_type"}
+    first, last = key.key.partition(".")[0], key.key.rpartition(".")[2]
+    asked = {key.key, *key.names, first} & {*model.read, *other.read, "architectures", "model_type"}
     if model.rows is None or other.rows is None or not asked:
         return None
-    tensors = model.changed_by(one.names[0], one.b)
+    tensors = model.changed_by(key.names[0], key.b)
     if tensors:
         return tensors
-    if tensors == () and (turned := other.changed_by(one.names[1], one.a)):
+    if tensors == () and (turned := other.changed_by(key.names[1], key.a)):
         return turned
-    if tensors is None and other.changed_by(one.names[1], one.a) != ():
-        read = {one.key, *one.names, first} & model.read
-        if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(one.a, one.b):
+    if tensors is None and other.changed_by(key.names[1], key.a) != ():
+        read = {key.key, *key.names, first} & model.read
+        if (read and not is_shapeless(last)) or first == "architectures" or _is_cut(key.a, key.b):
             return ()
     return None
 
 
-def _is_derived(one: _Key, models: tuple[_Model, _Model]) -> bool:
-    """Whether a size that is absent on one side is what the family makes of others."""
-    if all(one.written) or not (_lacks(one, None) or _lacks(one, ABSENT)):
+def _is_derived(key: _Key, models: tuple[_Model, _Model]) -> bool:
+    """Whether a size absent on one side equals the value derived from other keys."""
+    if all(key.written) or not (_lacks(key, None) or _lacks(key, ABSENT)):
         return False
-    read = {one.key, *one.names} & (models[0].read | models[1].read)
-    return bool(read) and not is_shapeless(one.key.rpartition(".")[2]) and models[0].rows is not None
+    read = {key.key, *key.names} & (models[0].read | models[1].read)
+    return bool(read) and not is_shapeless(key.key.rpartition(".")[2]) and models[0].rows is not None
 
 
-def _lacks(one: _Key, value: Any) -> bool:
-    """Whether one side has this value, which stands for none."""
-    return one.a is value or one.b is value
+def _lacks(key: _Key, value: Any) -> bool:
+    """Whether one side has this placeholder value."""
+    return key.a is value or key.b is value
 
 
 def _is_cut(a: Any, b: Any) -> bool:
-    """Whether one list is the beginning of the other: it has an entry for each layer."""
+    """Whether one list is a prefix of the other, as lists with an entry for each layer are."""
     if not (isinstance(a, list) and isinstance(b, list)) or len(a) == len(b):
         return False
-    return all(same(one, other) for one, other in zip(a, b, strict=False))
+    return all(same(first, other) for first, other in zip(a, b, strict=False))
 
 
 def json_value(value: Any) -> Any:
-    """A value as JSON holds it; None for one that is absent and has no default that is known."""
+    """A value as JSON; None for an absent one without a known default."""
     if value is ABSENT:
         return None
     try:

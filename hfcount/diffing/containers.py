@@ -1,4 +1,4 @@
-"""A container against the model that it is made of: a GGUF file, or an adapter of PEFT."""
+"""Compares a GGUF file or a PEFT adapter with a base model."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from hfcount.checkpoints.gguf.base import compare as compare_gguf
 from hfcount.checkpoints.gguf.findings import reason
 from hfcount.checkpoints.gguf.summary import Remark, role
 from hfcount.diffing.contents import of_values
-from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.pieces import Kind, Relation, Values
 from hfcount.errors import DocumentError
 from hfcount.formats.dtypes import FLOATING
@@ -19,14 +19,13 @@ _CONTAINERS = {"pickle": "pickled files"}
 _FEW = 4  # types that a line names
 
 
-class Held(NamedTuple):
-    """What a container is to a model.
+class ContainerRelation(NamedTuple):
+    """The relation of a container to a model.
 
     Args:
-        relations: what B is to A; none where that cannot be told.
-        notes: what is to be said besides.
-        apart: what the first relation says unless all values were compared and are those of A; empty if that is no
-            matter of values.
+        relations: relations of B to A; empty if unknown.
+        notes: further notes.
+        apart: the first relation's text unless all values were compared and equal A's; empty if values do not matter.
     """
 
     relations: tuple[Relation, ...]
@@ -34,17 +33,17 @@ class Held(NamedTuple):
     apart: str = ""
 
     def beside(self, values: Values | None) -> list[Relation]:
-        """All that B is, with what its values say."""
+        """All relations, with those of values added."""
         first, *rest = self.relations or (None,)
         if first is None:
             return []
-        told = [*of_values(values, self.relations)] if values else []
-        alike = values is not None and not values.uncompared and [one.kind for one in told] == ["same-values"]
-        return [first if alike or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *told]
+        contents = [*of_values(values, self.relations)] if values else []
+        same = [relation.kind for relation in contents] == ["same-values"] and values and not values.uncompared
+        return [first if same or not self.apart else Relation(kind=first.kind, text=self.apart), *rest, *contents]
 
 
-def held(a: Looked, b: Looked) -> Held | None:
-    """What B is to A, where one of them is a container and the other a model; None for anything else."""
+def container_relation(a: LoadedSide, b: LoadedSide) -> ContainerRelation | None:
+    """Compares a container with a model; None for two of a kind."""
     if a.alone is b.alone:
         return None
     container, model, turned = (b, a, False) if b.alone else (a, b, True)
@@ -55,29 +54,29 @@ def held(a: Looked, b: Looked) -> Held | None:
     return _adapter(container, model.blueprint, turned)
 
 
-def _gguf(container: Looked, model: Looked, blueprint: Blueprint, turned: bool) -> Held:
+def _gguf(container: LoadedSide, model: LoadedSide, blueprint: Blueprint, turned: bool) -> ContainerRelation:
     header = container.gguf
-    assert header is not None  # held() has seen to that
+    assert header is not None  # as container_relation has checked
     remarks = compare_gguf(header, blueprint, True)
     if role(header) != "model":
-        return Held((), (f"The GGUF file is no model, but {role(header)}.",))
+        return ContainerRelation((), (f"The GGUF file is no model, but {role(header)}.",))
     facts = next((remark.facts for remark in remarks if remark.kind == "differs-from-base"), None)
     if facts is not None:
-        said = [
+        differences = [
             f"{plural(len(facts[name]), 'tensor')} {text}"
             for name, text in (("missing", "missing"), ("unexpected", "more"), ("shapes", "of another shape"))
             if facts.get(name)
         ]
         text = (
-            f"is a GGUF file of another model: {', '.join(said)}"
+            f"is a GGUF file of another model: {', '.join(differences)}"
             if not turned
             else "is another model than the GGUF file"
         )
-        return Held((Relation(kind="tensors", text=text),))
+        return ContainerRelation((Relation(kind="tensors", text=text),))
     unknown = [_reason(remark) for remark in remarks if remark.severity == "unverified"]
     if unknown:
-        return Held((), tuple(unknown))
-    types = Counter(one.type for one in header.tensors.values())
+        return ContainerRelation((), tuple(unknown))
+    types = Counter(tensor.type for tensor in header.tensors.values())
     shown = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common(_FEW))
     packed = not {*types} <= {*FLOATING}
     text = f"has the tensors that A, a GGUF file ({shown}), was made of" if turned else f"is A as GGUF ({shown})"
@@ -86,25 +85,25 @@ def _gguf(container: Looked, model: Looked, blueprint: Blueprint, turned: bool) 
     first = Relation(kind=kinds[not turned] if packed else "cast", text=text)
     names = ["GGUF", _CONTAINERS.get(model.container or "", "safetensors")]
     a, b = names if turned else names[::-1]
-    return Held((first, Relation(kind="container", text=f"is stored as {b}, and A as {a}")), apart=apart)
+    return ContainerRelation((first, Relation(kind="container", text=f"is stored as {b}, and A as {a}")), apart=apart)
 
 
 def _reason(remark: Remark) -> str:
     return printable(f"The GGUF file: {reason(remark)}.", None)
 
 
-def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
+def _adapter(container: LoadedSide, blueprint: Blueprint, turned: bool) -> ContainerRelation:
     settings, view = container.adapter, container.view
     if settings is None or view is None:
-        return Held((), ("The adapter's file could not be read.",))
+        return ContainerRelation((), ("The adapter's file could not be read.",))
     shapes = {name: entry.shape for name, entry in view.entries.items()}
     try:
         result = compare_adapter(settings, shapes, blueprint)
     except DocumentError as error:
-        return Held((), (printable(str(error), None),))
+        return ContainerRelation((), (printable(str(error), None),))
     if result.unread:
-        return Held((), (printable(f"The adapter: {result.unread}.", None),))
-    wrong = [one.code for one in result.findings if one.severity == "error"]
+        return ContainerRelation((), (printable(f"The adapter: {result.unread}.", None),))
+    wrong = [finding.code for finding in result.findings if finding.severity == "error"]
     what = f"{printable(settings.method, 40)}, {plural(result.adapted, 'module')}, {plural(len(shapes), 'tensor')}"
     if wrong:
         text = (
@@ -114,4 +113,4 @@ def _adapter(container: Looked, blueprint: Blueprint, turned: bool) -> Held:
         )
     else:
         text = f"is an adapter for A ({what})" if not turned else f"is a model that the adapter A fits ({what})"
-    return Held((Relation(kind="adapter", text=text),))
+    return ContainerRelation((Relation(kind="adapter", text=text),))

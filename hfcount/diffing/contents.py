@@ -1,35 +1,35 @@
-"""What is said of contents: that they are the same, that some values differ, or that they are unrelated."""
+"""Relations of contents: equal, partly different, or unrelated values."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import median
 
-from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
 from hfcount.text import plural
 
 _STRUCTURE = ("spelling", "container")
-"""Relations of another form that leave the structure as it is."""
+"""Kinds of relations under which the structure is the same in another form."""
 
 _CONTENTS = ("same-structure", "same-values", "same-files", "finetune")
 _UNRELATED = 0.1  # cosine of values that have nothing to do with one another, which is about 0
-_WORTH = 0.001  # relative difference above which rounding is told
+_WORTH = 0.001  # relative difference above which rounding is reported
 _FEW = 4  # components that a line names
 _APART = frozenset(("norm",))  # whose values are about 1 in every model
 _RENUMBERED: Mapping[Kind, Sequence[str]] = {
     "experts": ("experts", "router"),
     "layers": ("attention", "mlp", "experts", "router", "ssm", "convolution", "other"),
 }
-"""Components whose tensors have numbers of layers or experts, by what has fewer or more of them."""
+"""Components numbered by layer or expert, by the kind of relation that renumbers them."""
 
 
 def is_same_structure(structure: Sequence[Relation]) -> bool:
-    """Whether nothing but the form of storage differs."""
-    return not {one.kind for one in structure} - {*_STRUCTURE, *_CONTENTS}
+    """Whether only the form of storage differs."""
+    return not {relation.kind for relation in structure} - {*_STRUCTURE, *_CONTENTS}
 
 
 def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relation]:
-    """What compared values say, beside what is known of the structure."""
-    same, kinds = is_same_structure(structure), {one.kind for one in structure}
+    """Relations that follow from compared values, given those of the structure."""
+    same, kinds = is_same_structure(structure), {relation.kind for relation in structure}
     how = " in samples" if values.sampled else ""
     differing = values.tensors - values.identical
     if "another-model" in kinds:
@@ -55,22 +55,22 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
 
 
 def is_rounded(values: Values) -> bool:
-    """Whether values differ by what another dtype makes of them, or not at all."""
+    """Whether values are equal, or differ only by rounding to another dtype."""
     return not (values.sampled or has_others(values))
 
 
 def has_others(values: Values) -> bool:
-    """Whether some tensors that were compared have other values than what another dtype makes of A's."""
+    """Whether the values of some tensor differ by more than rounding to another dtype."""
     return _others(values) + _beyond(values) > 0
 
 
 def _others(values: Values) -> int:
-    """How many tensors have other values than what another dtype makes of A's."""
+    """The number of tensors that differ by more than rounding."""
     return sum(row.other for row in values.components)
 
 
 def _beyond(values: Values) -> int:
-    """How many values differ that are NaN or infinite on either side, as a cast to F16 may make them."""
+    """The number of differing values that are NaN or infinite on either side, such as after a cast to F16."""
     return sum(row.beyond for row in values.components)
 
 
@@ -79,31 +79,31 @@ def _through(values: Values) -> str:
 
 
 def _by(values: Values) -> str:
-    """By how much at most, where it is worth telling."""
+    """The largest relative difference, if worth reporting."""
     largest = max((row.relative or 0.0 for row in values.components if row.differing), default=0.0)
     return f" (root mean square {largest:.2%} at most)" if largest > _WORTH else ""
 
 
 def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
-    """Whether matrices differ as those of models that share nothing do: they point in no common direction.
+    """Whether matrices are as different as those of unrelated models, with a cosine near 0.
 
-    Where layers or experts were taken out, the others may have other numbers than in A: these tell nothing.
+    If layers or experts were removed, numbered components are ignored, since the rest may be renumbered.
     """
     apart = _APART | {name for kind, names in _RENUMBERED.items() if kind in kinds for name in names}
     rows = [row for row in values.rows if row.component not in apart]
-    found = [abs(row.cosine) for row in rows if row.cosine is not None]
+    cosines = [abs(row.cosine) for row in rows if row.cosine is not None]
     tensors = sum(row.tensors for row in values.components if row.component not in apart)
-    return bool(found) and 2 * sum(row.differing for row in rows) > tensors and median(found) < _UNRELATED
+    return bool(cosines) and 2 * sum(row.differing for row in rows) > tensors and median(cosines) < _UNRELATED
 
 
 def _components(values: Values) -> str:
     rows = [row for row in values.components if row.other]
-    said = [f"{row.component or 'other'} {row.other:,}" for row in rows[:_FEW]]
-    return ", ".join(said) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
+    counts = [f"{row.component or 'other'} {row.other:,}" for row in rows[:_FEW]]
+    return ", ".join(counts) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
 
 
-def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]:
-    """That values differ, where files of the same header and size have other checksums."""
+def of_files(files: FileSums | None, a: LoadedSide, b: LoadedSide) -> Iterator[Relation]:
+    """The relation `finetune`, if files with equal headers and sizes have different checksums."""
     if files is None or not (a.shards and b.shards):
         return
     differing = [name for name in files.differing if _same_header(name, a, b)]
@@ -113,8 +113,8 @@ def of_files(files: FileSums | None, a: Looked, b: Looked) -> Iterator[Relation]
         yield Relation(kind=kind, text=text)
 
 
-def _same_header(name: str, a: Looked, b: Looked) -> bool:
-    one, other = ({**(side.shards or {}), **side.modules}.get(name) for side in (a, b))
-    if one is None or other is None or one.header is None or other.header is None:
+def _same_header(name: str, a: LoadedSide, b: LoadedSide) -> bool:
+    shard, other = ({**(side.shards or {}), **side.modules}.get(name) for side in (a, b))
+    if shard is None or other is None or shard.header is None or other.header is None:
         return False
-    return one.header.raw == other.header.raw and one.size == other.size == one.header.file_bytes
+    return shard.header.raw == other.header.raw and shard.size == other.size == shard.header.file_bytes

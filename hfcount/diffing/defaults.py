@@ -1,4 +1,4 @@
-"""What absent keys mean that size nothing, as tests/tools/defaults.py records it of transformers' classes."""
+"""Defaults of config keys that bear on no shape, recorded from transformers by tests/tools/defaults.py."""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -11,10 +11,10 @@ from hfcount.mapper.reference import declared
 
 @lru_cache(64)
 def defaults(kind: str) -> Mapping[str, Any]:
-    """The default of each key of a model_type, or of the class of that name; of an unknown one those of all classes."""
+    """Defaults by key for a model_type or class name; those common to all classes if unknown."""
     sized = declared(kind).keys
-    own = json_lines.of_kind(_file(), kind)
-    return {**json_lines.of_kind(_file(), "*"), **(own or {}), **sized}
+    class_ = json_lines.of_kind(_file(), kind)
+    return {**json_lines.of_kind(_file(), "*"), **(class_ or {}), **sized}
 
 
 @cache

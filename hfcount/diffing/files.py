@@ -1,4 +1,4 @@
-"""The files of both sides, by their checksums."""
+"""Compares the files of both sides by checksum."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,13 +9,13 @@ from hfcount.fetcher.checksums import Content, Contents, contents
 from hfcount.text import printable
 
 WEIGHTS = (".safetensors", ".bin", ".gguf", ".pt", ".pth", ".npz")
-"""Ends of the names of files that hold weights."""
+"""Suffixes of weight files."""
 
 _LISTED = 200  # names of files that a report has
 
 
 def known(request: Request | HfcountError) -> Contents | None:
-    """What the files of a side contain, as far as that can be told without reading them."""
+    """The checksums of a side's files, if known without reading them."""
     if isinstance(request, HfcountError):
         return None
     try:
@@ -25,28 +25,28 @@ def known(request: Request | HfcountError) -> Contents | None:
 
 
 def compare(a: Contents | None, b: Contents | None) -> FileSums | None:
-    """How many are the same; None where no file of weights could be compared by its checksum."""
+    """Compares checksums; None if no weight file could be compared."""
     if a is None or b is None:
         return None
-    told = {name: one.same(b.files[name]) for name, one in a.files.items() if name in b.files}
+    matches = {name: content.same(b.files[name]) for name, content in a.files.items() if name in b.files}
     only_a, only_b = _beyond(a, b), _beyond(b, a)
     moved = _moved(only_a, only_b)
-    identical = [*(name for name, same in told.items() if same), *moved]
-    if not moved and all(same is None for name, same in told.items() if name.endswith(WEIGHTS)):
+    identical = [*(name for name, same in matches.items() if same), *moved]
+    if not moved and all(same is None for name, same in matches.items() if name.endswith(WEIGHTS)):
         return None
     return FileSums(
         identical=len(identical),
-        differing=_names(name for name, same in told.items() if same is False),
+        differing=_names(name for name, same in matches.items() if same is False),
         only_a=_names(only_a.keys() - moved.keys()),
         only_b=_names(only_b.keys() - {*moved.values()}),
-        unknown=_names(name for name, same in told.items() if same is None),
+        unknown=_names(name for name, same in matches.items() if same is None),
         weights=_weights(identical),
-        of=max(_weights(one.files) for one in (a, b)),
+        of=max(_weights(side.files) for side in (a, b)),
     )
 
 
-def _beyond(one: Contents, other: Contents) -> dict[str, Content]:
-    return {name: content for name, content in one.files.items() if name not in other.files}
+def _beyond(contents: Contents, other: Contents) -> dict[str, Content]:
+    return {name: content for name, content in contents.files.items() if name not in other.files}
 
 
 def _weights(names: Iterable[str]) -> int:
@@ -54,13 +54,14 @@ def _weights(names: Iterable[str]) -> int:
 
 
 def _moved(a: Mapping[str, Content], b: Mapping[str, Content]) -> dict[str, str]:
-    """Weight files of the same content under other names."""
-    found: dict[str, str] = {}
-    for name, one in a.items():
-        others = (key for key, two in b.items() if _beside(name, key) and key not in found.values() and one.same(two))
+    """Weight files with equal content under different names."""
+    moved: dict[str, str] = {}
+    for name, content in a.items():
+        free = (key for key in b if _beside(name, key) and key not in moved.values())
+        others = (key for key in free if content.same(b[key]))
         if name.endswith(WEIGHTS) and (other := next(others, None)):
-            found[name] = other
-    return found
+            moved[name] = other
+    return moved
 
 
 def _beside(name: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tensors that are stored joined, stacked or split, as the model has them: which bytes of which are theirs."""
+"""Maps fused, stacked or split stored tensors to the model's tensors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -12,14 +12,14 @@ from hfcount.spec.tree.leaves import Leaf
 from hfcount.spec.tree.spellings import Swap
 
 Parts = Mapping[str, tuple[str, Entry]]
-"""By the name that the other layout has for it: the name that a tensor is stored under, and its entry."""
+"""Stored name and entry of each part, by its name in the blueprint's other layout."""
 
 
 class Bytes(NamedTuple):
-    """A range of the data of a stored tensor.
+    """A byte range in the data of a stored tensor.
 
     Args:
-        head: rows of a head, and elements of a row, where the rows of its two halves take turns; else (0, 0).
+        head: (rows of a head, elements of a row) if the rows of its two halves alternate; else (0, 0).
     """
 
     stored: str
@@ -28,12 +28,12 @@ class Bytes(NamedTuple):
     head: tuple[int, int] = (0, 0)
 
 
-Found = tuple[Leaf, str, tuple[int, ...], str, tuple[Bytes, ...]]
-"""A leaf, the name of one of its tensors, its shape and dtype, and its bytes in order."""
+MappedTensor = tuple[Leaf, str, tuple[int, ...], str, tuple[Bytes, ...]]
+"""(leaf, tensor name, shape, dtype, byte ranges in order)."""
 
 
-def relaid(swap: Swap, parts: Parts) -> Iterator[Found]:
-    """The described tensors of a swap whose parts are all stored."""
+def relaid(swap: Swap, parts: Parts) -> Iterator[MappedTensor]:
+    """The blueprint's tensors of a swap, if all of its stored parts are present."""
     if len(swap.described) > 1 or _numbers(swap.described[0]) > _numbers(swap.stored[0]):
         yield from _of_one(swap, parts)
     else:
@@ -44,20 +44,20 @@ def _numbers(leaf: Leaf) -> int:
     return len(leaf.indices)
 
 
-def _of_one(swap: Swap, parts: Parts) -> Iterator[Found]:
-    """Several described tensors, of which one that is stored holds all: joined, then stacked by expert."""
-    whole = swap.stored[0]
-    stacked = _numbers(swap.described[0]) > _numbers(whole)
-    for numbers in product(*whole.indices):
-        stored = parts.get(_name(whole, numbers))
-        if stored is None or len(stored[1].shape) != len(whole.shape):
+def _of_one(swap: Swap, parts: Parts) -> Iterator[MappedTensor]:
+    """Splits one stored tensor into several tensors of the blueprint: fused along an axis, then stacked by expert."""
+    fused = swap.stored[0]
+    stacked = _numbers(swap.described[0]) > _numbers(fused)
+    for numbers in product(*fused.indices):
+        stored = parts.get(_name(fused, numbers))
+        if stored is None or len(stored[1].shape) != len(fused.shape):
             continue
         name, entry = stored
-        own = Indices.below(entry.shape[0]) if stacked else [None]
+        experts = Indices.below(entry.shape[0]) if stacked else [None]
         matrix = entry.shape[1:] if stacked else entry.shape
         axis = _axis(swap.described, matrix)
         sizes = _shares(swap.described, axis, matrix[axis])
-        for place, number in enumerate(own):
+        for place, number in enumerate(experts):
             start = 0
             for leaf, size in zip(swap.described, sizes, strict=True):
                 full = (*numbers, number) if number is not None else numbers
@@ -67,22 +67,22 @@ def _of_one(swap: Swap, parts: Parts) -> Iterator[Found]:
                 yield leaf, _name(leaf, full), shape, entry.dtype, _bytes(name, entry.dtype, ranges)
 
 
-def _of_several(swap: Swap, parts: Parts) -> Iterator[Found]:
-    """One described tensor, that is stored as several of one shape: by expert, if it is a stack of them."""
+def _of_several(swap: Swap, parts: Parts) -> Iterator[MappedTensor]:
+    """Assembles one tensor of the blueprint from several stored ones of one shape, by expert if it stacks experts."""
     leaf = swap.described[0]
     for numbers in product(*leaf.indices):
         stacked = _numbers(swap.stored[0]) > _numbers(leaf)
         experts: Sequence[int | None] = [*swap.stored[0].indices[-1]] if stacked else [None]
-        found = [
-            [parts.get(_name(one, numbers if number is None else (*numbers, number))) for one in swap.stored]
+        grid = [
+            [parts.get(_name(leaf_, numbers if number is None else (*numbers, number))) for leaf_ in swap.stored]
             for number in experts
         ]
-        rows = [[one for one in row if one is not None] for row in found]
+        rows = [[part for part in row if part is not None] for row in grid]
         if any(len(row) < len(swap.stored) for row in rows) or not rows:
             continue
         entry = rows[0][0][1]
         axis = _axis(swap.stored, entry.shape)
-        joined = sum(one.shape[axis] for _, one in rows[0])
+        joined = sum(entry_.shape[axis] for _, entry_ in rows[0])
         matrix = (*entry.shape[:axis], joined, *entry.shape[axis + 1 :])
         shape = (len(rows), *matrix) if stacked else matrix
         pieces = tuple(piece for row in rows for piece in _woven(row, axis))
@@ -90,7 +90,7 @@ def _of_several(swap: Swap, parts: Parts) -> Iterator[Found]:
 
 
 def _woven(row: Sequence[tuple[str, Entry]], axis: int) -> Iterator[Bytes]:
-    """The bytes of tensors that are joined along an axis, in the order that the joined one has."""
+    """The byte ranges of tensors fused along an axis, in the order of the fused tensor."""
     for place in range(prod(row[0][1].shape[:axis])):
         for name, entry in row:
             size = prod(entry.shape[axis:]) * BITS[entry.dtype] // 8 if entry.end else 0
@@ -98,20 +98,20 @@ def _woven(row: Sequence[tuple[str, Entry]], axis: int) -> Iterator[Bytes]:
 
 
 def _axis(leaves: Sequence[Leaf], shape: Sequence[int]) -> int:
-    """The dimension along which networks are joined: the first, or that after the number of an expert."""
+    """The axis of fusion: the first, or the one after the expert index."""
     return int(leaves[0].component in ("experts", "mlp") and len(shape) == 3)
 
 
-def _shares(leaves: Sequence[Leaf], axis: int, whole: int) -> list[int]:
-    """How much of a dimension each of some leaves has, as their config says, if that comes out."""
+def _shares(leaves: Sequence[Leaf], axis: int, extent: int) -> list[int]:
+    """The share of each leaf in a dimension: by the config if the sum fits, else equal."""
     sizes = [int(leaf.shape[axis]) for leaf in leaves]
-    if sum(sizes) == whole:
+    if sum(sizes) == extent:
         return sizes
-    return [whole // len(leaves)] * (len(leaves) - 1) + [whole - whole // len(leaves) * (len(leaves) - 1)]
+    return [extent // len(leaves)] * (len(leaves) - 1) + [extent - extent // len(leaves) * (len(leaves) - 1)]
 
 
 def _slices(shape: Sequence[int], axis: int, start: int, size: int, first: int) -> Iterator[tuple[int, int]]:
-    """Ranges of elements of a slice of a matrix, or of each of several, that begins at the element `first`."""
+    """Element ranges of a slice along an axis, in a tensor that begins at element `first`."""
     inner, rows = prod(shape[axis + 1 :]), prod(shape[:axis])
     for row in range(rows):
         begin = first + (row * shape[axis] + start) * inner
@@ -124,7 +124,7 @@ def _bytes(name: str, dtype: str, ranges: Iterator[tuple[int, int]]) -> tuple[By
 
 
 def _name(leaf: Leaf, numbers: Sequence[int | None]) -> str:
-    """The name of the tensor of a leaf with these numbers; those that it always has may be left out."""
+    """The name of a leaf's tensor with these indices; constant indices may be omitted."""
     fixed = len(leaf.indices) > len(numbers)
     given = iter(numbers)
     segments = []

@@ -1,4 +1,4 @@
-"""The tensors of a GGUF file under the names of the model that it was made of, as far as values were kept."""
+"""Maps the tensors of a GGUF file to the source model's names, with bytes if the conversion kept the values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -18,32 +18,32 @@ from hfcount.spec.tree.leaves import Leaf
 _HEADS = {"heads": "", "kv": "_kv"}
 
 
-class _Known(NamedTuple):
-    """What is known of a file."""
+class _GgufFile(NamedTuple):
+    """A GGUF file with its architecture and conversion."""
 
     header: Header
     name: str
     values: Changes | None
 
     def change(self, name: str) -> str:
-        """What was done to the values of a tensor."""
+        """The change that the conversion makes to a tensor's values."""
         return "other" if self.values is None else self.values.get(folded(name)[0], "")
 
     def head(self, name: str) -> int | None:
-        """How many heads a tensor has whose rows take turns: 0 where they are in order, None if that is not known."""
+        """The heads of a tensor with alternating rows: 0 if rows are in order, None if unknown."""
         end = _HEADS.get(self.change(name))
         return 0 if end is None else self.header.number(f"{self.name}.attention.head_count{end}")
 
 
 def converted(header: Header, blueprint: Blueprint, model_type: str) -> Inventory:
-    """The tensors of a file by the keys of the model; `bytes` is None where values were computed or are not known."""
+    """The inventory of a file by the model's keys; `bytes` is None for changed or unknown values."""
     name = architecture(header)
-    known = _Known(header, name, changes(model_type, name))
+    known = _GgufFile(header, name, changes(model_type, name))
     key = keyed(blueprint)
-    return Inventory({key(one.name): one for one in _tensors(known, blueprint)})
+    return Inventory({key(tensor.name): tensor for tensor in _tensors(known, blueprint)})
 
 
-def _tensors(known: _Known, blueprint: Blueprint) -> Iterator[Logical]:
+def _tensors(known: _GgufFile, blueprint: Blueprint) -> Iterator[Logical]:
     layers = known.header.number(f"{known.name}.block_count") or 0
     layers -= known.header.number(f"{known.name}.nextn_predict_layers") or 0
     for leaf in blueprint.leaves:
@@ -52,13 +52,17 @@ def _tensors(known: _Known, blueprint: Blueprint) -> Iterator[Logical]:
                 yield from _of(known, leaf, conversion)
 
 
-def _of(known: _Known, leaf: Leaf, found: Conversion) -> Iterator[Logical]:
-    """The tensors of a leaf that a conversion is of."""
-    there = {name: known.header.tensors[name] for name, _ in found.results if name in known.header.tensors}
-    if not there or len(there) < len(found.results):
+def _of(known: _GgufFile, leaf: Leaf, conversion: Conversion) -> Iterator[Logical]:
+    """The tensors of a leaf under one conversion."""
+    there = {name: known.header.tensors[name] for name, _ in conversion.results if name in known.header.tensors}
+    if not there or len(there) < len(conversion.results):
         return
-    stacked = len(found.numbers) < len(leaf.indices)
-    numbers = [(*found.numbers[:1], one, *found.numbers[1:]) for one in leaf.indices[1]] if stacked else [found.numbers]
+    stacked = len(conversion.numbers) < len(leaf.indices)
+    numbers = (
+        [(*conversion.numbers[:1], expert, *conversion.numbers[1:]) for expert in leaf.indices[1]]
+        if stacked
+        else [conversion.numbers]
+    )
     shape = tuple(map(int, leaf.shape))
     first, dtype = next(iter(there)), next(iter(there.values())).type
     for place, these in enumerate(numbers):
@@ -68,8 +72,10 @@ def _of(known: _Known, leaf: Leaf, found: Conversion) -> Iterator[Logical]:
         yield Logical(_named(leaf, these), shape, dtype, leaf, first, pieces)
 
 
-def _pieces(known: _Known, there: Mapping[str, Tensor], size: int, place: int, count: int) -> tuple[Bytes, ...] | None:
-    """The bytes of a tensor of so many elements, one of several in a stack; None where values are not kept."""
+def _pieces(
+    known: _GgufFile, there: Mapping[str, Tensor], size: int, place: int, count: int
+) -> tuple[Bytes, ...] | None:
+    """The bytes of one tensor of `size` elements, at `place` among `count` in a stack; None if values were changed."""
     ((name, tensor),) = list(there.items())[:1]
     heads = known.head(name)
     if known.change(name) not in ("", *_HEADS) or heads is None or tensor.elements != size * count:
@@ -83,8 +89,8 @@ def _pieces(known: _Known, there: Mapping[str, Tensor], size: int, place: int, c
     return (Bytes(name, 0, bytes_, (rows, prod(tensor.shape[1:]))),)
 
 
-def _joined(known: _Known, there: Mapping[str, Tensor], shape: Sequence[int]) -> tuple[Bytes, ...] | None:
-    """The bytes of a tensor that became several equal parts, in its order."""
+def _joined(known: _GgufFile, there: Mapping[str, Tensor], shape: Sequence[int]) -> tuple[Bytes, ...] | None:
+    """The bytes of a tensor that was split into equal parts, in its order."""
     parts = sorted(there, key=known.change)
     if [known.change(name) for name in parts] != [f"part{place}" for place in range(len(parts))]:
         return None

@@ -1,4 +1,4 @@
-"""Two checkpoints of the same weights by their checksums: of the rest only the configs are read, where they differ."""
+"""Compares checkpoints whose weights have equal checksums; only differing configs are read."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,17 +23,17 @@ Sides = tuple[Request, Request]
 
 
 def settled(files: FileSums) -> bool:
-    """Whether all weights of one side are those of the other."""
+    """Whether all weight files are equal."""
     return files.of > 0 and files.weights == files.of
 
 
 def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) -> Diff:
-    """What differs between two checkpoints of the same weights."""
+    """Compares two checkpoints with equal weights."""
     values: list[dict[str, Any]] = [{}, {}]
     notes: tuple[str, ...] = ()
     if CONFIG in files.differing or CONFIG in files.unknown:
         try:
-            read = [own_config(listed(request, one)) for request, one in zip(requests, contents, strict=True)]
+            read = [own_config(listed(request, content)) for request, content in zip(requests, contents, strict=True)]
             values = [parse_object(document, endless=True) for document in read]
         except (FetchError, DocumentError) as error:
             notes = (printable(f"The configs were not compared: {error}", None),)
@@ -44,7 +44,7 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
     return Diff(
         a=_side(requests[0], contents[0], blueprints[0]),
         b=_side(requests[1], contents[1], blueprints[1]),
-        summary="B " + "; ".join(one.text for one in relations),
+        summary="B " + "; ".join(relation.text for relation in relations),
         relations=relations,
         same_structure=None if notes else not sized,
         depth="listing",
@@ -62,7 +62,7 @@ def _blueprint(values: dict[str, Any]) -> Blueprint | None:
 
 
 def relation(files: FileSums) -> Relation:
-    """What files of the same weights make of B."""
+    """The relation of B to A, given equal weights."""
     others = len(files.differing) + len(files.only_a) + len(files.only_b) + len(files.unknown)
     if not others:
         text = f"is A: all {plural(files.identical, 'file')} are the same by their checksums"
@@ -85,7 +85,8 @@ def _side(request: Request, contents: Contents, blueprint: Blueprint | None) -> 
 
 
 def listed(request: Request, contents: Contents | None) -> Request:
-    """The request with what is known of its files, so that they are not listed again."""
+    """The request with its known files, to avoid a second listing."""
     if contents is None or contents.commit is None:
         return request
-    return replace(request, revision=contents.commit, files={name: one.size for name, one in contents.files.items()})
+    sizes = {name: content.size for name, content in contents.files.items()}
+    return replace(request, revision=contents.commit, files=sizes)

@@ -1,4 +1,4 @@
-"""One of two checkpoints, looked at as `hfcount verify` does, and kept open for what is read besides."""
+"""One of the two checkpoints, inspected as `hfcount verify` does and kept open for further reads."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -32,17 +32,17 @@ from hfcount.verifier.header_view import HeaderView, merge
 
 
 @dataclass(frozen=True)
-class Looked:
-    """What was found at MODEL.
+class LoadedSide:
+    """A checkpoint and everything read of it.
 
     Args:
-        values: its config; empty where it cannot be read, or there is none.
-        inspection: None where no family describes it, or it could not be looked at.
-        shards: weight files that were read, by name; None if none were.
-        error: why it could not be looked at, or not be described.
-        pipeline: whether it is several models.
-        gguf: the header of a GGUF file; None for anything else. `parts` are the files that it is of.
-        adapter: the settings of an adapter; None for anything else.
+        values: its config; empty if missing or unreadable.
+        inspection: None if no family describes it, or it could not be read.
+        shards: headers of weight files, by name; None if none were read.
+        error: why it could not be read or described.
+        pipeline: whether it is a pipeline of several models.
+        gguf: the header of a GGUF file, whose files are `parts`; None for other forms.
+        adapter: the settings of an adapter; None for other forms.
     """
 
     model: str
@@ -59,17 +59,17 @@ class Looked:
 
     @property
     def container(self) -> str | None:
-        """What holds its weights, where that is not safetensors."""
+        """The container of its weights, if not safetensors."""
         return self.inspection.evidence.container if self.inspection else None
 
     @property
     def alone(self) -> bool:
-        """Whether it is a container that no config of transformers describes tensor by tensor."""
+        """Whether it is a GGUF file or an adapter, which have no blueprint of their own."""
         return self.gguf is not None or self.adapter is not None
 
     @property
     def blueprint(self) -> Blueprint | None:
-        """What its config describes; None where that is not known, and of a container."""
+        """Its blueprint; None if unknown, and for GGUF files and adapters."""
         return self.inspection.blueprint if self.inspection and not self.alone else None
 
     @property
@@ -81,81 +81,83 @@ class Looked:
         return merge(self.shards, index)
 
     def inventory(self, other: Blueprint | None = None, raw: bool = False) -> Inventory | None:
-        """Its tensors; None where nothing says which it has.
+        """Its tensors; None if unknown.
 
         Args:
-            other: whose names are taken where this side has no blueprint.
-            raw: whether packed weights are taken as they are stored.
+            other: the other side's blueprint, for names if this side has none.
+            raw: whether packed weights stay as stored.
         """
         view = self.view
         if self.gguf is not None:
             return of_gguf(self.gguf)
         if self.inspection is not None and self.blueprint is not None:
-            own = inventory(self.inspection, view.entries if view else None, raw)
-            return replace(own, tensors={**own.tensors, **by_entries(_of_modules(self.modules)).tensors})
+            tensors = inventory(self.inspection, view.entries if view else None, raw)
+            return replace(tensors, tensors={**tensors.tensors, **by_entries(_of_modules(self.modules)).tensors})
         return by_entries(view.entries, keyed(other) if other else str) if view else None
 
     @property
     def modules(self) -> Mapping[str, Shard]:
-        """Weight files of modules of sentence-transformers around the model, by path."""
+        """Weight files of sentence-transformers modules, by path."""
         if self.inspection is None:
             return {}
-        paths = {one.path for one in self.inspection.outcome.modules if one.path}
+        paths = {module.path for module in self.inspection.outcome.modules if module.path}
         others = self.inspection.evidence.others
-        return {name: one for name, one in others.items() if PurePosixPath(name).parent.as_posix() in paths}
+        return {name: shard for name, shard in others.items() if PurePosixPath(name).parent.as_posix() in paths}
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The codes of findings that say that files are missing or cannot be read."""
+        """The codes of findings about missing or unreadable files."""
         findings = self.inspection.outcome.findings if self.inspection else ()
-        return tuple(one.code for one in findings if one.severity == "error" and one.code.startswith("HF00"))
+        return tuple(
+            finding.code for finding in findings if finding.severity == "error" and finding.code.startswith("HF00")
+        )
 
     @property
     def misread(self) -> bool:
-        """Whether it has a config of which nobody makes a model, as of one that is no JSON."""
+        """Whether its config is unusable, such as invalid JSON."""
         config = self.documents is not None and not (self.alone or self.pipeline)
         return config and self.blueprint is None and "HF001" in self.broken
 
     @property
     def weightless(self) -> bool:
-        """Whether weights were looked for and none found, so that nothing is known of it but its config."""
+        """Whether no weights were found, so that only its config is known."""
         if self.inspection is None or self.documents is None or self.documents.alone or self.view is not None:
             return False
         return self.inspection.evidence.depth == "config" and self.inspection.evidence.unseen is not None
 
     @property
     def unseen(self) -> HfcountError | None:
-        """Why its weights are not known, where there are some."""
+        """Why its weights could not be read."""
         if self.error is not None and self.shards is None:
             return self.error
         return None
 
 
 def _of_modules(shards: Mapping[str, Shard]) -> dict[str, Stored]:
-    """The tensors of modules, with the folder of each before its name."""
+    """The tensors of modules, each prefixed with its folder."""
     return {
         f"{PurePosixPath(name).parent.as_posix()}/{tensor}": entry
-        for name, one in shards.items()
-        if one.header
-        for tensor, entry in one.header.tensors.items()
+        for name, shard in shards.items()
+        if shard.header
+        for tensor, entry in shard.header.tensors.items()
     }
 
 
 @contextmanager
-def looked(request: Request | HfcountError, options: Options, part: Entry | None = None) -> Iterator[Looked]:
-    """What is found at MODEL; connections end afterwards.
+def load_side(request: Request | HfcountError, options: Options, part: Entry | None = None) -> Iterator[LoadedSide]:
+    """Reads one side; connections close afterwards.
 
     Args:
-        part: the part of a pipeline that MODEL is, if it is one: it may have no weights but a variant's.
+        part: the pipeline part that MODEL is, if any: its only weights may be a variant's.
     """
     if isinstance(request, HfcountError):
-        yield Looked("", error=request)
+        yield LoadedSide("", error=request)
         return
     until = monotonic() + request.timeout
     try:
         documents = opened(request)
     except HfcountError as error:
-        yield Looked(request.path, request, error=error)
+        yield LoadedSide(request.path, request, error=error)
         return
     if isinstance(documents, Place) or is_contained(documents, request, options):
         yield _contained(documents, request, options)
@@ -179,7 +181,7 @@ def _with_weights(documents: Documents, part: Entry) -> Documents:
     return of_variant(documents, files, next(iter(files.safe)))
 
 
-def _contained(documents: Documents | Place, request: Request, options: Options) -> Looked:
+def _contained(documents: Documents | Place, request: Request, options: Options) -> LoadedSide:
     place = documents if isinstance(documents, Place) else documents.place
     container = container_of(place) if place else None
     try:
@@ -187,39 +189,42 @@ def _contained(documents: Documents | Place, request: Request, options: Options)
             return _gguf(place, request, options)
         inspection = contained(documents, request, options)
     except HfcountError as error:
-        return Looked(request.path, request, error=error)
-    found = Looked(request.path, request, inspection.documents, inspection=inspection)
+        return LoadedSide(request.path, request, error=error)
+    side = LoadedSide(request.path, request, inspection.documents, inspection=inspection)
     if container is None or container.name != "adapter":
-        return found
+        return side
     with suppress(DocumentError):
         settings = read_settings(inspection.documents.config)
         values = parse_object(inspection.documents.config)
-        return replace(found, values=values, shards=inspection.evidence.headers, adapter=settings)
-    return found
+        return replace(side, values=values, shards=inspection.evidence.headers, adapter=settings)
+    return side
 
 
-def _gguf(place: Place, request: Request, options: Options) -> Looked:
-    """The first of the GGUF files of a place, or the one that is named."""
+def _gguf(place: Place, request: Request, options: Options) -> LoadedSide:
+    """Reads the named GGUF file, or the first."""
     from hfcount.checkpoints.gguf.examine import look
     from hfcount.checkpoints.gguf.inspect import inspected
 
     try:
-        seen = look(place, request, options)
+        examination = look(place, request, options)
     finally:
         place.reader.close()
-    inspection, header = inspected(place, seen, options), seen.first.header
+    inspection, header = inspected(place, examination, options), examination.first.header
     values = (
-        {name: one if isinstance(one, str | int | float | bool) else str(one) for name, one in header.metadata.items()}
+        {
+            name: value if isinstance(value, str | int | float | bool) else str(value)
+            for name, value in header.metadata.items()
+        }
         if header
         else {}
     )
-    files = seen.first.files.files
-    return Looked(place.label, request, inspection.documents, values, inspection, gguf=header, parts=files)
+    files = examination.first.files.files
+    return LoadedSide(place.label, request, inspection.documents, values, inspection, gguf=header, parts=files)
 
 
-def _examined(documents: Documents, request: Request, options: Options, until: float) -> Looked:
+def _examined(documents: Documents, request: Request, options: Options, until: float) -> LoadedSide:
     if documents.layout is PIPELINE_LAYOUT:
-        return Looked(request.path, request, documents, pipeline=True)
+        return LoadedSide(request.path, request, documents, pipeline=True)
     values: Mapping[str, Any] = {}
     with suppress(DocumentError):
         values = parse_object(documents.config, endless=True)
@@ -227,28 +232,28 @@ def _examined(documents: Documents, request: Request, options: Options, until: f
         inspection = examine(documents, options, until=until)
     except HfcountError as error:
         if isinstance(error, FetchError):
-            return Looked(request.path, request, documents, values, error=error)
-        return Looked(request.path, request, documents, values, shards=_headers(documents, options), error=error)
+            return LoadedSide(request.path, request, documents, values, error=error)
+        return LoadedSide(request.path, request, documents, values, shards=_headers(documents, options), error=error)
     shards = inspection.evidence.shards
     if inspection.blueprint is None and shards is None:
         shards = _headers(documents, options)
-    return Looked(request.path, request, documents, values, inspection, shards)
+    return LoadedSide(request.path, request, documents, values, inspection, shards)
 
 
 def _headers(documents: Documents, options: Options) -> Mapping[str, Shard] | None:
-    """The headers of a checkpoint of which no config says what it has."""
+    """The headers of a checkpoint without a blueprint."""
     if documents.alone or options.depth == "config":
         return None
     with suppress(HfcountError):
         index = read_index(documents.index) if documents.index else None
-        found = weights(documents, index)
-        return documents.shards.read(found.there, options.progress(len(found.there))) or None
+        files = weights(documents, index)
+        return documents.shards.read(files.there, options.progress(len(files.there))) or None
     return None
 
 
-def report(one: Looked) -> Report:
-    """What `hfcount verify` says of it."""
-    if one.inspection is not None:
-        return report_of(one.inspection)
-    error: HfcountError = one.error or UnknownArchitecture("it is a pipeline of several models")
-    return failed(one.model, error)
+def report(side: LoadedSide) -> Report:
+    """The report of `hfcount verify`."""
+    if side.inspection is not None:
+        return report_of(side.inspection)
+    error: HfcountError = side.error or UnknownArchitecture("it is a pipeline of several models")
+    return failed(side.model, error)

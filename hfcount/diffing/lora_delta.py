@@ -1,4 +1,4 @@
-"""Whether what a merge has changed is what an adapter of LoRA adds: its two matrices, multiplied and scaled.
+"""Checks whether a merge added the delta of a LoRA adapter: its two matrices, multiplied and scaled.
 
 Source: peft 0.21, tuners/lora/layer.py (`get_delta_weight`, `update_layer`).
 """
@@ -15,8 +15,8 @@ from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.byte_ranges import Run, runs
-from hfcount.diffing.comparison import Compared
-from hfcount.diffing.loaded_side import looked
+from hfcount.diffing.comparison import Comparison
+from hfcount.diffing.loaded_side import load_side
 from hfcount.diffing.tensors import Logical, keyed
 from hfcount.diffing.values import local
 from hfcount.errors import FetchError, HfcountError
@@ -25,24 +25,24 @@ from hfcount.fetcher.model_names import understood
 if TYPE_CHECKING:
     from hfcount.checkpoints.data.decode import Numbers
 
-_MOST = 64  # targets that are looked at, spread over all
-_SURE = 0.1  # of the adapter's part: what its estimate may be off by
-_MOSTLY = 0.3  # of the difference: what else may be in it where it is the adapter's at another scale
-_ALPHA = 8.0  # where the settings do not say it
+_MOST = 64  # sampled targets, spread over all
+_SURE = 0.1  # largest accepted error of the estimated factor
+_MOSTLY = 0.3  # largest accepted residual for a merge at another scale
+_ALPHA = 8.0  # the default of PEFT
 _FIRST, _SECOND = ".lora_A.weight", ".lora_B.weight"
 _PREFIX = "base_model.model."
 
-_Held = tuple[Path, Mapping[str, TensorLocation]]
-"""A folder, and where the tensors of its files are."""
+_Weights = tuple[Path, Mapping[str, TensorLocation]]
+"""A folder, and the places of its tensors."""
 
 
 class _Fit(NamedTuple):
-    """How the difference of a target compares with what the adapter adds.
+    """Fit of a target's difference to the adapter's delta.
 
     Args:
-        times: how often that is in it, by least squares.
-        sure: how far off that may be.
-        else_: which share of the difference is something else, by root mean square.
+        times: the factor, by least squares.
+        sure: the error of the factor.
+        else_: the residual as a share of the difference, by root mean square.
     """
 
     times: float
@@ -50,43 +50,43 @@ class _Fit(NamedTuple):
     else_: float
 
 
-def times(c: Compared, named: str, options: Options) -> float | None:
-    """How often what the adapter adds is in the differences of its targets: once where it was merged, never where not.
+def times(c: Comparison, named: str, options: Options) -> float | None:
+    """The factor of the adapter's delta in its targets' differences: 1 if merged, 0 if not.
 
     Args:
         named: the adapter, as MODEL.
 
     Returns:
-        None where that cannot be told: of other methods, without its weights, or where it is lost in rounding.
+        None if unknown: for other methods, without weights, or if the delta is lost in rounding.
     """
     if c.a.request is None or c.a.blueprint is None or c.matched is None or find_spec("numpy") is None:
         return None
     asked = replace(c.a.request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
     try:
-        with looked(understood(asked), options.of_headers) as adapter:
+        with load_side(understood(asked), options.of_headers) as adapter:
             if adapter.adapter is None or not _is_plain(adapter.adapter):
                 return None
             held = local(adapter)
-            found = [*_fits(c, c.a.blueprint, held, adapter.adapter)]
+            fits = [*_fits(c, c.a.blueprint, held, adapter.adapter)]
     except (HfcountError, ValueError):
         return None
-    return _often(found)
+    return _often(fits)
 
 
-def _often(found: Sequence[_Fit | None]) -> float | None:
-    """How often it is in all of them; None where they differ in that, or one does not tell."""
-    fits = [one for one in found if one is not None]
-    if not fits or len(fits) < len(found) or any(one.sure > _SURE for one in fits):
+def _often(results: Sequence[_Fit | None]) -> float | None:
+    """The factor common to all fits; None if they disagree, or one is missing."""
+    fits = [result for result in results if result is not None]
+    if not fits or len(fits) < len(results) or any(fit.sure > _SURE for fit in fits):
         return None
-    often = sorted(one.times for one in fits)
+    often = sorted(fit.times for fit in fits)
     alike = often[-1] - often[0] <= 2 * _SURE * max(1.0, abs(often[-1]))
-    scaled = alike and all(one.else_ < _MOSTLY for one in fits)
-    near = next((whole for whole in (0.0, 1.0) if all(abs(one - whole) < _SURE for one in often)), None)
+    scaled = alike and all(fit.else_ < _MOSTLY for fit in fits)
+    near = next((times for times in (0.0, 1.0) if all(abs(count - times) < _SURE for count in often)), None)
     return near if near is not None else often[len(often) // 2] if scaled else None
 
 
 def _is_plain(settings: Settings) -> bool:
-    """Whether it adds the product of two matrices, times one number."""
+    """Whether the adapter adds the scaled product of two matrices and nothing else."""
     values = settings.values
     others = ("use_dora", "alpha_pattern", "use_qalora", "lora_ga_config", "arrow_config", "alora_invocation_tokens")
     begun = values.get("init_lora_weights")  # others take what they begin with out of the base
@@ -94,20 +94,20 @@ def _is_plain(settings: Settings) -> bool:
     return values.get("peft_type") == "LORA" and as_is and not any(values.get(name) for name in others)
 
 
-def _fits(c: Compared, blueprint: Blueprint, adapter: _Held, settings: Settings) -> Iterator[_Fit | None]:
-    """Of each pair of matrices; None where one is stored as cannot be read."""
+def _fits(c: Comparison, blueprint: Blueprint, adapter: _Weights, settings: Settings) -> Iterator[_Fit | None]:
+    """A fit for each target; None for a matrix that cannot be read."""
     sides = local(c.a), local(c.b)
     both = c.matched.both if c.matched else {}
     key = keyed(blueprint)
     paths = [name.removesuffix(_FIRST) for name in adapter[1] if name.endswith(_FIRST)]
     for path in paths[:: len(paths) // _MOST + 1]:
         pair = both.get(key(f"{path.removeprefix(_PREFIX)}.weight"))
-        one, other = (_numbers(logical, side) for logical, side in zip(pair or (None, None), sides, strict=True))
+        matrix, other = (_numbers(logical, side) for logical, side in zip(pair or (None, None), sides, strict=True))
         second, first = (_matrix(path + end, adapter) for end in (_SECOND, _FIRST))
-        if one is None or other is None or second is None or first is None:
+        if matrix is None or other is None or second is None or first is None:
             yield None
         else:
-            yield _fit(other - one, second @ first * _scale(settings, len(first)))
+            yield _fit(other - matrix, second @ first * _scale(settings, len(first)))
 
 
 def _scale(settings: Settings, rank: int) -> float:
@@ -117,22 +117,22 @@ def _scale(settings: Settings, rank: int) -> float:
 
 
 def _fit(difference: "Numbers", added: "Numbers") -> _Fit | None:
-    """The better of both ways round, where a matrix is stored as inputs by outputs."""
-    ways = [one for one in (added, added.T) if one.shape == difference.shape]
-    found = [one for one in (_way(difference, way) for way in ways) if one]
-    return min(found, key=lambda one: one.else_, default=None)
+    """The better fit of the delta and its transpose, since a matrix may be stored as inputs × outputs."""
+    ways = [matrix for matrix in (added, added.T) if matrix.shape == difference.shape]
+    fits = [fit for fit in (_way(difference, way) for way in ways) if fit]
+    return min(fits, key=lambda fit: fit.else_, default=None)
 
 
 def _way(difference: "Numbers", added: "Numbers") -> _Fit | None:
-    size, whole = float((added * added).sum()), float((difference * difference).sum())
-    if not (0 < size < float("inf") and 0 < whole < float("inf")):
+    size, total = float((added * added).sum()), float((difference * difference).sum())
+    if not (0 < size < float("inf") and 0 < total < float("inf")):
         return None
     times = float((difference * added).sum()) / size
-    rest = max(whole - times * times * size, 0.0)
-    return _Fit(times, 3 * sqrt(rest / size / difference.size), sqrt(rest / whole))
+    rest = max(total - times * times * size, 0.0)
+    return _Fit(times, 3 * sqrt(rest / size / difference.size), sqrt(rest / total))
 
 
-def _matrix(name: str, held: _Held) -> "Numbers | None":
+def _matrix(name: str, held: _Weights) -> "Numbers | None":
     folder, places = held
     place = places.get(name)
     if place is None:
@@ -141,9 +141,10 @@ def _matrix(name: str, held: _Held) -> "Numbers | None":
     return _read(folder, [run], place.entry.shape)
 
 
-def _numbers(one: Logical | None, held: _Held) -> "Numbers | None":
-    found = runs(one.bytes, held[1]) if one and one.bytes else None
-    return _read(held[0], found, one.shape) if one and found and not any(any(run.head) for run in found) else None
+def _numbers(tensor: Logical | None, held: _Weights) -> "Numbers | None":
+    ranges = runs(tensor.bytes, held[1]) if tensor and tensor.bytes else None
+    alternate = any(any(run.head) for run in ranges or ())
+    return _read(held[0], ranges, tensor.shape) if tensor and ranges and not alternate else None
 
 
 def _read(folder: Path, pieces: list[Run], shape: tuple[int, ...]) -> "Numbers | None":
@@ -161,7 +162,7 @@ def _read(folder: Path, pieces: list[Run], shape: tuple[int, ...]) -> "Numbers |
             file.seek(run.begin)
             raw = filled(file, np.empty(run.end - run.begin, np.uint8), folder / run.file)
         parts.append(decoded(run.dtype, raw, run.dtype in WIDE))
-    whole = np.concatenate(parts)
-    if not np.isfinite(whole).all():
+    values = np.concatenate(parts)
+    if not np.isfinite(values).all():
         raise FetchError("UnreadableFile", "a matrix holds values that are no numbers")
-    return whole.reshape(shape)
+    return values.reshape(shape)

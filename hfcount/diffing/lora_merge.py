@@ -1,4 +1,4 @@
-"""What an adapter of PEFT changes in its base when it is merged."""
+"""The tensors of a base that change when a PEFT adapter is merged."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,19 +16,19 @@ from hfcount.text import printable
 
 
 class Unmerged(Exception):
-    """It cannot be told what an adapter adapts; the argument says why."""
+    """The targets of an adapter are unknown; the argument says why."""
 
 
 def targets(named: str, like: Request, blueprint: Blueprint | None) -> tuple[list[str], list[str]]:
-    """The keys of the tensors that have to differ after a merge, and of those that may.
+    """Keys of the tensors that must differ after a merge, and of those that may.
 
     Args:
         named: the adapter, as MODEL.
-        like: whose way of looking is taken.
-        blueprint: of the base.
+        like: the request whose options are reused.
+        blueprint: the blueprint of the base.
 
     Raises:
-        Unmerged: the adapter cannot be read, or its settings are beyond what is.
+        Unmerged: the adapter cannot be read, or its settings are not supported.
     """
     if blueprint is None:
         raise Unmerged("no family describes A")
@@ -41,34 +41,34 @@ def targets(named: str, like: Request, blueprint: Blueprint | None) -> tuple[lis
             chosen = choose(settings, [*known, *containers(known)], Patterns())
         except (Unread, Refused) as error:
             raise Unmerged(str(error)) from None
-        found = [f"{one.path}.weight" for one in chosen.targets] + [
-            f"{one.path}.{one.name}" for one in chosen.parameters
+        names = [f"{target.path}.weight" for target in chosen.targets] + [
+            f"{parameter.path}.{parameter.name}" for parameter in chosen.parameters
         ]
-        if found and not chosen.unmatched:
+        if names and not chosen.unmatched:
             described = _described(blueprint, key)
-            wanted = [one for name in found for one in described.get(key(name), [key(name)])]
+            wanted = [stored_key for name in names for stored_key in described.get(key(name), [key(name)])]
             return wanted, [key(name) for name in _allowed(settings, known)]
     raise Unmerged(f"{printable(named)} names modules that A does not have, or none")
 
 
 def _described(blueprint: Blueprint, key: Callable[[str], str]) -> dict[str, list[str]]:
-    """The keys of the tensors that one in another layout holds, such as all experts' of a stack, by its key."""
-    found: dict[str, list[str]] = {}
+    """Keys of the tensors that a fused or stacked tensor holds, by its key."""
+    by_stored: dict[str, list[str]] = {}
     for swap in blueprint.spellings.swaps(blueprint.leaves):
         if len(swap.stored) == 1:
-            whole = swap.stored[0].names()
+            stored = swap.stored[0].names()
             for names in (leaf.names() for leaf in swap.described):
-                each = len(names) // len(whole)
-                for place, name in enumerate(whole):
-                    found.setdefault(key(name), []).extend(map(key, names[place * each : (place + 1) * each]))
-    return found
+                each = len(names) // len(stored)
+                for place, name in enumerate(stored):
+                    by_stored.setdefault(key(name), []).extend(map(key, names[place * each : (place + 1) * each]))
+    return by_stored
 
 
 def _settings(named: str, like: Request) -> Settings:
     asked = replace(like, model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
     try:
-        found = opened(understood(asked))
-        place = found if isinstance(found, Place) else found.place
+        opening = opened(understood(asked))
+        place = opening if isinstance(opening, Place) else opening.place
         document = place.reader.document(ADAPTER_CONFIG) if place else None
         if place:
             place.reader.close()
@@ -80,7 +80,7 @@ def _settings(named: str, like: Request) -> Settings:
 
 
 def _allowed(settings: Settings, known: Sequence[Module]) -> list[str]:
-    """What is saved whole, biases that are trained, and rows of single tokens."""
+    """Tensors saved in full, trained biases, and embeddings with trained token rows."""
     saved = settings.saved
     biases = settings.values.get("bias") in ("all", "lora_only")
     rows = bool(settings.values.get("trainable_token_indices"))
@@ -89,7 +89,7 @@ def _allowed(settings: Settings, known: Sequence[Module]) -> list[str]:
         for module in known
         for path in module.paths()
         for name in module.tensors
-        if any(f".{one}." in f".{path}." for one in saved)
+        if any(f".{module_path}." in f".{path}." for module_path in saved)
         or (biases and name == "bias")
         or (rows and (module.kind == "embedding" or module.head))
     ]

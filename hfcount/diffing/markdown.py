@@ -1,4 +1,4 @@
-"""What differs, as Markdown for a model card or a pull request."""
+"""Renders a diff as Markdown."""
 
 from collections.abc import Iterator, Sequence
 
@@ -38,7 +38,7 @@ def _lines(diff: Diff) -> Iterator[str]:
         yield escape(expected(diff.expectation))
     yield ""
     yield from _table(
-        ("", "A", "B"), [(name, _cell(name, one), _cell(name, other)) for name, one, other in side_facts(diff)]
+        ("", "A", "B"), [(name, _cell(name, in_a), _cell(name, other)) for name, in_a, other in side_facts(diff)]
     )
     yield from _details(diff)
     yield from (f"\n{escape(note)}" for note in diff.notes)
@@ -49,7 +49,7 @@ def _lines(diff: Diff) -> Iterator[str]:
 
 
 def _details(diff: Diff) -> Iterator[str]:
-    """What differs, list by list."""
+    """The lists of differences."""
     for effect, title in EFFECTS.items():
         rows = [key_row(row) for row in diff.config if row.effect == effect]
         if rows:

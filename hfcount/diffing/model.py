@@ -53,8 +53,8 @@ class Diff(Part):
     @property
     def exit_code(self) -> int:
         """0: the same structure, or what was expected; 1: it differs, or is not that; 3: that could not be told."""
-        told = self.same_structure if self.expectation is None else self.expectation.met
-        return {True: 0, False: 1, None: 3}[told]
+        holds = self.same_structure if self.expectation is None else self.expectation.met
+        return {True: 0, False: 1, None: 3}[holds]
 
     @property
     def ok(self) -> bool:
@@ -105,8 +105,8 @@ class Diff(Part):
 
 
 def _fields(part: Any) -> dict[str, Any]:
-    found = {one.metadata.get("alias", one.name): getattr(part, one.name) for one in fields(part)}
-    return {name: value for name, value in found.items() if name != "parts" or value is not None}
+    values = {field.metadata.get("alias", field.name): getattr(part, field.name) for field in fields(part)}
+    return {name: value for name, value in values.items() if name != "parts" or value is not None}
 
 
 @cache

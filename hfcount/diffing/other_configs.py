@@ -1,4 +1,4 @@
-"""What other configs make of B: that it is read otherwise, or is configured for other tensors."""
+"""Relations of configs: B is read differently, or configured for other tensors."""
 
 from collections.abc import Sequence
 
@@ -11,32 +11,32 @@ Blueprints = tuple[Blueprint | None, Blueprint | None]
 
 
 def otherwise(keys: Sequence[ConfigKey], blueprints: Blueprints, same_structure: bool) -> list[Relation]:
-    """That B is configured to compute or read otherwise, if it is.
+    """Relations for keys that change how B computes or is read.
 
     Args:
-        same_structure: whether the stored tensors are the same: what keys of sizes change then is how they are used.
+        same_structure: whether stored tensors are equal, so that size keys only change how they are used.
     """
     sized = same_structure and sized_otherwise(*blueprints)
-    told = sized or (same_structure and _alike(*blueprints))
-    sizes = [row.key for row in keys if row.effect == "tensors" and told]
+    described = sized or (same_structure and _alike(*blueprints))
+    sizes = [row.key for row in keys if row.effect == "tensors" and described]
     reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
     sizes, reading = (sizes, reading) if sized else ([], [*sizes, *reading])
     readers = [row.key for row in keys if row.readers and row.a == row.b]
     more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
-    said = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
-    said += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
-    said += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
-    return [Relation(kind="reading", text=text) for text in said]
+    texts = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
+    texts += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
+    texts += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
+    return [Relation(kind="reading", text=text) for text in texts]
 
 
 def sized_otherwise(a: Blueprint | None, b: Blueprint | None) -> bool:
-    """Whether two configs describe other tensors that a checkpoint must have."""
+    """Whether two configs require different stored tensors."""
     if a is None or b is None:
         return False
-    rows = [{leaf.name: tuple(map(int, leaf.shape)) for leaf in one.stored_leaves()} for one in (a, b)]
+    rows = [{leaf.name: tuple(map(int, leaf.shape)) for leaf in blueprint.stored_leaves()} for blueprint in (a, b)]
     return rows[0] != rows[1]
 
 
 def _alike(a: Blueprint | None, b: Blueprint | None) -> bool:
-    """Whether two configs describe tensors of the same names, those that a checkpoint may lack among them."""
+    """Whether two configs describe the same tensor names, optional ones included."""
     return a is not None and b is not None and {leaf.name for leaf in a.leaves} == {leaf.name for leaf in b.leaves}

@@ -1,14 +1,14 @@
-"""What files beside the weights and the config are for, where those of B are not A's: tokenizer, template, modules."""
+"""Compares files other than weights and config: tokenizer, chat template, modules."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from hfcount.diffing.pieces import FileSums, Relation
 
-_FEW = 3  # names that a line has for each purpose
+_FEW = 3  # names in a line for each purpose
 
 _MODULES = re.compile(r"modules\.json|sentence_\w+_config\.json|config_sentence_transformers\.json|\d+_\w+/\w+\.json")
-"""Of sentence-transformers: which modules there are, and the settings of each."""
+"""The module list of sentence-transformers, and the settings of each module."""
 
 _PURPOSES = {
     "the tokenizer": re.compile(
@@ -23,28 +23,28 @@ _PURPOSES = {
 }
 
 _NEEDED = {name: _PURPOSES[name] for name in ("the chat template", "its modules")}
-"""Without which the same weights do something else; of the others a base serves as well, or a class has defaults."""
+"""Purposes without a fallback; for the others the base's files or a class's defaults serve."""
 
 
 def beside(files: FileSums | None) -> Iterator[Relation]:
-    """That what is read beside the weights and the config is not A's, as far as its contents are known."""
+    """Relations for other files that differ from A's, by checksum."""
     if files is None:
         return
-    if said := [*_said((*files.differing, *files.only_b), _PURPOSES)]:
-        yield Relation(kind="reading", text=f"has other files than A for {', '.join(said)}")
-    if said := [*_said(files.only_a, _NEEDED)]:
-        yield Relation(kind="reading", text=f"lacks A's files for {', '.join(said)}")
+    if purposes := [*_by_purpose((*files.differing, *files.only_b), _PURPOSES)]:
+        yield Relation(kind="reading", text=f"has other files than A for {', '.join(purposes)}")
+    if purposes := [*_by_purpose(files.only_a, _NEEDED)]:
+        yield Relation(kind="reading", text=f"lacks A's files for {', '.join(purposes)}")
 
 
-def _said(names: Sequence[str], purposes: Mapping[str, re.Pattern[str]]) -> Iterator[str]:
+def _by_purpose(names: Sequence[str], purposes: Mapping[str, re.Pattern[str]]) -> Iterator[str]:
     for purpose, pattern in purposes.items():
-        if own := [name for name in names if pattern.fullmatch(name)]:
-            more = f" and {len(own) - _FEW} more" if len(own) > _FEW else ""
-            yield f"{purpose} ({', '.join(own[:_FEW])}{more})"
+        if matches := [name for name in names if pattern.fullmatch(name)]:
+            more = f" and {len(matches) - _FEW} more" if len(matches) > _FEW else ""
+            yield f"{purpose} ({', '.join(matches[:_FEW])}{more})"
 
 
 def modules(files: FileSums | None) -> list[str]:
-    """The files that say how modules of sentence-transformers are made, and that are not A's."""
+    """Differing files about sentence-transformers modules."""
     if files is None:
         return []
     return [name for name in (*files.differing, *files.only_a, *files.only_b) if _MODULES.fullmatch(name)]

@@ -1,4 +1,4 @@
-"""What differs, as one self-contained page: both sides beside each other, and a picture of what changed by layer."""
+"""Renders a diff as one self-contained HTML page."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -23,7 +23,7 @@ from hfcount.report.renderers import pages
 from hfcount.text import plural
 
 ROWS = 500
-"""Rows of a list that are shown."""
+"""The most rows of a list."""
 
 
 def render(diff: Diff) -> str:

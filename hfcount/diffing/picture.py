@@ -1,4 +1,4 @@
-"""What differs layer by layer, as a drawing: a column for each layer, a row for each component."""
+"""Draws differences by layer (columns) and component (rows)."""
 
 from collections.abc import Sequence
 from math import log10
@@ -11,7 +11,7 @@ from hfcount.report.renderers.colours import COLOURS
 from hfcount.text import plural
 
 WIDTH, LABEL, ROW = 960, 130, 20
-"""Of a drawing, of the names of its rows, and the height of a row, in pixels."""
+"""Width of a drawing and of its row names, and height of a row, in pixels."""
 
 STATES = {
     "only_a": "only in A",
@@ -20,11 +20,11 @@ STATES = {
     "dtypes": "another dtype",
     "values": "other values",
 }
-"""What a cell may show, the most important first, and the words for it; `same` if nothing differs."""
+"""States of a cell by importance, with their words; `same` if nothing differs."""
 
 
 class Box(NamedTuple):
-    """A rectangle of a drawing, how it is filled, and what it says when pointed at."""
+    """A rectangle of a drawing with its style and tooltip."""
 
     x: float
     y: float
@@ -37,8 +37,8 @@ class Drawing(NamedTuple):
     """One list of layers.
 
     Args:
-        rows: the names of components, with the height at which each is written.
-        ticks: numbers of layers, with their places.
+        rows: component names with their y positions.
+        ticks: layer numbers with their x positions.
     """
 
     title: str
@@ -49,25 +49,26 @@ class Drawing(NamedTuple):
 
 
 def states(values: Values | None) -> dict[str, str]:
-    """What cells may show, with the words for it; values that were not compared are not said to be the same."""
+    """States of cells with their words, which do not claim equality of values that were not compared."""
     if values is None:
         return {**STATES, "same": "the same shapes and dtypes"}
     return {**STATES, "same": "the same, as far as compared" if values.uncompared or values.sampled else "the same"}
 
 
 def drawings(diff: Diff) -> list[Drawing]:
-    """A drawing for each list of layers, and one for what is outside of them."""
+    """A drawing for each list of layers, and one for tensors outside of layers."""
     stacks: dict[str, list[Cell]] = {}
     for cell in diff.cells:
         stacks.setdefault(cell.stack, []).append(cell)
     same = states(diff.values)["same"]
-    return [_drawn(name, own, same) for name, own in sorted(stacks.items(), key=lambda one: (-len(one[1]), one[0]))]
+    names = sorted(stacks, key=lambda name: (-len(stacks[name]), name))
+    return [_drawing(name, stacks[name], same) for name in names]
 
 
-def _drawn(name: str, cells: Sequence[Cell], same: str) -> Drawing:
+def _drawing(name: str, cells: Sequence[Cell], same: str) -> Drawing:
     numbers = sorted({cell.number for cell in cells if cell.number is not None})
     order = list(COLOURS)
-    rows = sorted({cell.component for cell in cells}, key=lambda one: order.index(one) if one in order else 99)
+    rows = sorted({cell.component for cell in cells}, key=lambda name: order.index(name) if name in order else 99)
     width = min((WIDTH - LABEL) / max(len(numbers), 1), 60)
     columns = {number: place for place, number in enumerate(numbers)}
     boxes = [
@@ -76,7 +77,7 @@ def _drawn(name: str, cells: Sequence[Cell], same: str) -> Drawing:
             rows.index(cell.component) * ROW,
             max(width - 1, 0.5),
             style(cell),
-            _said(cell, same),
+            _tooltip(cell, same),
         )
         for cell in cells
     ]
@@ -87,20 +88,20 @@ def _drawn(name: str, cells: Sequence[Cell], same: str) -> Drawing:
 
 
 def state(cell: Cell) -> str:
-    """What a cell shows: the most important of what differs in it."""
+    """The most important state of a cell."""
     return next((name for name in STATES if getattr(cell, name)), "same")
 
 
 def style(cell: Cell) -> str:
-    """The style of a cell; other values are the darker the more they differ."""
-    found = state(cell)
-    if found != "values" or not cell.relative:
-        return found
+    """The style of a cell; darker for larger differences of values."""
+    shown = state(cell)
+    if shown != "values" or not cell.relative:
+        return shown
     strength = min(4, max(0, int(log10(cell.relative) + 4)))  # from a thousandth and less to 1 and more
     return f"values v{strength}"
 
 
-def _said(cell: Cell, same: str) -> str:
+def _tooltip(cell: Cell, same: str) -> str:
     where = f"{cell.stack}.{cell.number}" if cell.number is not None else "outside of layers"
     parts = [f"{getattr(cell, name):,} {text}" for name, text in STATES.items() if getattr(cell, name)]
     differing = "; ".join(parts) or same

@@ -1,4 +1,4 @@
-"""What a Diff consists of: sides, relations, keys of configs, tensors, files, values."""
+"""The parts of a Diff: sides, relations, config keys, tensors, files, values."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Two pipelines of diffusers, part by part."""
+"""Compares two diffusers pipelines part by part."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.diffing.configs import plain
-from hfcount.diffing.loaded_side import Looked
+from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, FileSums, Relation, Side
 from hfcount.errors import DocumentError, FetchError, HfcountError
@@ -15,23 +15,23 @@ from hfcount.formats.json import parse_object
 from hfcount.formats.model_index import Entry, PipelineIndex, read_pipeline
 from hfcount.text import printable
 
-_FEW = 3  # names that a line has
+_FEW = 3  # names in a line
 _SETTINGS = ("scheduler_config.json", "preprocessor_config.json", "tokenizer_config.json")
 
 Differ = Callable[[Entry, Request | HfcountError, Request | HfcountError], Diff]
-"""Says what differs between two parts."""
+"""Compares two parts of one name."""
 
 
-def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
-    """What differs between two pipelines, or a pipeline and something else.
+def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ) -> Diff:
+    """Compares two pipelines, or a pipeline and another model.
 
     Args:
-        files: how their files compare by checksums.
+        files: the comparison of their files by checksum.
     """
     sides = Side(model=printable(a.model)), Side(model=printable(b.model))
     try:
         indexes = tuple(
-            read_pipeline(one.documents.config) if one.pipeline and one.documents else None for one in (a, b)
+            read_pipeline(side.documents.config) if side.pipeline and side.documents else None for side in (a, b)
         )
     except DocumentError as error:
         return Diff(a=sides[0], b=sides[1], summary="nothing is known of how they compare", notes=(str(error),))
@@ -50,12 +50,12 @@ def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
     config = (*_settings(first, second), *_of_weightless((a, b), _weightless(first, second), files))
     relations = [*_lists(first, second), *_of_parts(parts), *_read_otherwise(config)]
     relations += _of_files(_weightless(first, second), config, files)
-    listed = not any(one.kind == "tensors" for one in relations)
+    listed = not any(relation.kind == "tensors" for relation in relations)
     same = _every([listed, *(part.same_structure for part in parts.values())])
     return Diff(
         a=_side(a, first, [part.a for part in parts.values()]),
         b=_side(b, second, [part.b for part in parts.values()]),
-        summary="B " + "; ".join(one.text for one in relations),
+        summary="B " + "; ".join(relation.text for relation in relations),
         relations=tuple(relations),
         same_structure=same,
         depth=next((part.depth for part in parts.values()), None),
@@ -66,45 +66,45 @@ def diff(a: Looked, b: Looked, files: FileSums | None, differ: Differ) -> Diff:
     )
 
 
-def _of_one(a: Looked, b: Looked, index: PipelineIndex | None, differ: Differ) -> Diff | None:
-    """What differs between a part of a pipeline and a model of its class; None where no one part has that."""
-    whole, model = (a, b) if a.pipeline else (b, a)
+def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: Differ) -> Diff | None:
+    """Compares a model with the pipeline part of its class; None if no single part has that class."""
+    pipeline, model = (a, b) if a.pipeline else (b, a)
     named = [model.values.get("_class_name"), *(model.values.get("architectures") or ())]
     entries = [entry for entry in index.parts if entry.kind in named] if index else []
     if len(entries) != 1 or model.request is None:
         return None
-    name, inner = printable(entries[0].name), _request(whole.request, entries[0].name)
+    name, inner = printable(entries[0].name), _request(pipeline.request, entries[0].name)
     sides = (inner, model.request) if a.pipeline else (model.request, inner)
-    found = differ(entries[0], *sides)
+    result = differ(entries[0], *sides)
     text = f"is held against A's part {name} alone" if a.pipeline else f"is a pipeline, whose {name} A is held against"
-    relations = (Relation(kind="part", text=text), *found.relations)
-    summary = "B " + "; ".join(one.text for one in relations)
-    same = False if found.same_structure is not None else None
-    return replace(found, relations=relations, summary=summary, same_structure=same)
+    relations = (Relation(kind="part", text=text), *result.relations)
+    summary = "B " + "; ".join(relation.text for relation in relations)
+    same = False if result.same_structure is not None else None
+    return replace(result, relations=relations, summary=summary, same_structure=same)
 
 
 def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
-    """What was expected of each part, of the whole: of a fine-tune that one part at least has other values."""
-    found = {name: part.expectation for name, part in parts.items() if part.expectation}
-    if not found:
+    """Combines the parts' expectations; a fine-tune needs one part with other values."""
+    expectations = {name: part.expectation for name, part in parts.items() if part.expectation}
+    if not expectations:
         return None
-    expected = next(iter(found.values())).expected
-    met = [one.met for one in found.values()]
-    told = _every(met)
-    if expected == "finetune" and (same := _every([parts[name].same_structure for name in found])) is not False:
+    expected = next(iter(expectations.values())).expected
+    met = [expectation.met for expectation in expectations.values()]
+    holds = _every(met)
+    if expected == "finetune" and (same := _every([parts[name].same_structure for name in expectations])) is not False:
         some = True if True in met else None if None in met else False
-        told = _every([some, same]) if some is not False else False
-    reasons = "; ".join(f"{printable(name)}: {one.reason}" for name, one in found.items())
-    return Expectation(expected=expected, met=told, reason=reasons)
+        holds = _every([some, same]) if some is not False else False
+    reasons = "; ".join(f"{printable(name)}: {expectation.reason}" for name, expectation in expectations.items())
+    return Expectation(expected=expected, met=holds, reason=reasons)
 
 
-def _every(told: Sequence[bool | None]) -> bool | None:
-    """Whether all hold; None where none is wrong, and some cannot be told."""
-    return False if False in told else None if None in told else True
+def _every(answers: Sequence[bool | None]) -> bool | None:
+    """Whether all hold; None if none fails and some are unknown."""
+    return False if False in answers else None if None in answers else True
 
 
-def _requests(name: str, *sides: Looked) -> tuple[Request | HfcountError, Request | HfcountError]:
-    a, b = (_request(one.request, name) for one in sides)
+def _requests(name: str, *sides: LoadedSide) -> tuple[Request | HfcountError, Request | HfcountError]:
+    a, b = (_request(side.request, name) for side in sides)
     return a, b
 
 
@@ -128,27 +128,28 @@ def _common(a: PipelineIndex, b: PipelineIndex) -> Sequence[Entry]:
 
 
 def _lists(a: PipelineIndex, b: PipelineIndex) -> list[Relation]:
-    """Parts that one pipeline alone has, and another class of the pipeline."""
-    found = []
-    one, other = _weighted(a), _weighted(b)
-    for names, verb in ((one.keys() - other.keys(), "lacks"), (other.keys() - one.keys(), "adds")):
+    """Relations for parts that only one pipeline has, and for a different pipeline class."""
+    relations = []
+    first, other = _weighted(a), _weighted(b)
+    for names, verb in ((first.keys() - other.keys(), "lacks"), (other.keys() - first.keys(), "adds")):
         if names:
             text = f"{verb} the part {', '.join(map(printable, sorted(names)))}"
-            found.append(Relation(kind="tensors", text=text))
+            relations.append(Relation(kind="tensors", text=text))
     if a.kind != b.kind:
-        found.append(Relation(kind="reading", text=f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}"))
-    return found
+        text = f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}"
+        relations.append(Relation(kind="reading", text=text))
+    return relations
 
 
 def _weightless(a: PipelineIndex, b: PipelineIndex) -> Sequence[str]:
-    """The parts of both that hold settings or vocabularies."""
+    """Parts without weights that both have."""
     others = {entry.name for entry in b.parts if entry.weightless}
     return [entry.name for entry in a.parts if entry.weightless and entry.name in others]
 
 
 def _settings(a: PipelineIndex, b: PipelineIndex) -> Iterator[ConfigKey]:
-    """Settings of the whole, and classes of parts without weights."""
-    kinds = [{entry.name: entry.kind for entry in one.parts if entry.weightless} for one in (a, b)]
+    """Differing pipeline settings and classes of parts without weights."""
+    kinds = [{entry.name: entry.kind for entry in index.parts if entry.weightless} for index in (a, b)]
     yield from plain({**a.settings, **kinds[0]}, {**b.settings, **kinds[1]}, _effect)
 
 
@@ -156,18 +157,20 @@ def _effect(key: str) -> Effect:
     return "none" if key.startswith("_") else "reading"
 
 
-def _of_weightless(sides: tuple[Looked, Looked], names: Sequence[str], files: FileSums | None) -> Iterator[ConfigKey]:
-    """The settings of schedulers and the like, where both are in folders."""
+def _of_weightless(
+    sides: tuple[LoadedSide, LoadedSide], names: Sequence[str], files: FileSums | None
+) -> Iterator[ConfigKey]:
+    """Differing settings of schedulers and the like, for local pipelines."""
     for name in names:
         for file in (f"{name}/{end}" for end in _SETTINGS):
             if files is not None and file in files.differing:
-                one, other = (_values(side, file) for side in sides)
-                if one is not None and other is not None:
-                    yield from (replace(row, key=f"{name}.{row.key}") for row in plain(one, other, _effect))
+                values, other = (_values(side, file) for side in sides)
+                if values is not None and other is not None:
+                    yield from (replace(row, key=f"{name}.{row.key}") for row in plain(values, other, _effect))
 
 
-def _values(side: Looked, file: str) -> dict[str, Any] | None:
-    """What a file of settings holds; None where it cannot be read, or not without a request."""
+def _values(side: LoadedSide, file: str) -> dict[str, Any] | None:
+    """The values of a settings file; None if unreadable, or readable only by a request."""
     documents = side.documents
     if documents is None or documents.source != "folder" or documents.place is None:
         return None
@@ -185,34 +188,34 @@ def _read_otherwise(config: Sequence[ConfigKey]) -> Iterator[Relation]:
 
 
 def _of_files(names: Sequence[str], config: Sequence[ConfigKey], files: FileSums | None) -> Iterator[Relation]:
-    """Parts without weights of other files, as far as their keys do not tell what differs in them."""
-    told = [name for name in names if any(row.key.startswith(f"{name}.") for row in config)]
+    """Relations for weightless parts with differing files whose keys show no difference."""
+    explained = [name for name in names if any(row.key.startswith(f"{name}.") for row in config)]
     if files is None:
         return
     for name in names:
-        found = [one for one in (*files.differing, *files.only_a, *files.only_b) if one.startswith(f"{name}/")]
-        if found and name not in told:
-            more = f" and {len(found) - _FEW} more" if len(found) > _FEW else ""
-            text = f"in {printable(name)} has other files than A ({', '.join(found[:_FEW])}{more})"
+        changed = [path for path in (*files.differing, *files.only_a, *files.only_b) if path.startswith(f"{name}/")]
+        if changed and name not in explained:
+            more = f" and {len(changed) - _FEW} more" if len(changed) > _FEW else ""
+            text = f"in {printable(name)} has other files than A ({', '.join(changed[:_FEW])}{more})"
             yield Relation(kind="reading", text=text)
 
 
 def _of_parts(parts: Mapping[str, Diff]) -> list[Relation]:
-    """What the parts are; those of which the same is said together."""
+    """Relations of the parts, with equal ones merged."""
     texts: dict[tuple[Relation, ...], list[str]] = {}
     for name, part in parts.items():
         texts.setdefault(part.relations, []).append(name)
     return [
-        Relation(kind=one.kind, text=f"in {', '.join(map(printable, names))} {one.text}")
+        Relation(kind=relation.kind, text=f"in {', '.join(map(printable, names))} {relation.text}")
         for relations, names in texts.items()
-        for one in relations or (Relation(kind="unread", text=f"is not known: {parts[names[0]].summary}"),)
+        for relation in relations or (Relation(kind="unread", text=f"is not known: {parts[names[0]].summary}"),)
     ]
 
 
-def _side(one: Looked, index: PipelineIndex, parts: Sequence[Side]) -> Side:
-    documents = one.documents
+def _side(side: LoadedSide, index: PipelineIndex, parts: Sequence[Side]) -> Side:
+    documents = side.documents
     return Side(
-        model=printable(one.model),
+        model=printable(side.model),
         revision=documents.revision if documents else None,
         source=documents.source if documents else None,
         architecture=printable(index.kind, 60),

@@ -1,13 +1,13 @@
-"""What B is to A: each thing that explains some of the differences, and what is left."""
+"""Finds the relations of B to A that explain their differences, and reports the rest."""
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.diffing.comparison import Compared, Left
+from hfcount.diffing.comparison import Comparison, Unexplained
 from hfcount.diffing.contents import is_same_structure, of_files, of_values
 from hfcount.diffing.listing import relation as files_relation
 from hfcount.diffing.listing import settled
-from hfcount.diffing.loaded_side import Looked
-from hfcount.diffing.matching import Matched
+from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.matching import Matches
 from hfcount.diffing.other_configs import otherwise, sized_otherwise
 from hfcount.diffing.other_files import beside
 from hfcount.diffing.pieces import Relation
@@ -16,22 +16,22 @@ from hfcount.diffing.structure import explained
 from hfcount.text import plural, printable
 
 
-def relations(c: Compared) -> list[Relation]:
-    """What B is to A, the most important first."""
-    found: list[Relation] = []
+def relations(c: Comparison) -> list[Relation]:
+    """The relations of B to A, the most important first."""
+    result: list[Relation] = []
     if c.matched is not None:
-        found += _of_structure(c, c.matched)
-    contents = list(_of_contents(c, found))
-    found = [*contents, *found] if is_same_structure(found) else [*found, *contents]
-    if not any(one.kind == "another-model" for one in found):
-        found += otherwise(c.config, (c.a.blueprint, c.b.blueprint), is_same_structure(found))
-        found += [*_of_type(c, found), *beside(c.files)]
+        result += _of_structure(c, c.matched)
+    contents = list(_of_contents(c, result))
+    result = [*contents, *result] if is_same_structure(result) else [*result, *contents]
+    if not any(relation.kind == "another-model" for relation in result):
+        result += otherwise(c.config, (c.a.blueprint, c.b.blueprint), is_same_structure(result))
+        result += [*_of_type(c, result), *beside(c.files)]
     if c.matched is not None:
-        found += [Relation(kind="unread", text=text) for text in c.doubts]
-    return found
+        result += [Relation(kind="unread", text=text) for text in c.doubts]
+    return result
 
 
-def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
+def _of_structure(c: Comparison, matched: Matches) -> list[Relation]:
     left = explained(c, matched)
     if _is_another(c, matched, left):
         return [Relation(kind="another-model", text=_another(c))]
@@ -40,8 +40,8 @@ def _of_structure(c: Compared, matched: Matched) -> list[Relation]:
     return [*dtypes(c, matched), *left.relations, *spelling(c, matched), *containers(c)]
 
 
-def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relation]:
-    """What is known of contents, and else that the structure is the same."""
+def _of_contents(c: Comparison, structure: Sequence[Relation]) -> Iterator[Relation]:
+    """Relations of contents; if contents are unknown, that the structure is the same."""
     if c.matched is None:
         return
     values = c.values
@@ -56,10 +56,10 @@ def _of_contents(c: Compared, structure: Sequence[Relation]) -> Iterator[Relatio
         yield from known or [Relation(kind="same-structure", text=f"has A's structure{how}")]
 
 
-def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
-    """Whether most tensors differ in ways that nothing explains."""
+def _is_another(c: Comparison, matched: Matches, left: Unexplained) -> bool:
+    """Whether most tensors differ without explanation."""
     agreeing = len(matched.both) - len(matched.shapes)
-    sizes = [len(one.tensors) for one in c.inventories if one]
+    sizes = [len(inventory.tensors) for inventory in c.inventories if inventory]
     if matched.root or not left.count or c.a.adapter is not None:
         return False
     if agreeing and not left.shapes and not (left.only_a and left.only_b):
@@ -69,42 +69,42 @@ def _is_another(c: Compared, matched: Matched, left: Left) -> bool:
     return _families(c)[0] != _families(c)[1] or 2 * agreeing < max(sizes, default=0)
 
 
-def _same_config(c: Compared) -> bool:
+def _same_config(c: Comparison) -> bool:
     """Whether both configs are of one type, and describe the same tensors."""
     a, b = c.a.blueprint, c.b.blueprint
     return a is not None and b is not None and _families(c)[0] == _families(c)[1] and not sized_otherwise(a, b)
 
 
-def _another(c: Compared) -> str:
+def _another(c: Comparison) -> str:
     families = _families(c)
     if families[0] != families[1]:
         return f"is another model: {printable(families[1])}, and A is {printable(families[0])}"
     return f"is another model of the same type, {printable(families[0])}, with other tensors"
 
 
-def _of_type(c: Compared, found: Sequence[Relation]) -> Iterator[Relation]:
-    """That B is of another type than A, unless it is a part of it, or a line about keys says so."""
+def _of_type(c: Comparison, relations: Sequence[Relation]) -> Iterator[Relation]:
+    """The relation of different types, unless B is a part of A or another relation names model_type."""
     if c.a.blueprint is None or c.b.blueprint is None:
         return
     a, b = _families(c)
-    if a != b and not any(one.kind == "part" or "model_type" in one.text for one in found):
+    if a != b and not any(relation.kind == "part" or "model_type" in relation.text for relation in relations):
         yield Relation(kind="reading", text=f"is of another type: {printable(b)}, and A is {printable(a)}")
 
 
-def _families(c: Compared) -> tuple[str, str]:
-    a, b = (one.blueprint.spec.family if one.blueprint else _type(one) for one in (c.a, c.b))
+def _families(c: Comparison) -> tuple[str, str]:
+    a, b = (side.blueprint.spec.family if side.blueprint else _type(side) for side in (c.a, c.b))
     return a, b
 
 
-def _type(one: Looked) -> str:
-    """What a model is of that no family describes."""
-    return str(one.values.get("general.architecture" if one.gguf else "model_type") or "an unknown type")
+def _type(side: LoadedSide) -> str:
+    """The type of a model without a blueprint."""
+    return str(side.values.get("general.architecture" if side.gguf else "model_type") or "an unknown type")
 
 
-def _rest(left: Left) -> str:
-    said = [
+def _rest(left: Unexplained) -> str:
+    differences = [
         f"lacks {plural(len(left.only_a), 'tensor')} of A" if left.only_a else "",
         f"has {plural(len(left.only_b), 'tensor')} that A lacks" if left.only_b else "",
         f"has other shapes in {plural(len(left.shapes), 'tensor')}" if left.shapes else "",
     ]
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, differences))

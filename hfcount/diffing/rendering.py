@@ -1,4 +1,4 @@
-"""How a Diff shows itself; what makes each text of it is imported only where that text is asked for."""
+"""Renders a Diff for its own methods; imports each renderer on demand."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -6,11 +6,11 @@ if TYPE_CHECKING:
     from hfcount.diffing.model import Diff
 
 Way = Literal["text", "markdown", "html"]
-"""How a Diff can show itself."""
+"""Formats in which a Diff renders itself."""
 
 
 def shown(diff: "Diff", way: Way) -> str:
-    """A Diff as its methods show it; html raises ImportError without the extra of that name."""
+    """Renders a Diff; html raises ImportError without the extra of that name."""
     if way == "text":
         from hfcount.diffing.terminal import as_text
 

@@ -1,4 +1,4 @@
-"""Whether values differ by more than the dtypes that hold them make of them."""
+"""Decides whether values differ by more than rounding to their dtypes."""
 
 import re
 from collections.abc import Mapping
@@ -10,24 +10,25 @@ _DIGITS = re.compile(r"\d+")
 
 
 Dtypes = tuple[str | None, str | None]
-"""Of the first tensor and of the second."""
+"""The dtypes of the first and the second tensor."""
 
 
-def others(found: Mapping[str, tuple[Difference, Dtypes]]) -> tuple[set[str], str]:
-    """The tensors that have other values than their dtypes make of the first ones.
+def others(differences: Mapping[str, tuple[Difference, Dtypes]]) -> tuple[set[str], str]:
+    """Tensors whose values differ by more than rounding.
 
     Returns:
-        Their keys, and the dtype that all were rounded to on the way, where that explains more; else "".
+        Their keys, and an intermediate dtype that explains more differences, if any; else "".
     """
     ways = [
-        {key for key, (by, dtypes) in found.items() if _is_other(by, dtypes, way)} for way in range(1 + len(THROUGH))
+        {key for key, (by, dtypes) in differences.items() if _is_other(by, dtypes, way)}
+        for way in range(1 + len(THROUGH))
     ]
     best = min(range(len(ways)), key=lambda way: len(ways[way]))
     return ways[best], ("", *THROUGH)[best]
 
 
 def _is_other(by: Difference, dtypes: Dtypes, way: int) -> bool:
-    """Of blocks that is told by the root mean square: one of n bits makes at most 2^(1-n) of the values'."""
+    """Block dtypes are judged by root mean square: n bits cause at most 2^(1-n) of the values'."""
     limit = sum(2.0 ** (1 - _bits(dtype)) for dtype in dtypes if dtype in BLOCKS)
     if by.identical or by.beyond or not limit:
         return by.beyond > 0 or by.unrounded[way]
@@ -35,6 +36,6 @@ def _is_other(by: Difference, dtypes: Dtypes, way: int) -> bool:
 
 
 def _bits(dtype: str) -> int:
-    """The bits that its name gives an element of a block."""
-    found = _DIGITS.search(dtype.removeprefix("NV").removeprefix("MX"))
-    return int(found[0]) if found else 1
+    """The bits for each element of a block dtype, from its name."""
+    digits = _DIGITS.search(dtype.removeprefix("NV").removeprefix("MX"))
+    return int(digits[0]) if digits else 1

@@ -1,11 +1,11 @@
-"""How B stores what A stores otherwise: in another dtype, packed, under other names, in another kind of file."""
+"""Relations of storage: dtype, packing, names, and kind of file."""
 
 from collections import Counter
 from collections.abc import Iterator
 
-from hfcount.diffing.comparison import Compared
+from hfcount.diffing.comparison import Comparison
 from hfcount.diffing.contents import is_rounded
-from hfcount.diffing.matching import Matched
+from hfcount.diffing.matching import Matches
 from hfcount.diffing.pieces import Relation
 from hfcount.formats.dtypes import FLOATING, INTEGERS
 from hfcount.text import plural
@@ -13,21 +13,21 @@ from hfcount.text import plural
 _CONTAINERS = {"pickle": "pickled files", "gguf": "GGUF", "adapter": "an adapter"}
 
 
-def containers(c: Compared) -> Iterator[Relation]:
-    """Files of another form."""
-    kinds = [one.inspection.evidence.container if one.inspection else None for one in (c.a, c.b)]
+def containers(c: Comparison) -> Iterator[Relation]:
+    """The relation for files of another format."""
+    kinds = [loaded.inspection.evidence.container if loaded.inspection else None for loaded in (c.a, c.b)]
     if kinds[0] != kinds[1]:
         names = [_CONTAINERS.get(kind or "", kind or "safetensors") for kind in kinds]
         yield Relation(kind="container", text=f"is stored as {names[1]}, and A as {names[0]}")
 
 
 Pairs = Counter[tuple[str, str]]
-"""How many tensors have which dtypes in A and in B."""
+"""The number of tensors by (dtype in A, dtype in B)."""
 
 
-def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
-    """Casts, and what is packed."""
-    pairs: Pairs = Counter((one.dtype or "", other.dtype or "") for one, other in matched.dtypes.values())
+def dtypes(c: Comparison, matched: Matches) -> Iterator[Relation]:
+    """Relations for casts and quantisation."""
+    pairs: Pairs = Counter((tensor.dtype or "", other.dtype or "") for tensor, other in matched.dtypes.values())
     packed = Counter({pair: count for pair, count in pairs.items() if not {*pair} <= FLOATING | INTEGERS})
     casts = pairs - packed
     schemes = c.packing
@@ -41,7 +41,7 @@ def dtypes(c: Compared, matched: Matched) -> Iterator[Relation]:
 
 
 def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
-    """Weights of another scheme, or of one on one side alone."""
+    """The relation for different schemes, or a scheme on one side only."""
     a, b = schemes
     if a and b:
         return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
@@ -53,32 +53,32 @@ def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
 
 
 def _typed(packed: Pairs, is_: str) -> Relation:
-    """Tensors of packed types, such as GGUF's."""
+    """The relation for packed dtypes, such as GGML types."""
     count = sum(packed.values())
-    if all(one in FLOATING for one, _ in packed):
+    if all(before in FLOATING for before, _ in packed):
         types = ", ".join(dict.fromkeys(other for _, other in packed))
         return Relation(kind="quantised", text=f"{is_} quantised: {types}, {plural(count, 'tensor')}")
     if all(other in FLOATING for _, other in packed):
         text = f"{'is A with' if is_ == 'is A' else 'has'} {plural(count, 'tensor')} unpacked"
         return Relation(kind="dequantised", text=text)
-    said = ", ".join(f"{number:,} from {one} to {other}" for (one, other), number in packed.items())
-    return Relation(kind="requantised", text=f"stores tensors otherwise: {said}")
+    changes = ", ".join(f"{count:,} from {old} to {new}" for (old, new), count in packed.items())
+    return Relation(kind="requantised", text=f"stores tensors otherwise: {changes}")
 
 
 def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
-    """Tensors of another dtype, with the verb for a cast of all that are not packed."""
+    """The relation for casts; `verb` is used if most tensors are cast to one dtype."""
     targets = {other for _, other in casts}
     if len(targets) == 1 and ("otherwise" in verb or sum(casts.values()) * 2 > tensors):
         return Relation(kind="cast", text=f"{verb} to {targets.pop()}")
-    said = ", ".join(f"{plural(number, 'tensor')} from {one} to {other}" for (one, other), number in casts.items())
-    return Relation(kind="cast", text=f"casts {said}")
+    changes = ", ".join(f"{plural(count, 'tensor')} from {old} to {new}" for (old, new), count in casts.items())
+    return Relation(kind="cast", text=f"casts {changes}")
 
 
-def spelling(c: Compared, matched: Matched) -> Iterator[Relation]:
-    """Other names and layouts of the same tensors, and what is stored twice."""
+def spelling(c: Comparison, matched: Matches) -> Iterator[Relation]:
+    """Relations for renamed, fused or duplicated tensors."""
     if renamed := len(matched.renamed):
         yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")
-    a, b = (len(one.copies) if one else 0 for one in c.inventories)
+    a, b = (len(tensors.copies) if tensors else 0 for tensors in c.inventories)
     if a != b:
         which = f"{plural(abs(a - b), 'tensor')} that a loader does without"
         text = f"also stores {which}" if b > a else f"leaves out {which}"

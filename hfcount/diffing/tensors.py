@@ -1,4 +1,4 @@
-"""The tensors of one side under the names that both sides have in common, however each stores them."""
+"""The tensors of one side under keys that do not depend on how they are stored."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,16 +19,16 @@ from hfcount.verifier.names import Match
 
 
 class Logical(NamedTuple):
-    """One tensor as the model has it.
+    """A tensor of the model, however it is stored.
 
     Args:
-        name: what this side's config calls it, or the stored name where no config describes it.
+        name: the config's name, or the stored name if no config describes it.
         shape: in elements.
-        dtype: by the format's name, or how it is packed; None if unknown.
-        leaf: its leaf in the blueprint; None where no config describes it.
-        stored: the name that it, or the first part of it, is stored under.
-        bytes: where its bytes are, in order; None where they are packed, or not known.
-        role: its component where it has no leaf.
+        dtype: the format's name, or the packing layout; None if unknown.
+        leaf: its leaf in the blueprint; None if no config describes it.
+        stored: the stored name of it, or of its first part.
+        bytes: its byte ranges, in order; None if packed or unknown.
+        role: its component if it has no leaf.
     """
 
     name: str
@@ -41,20 +41,20 @@ class Logical(NamedTuple):
 
     @property
     def component(self) -> str | None:
-        """What it is counted under."""
+        """The component that counts it."""
         return self.leaf.component if self.leaf else self.role
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All tensors of one side, by a key that does not depend on how they are stored.
+    """All tensors of one side, by storage-independent key.
 
     Args:
         tensors: by key.
-        copies: stored names of second copies of tied tensors, and of what no loader reads any more.
-        packing: the scheme of packed weights, and `layouts` what it calls how they are stored; empty if none are.
-        measured: whether shapes are from headers, not from the config.
-        listed: whether names are those that are stored, not those that a config describes.
+        copies: stored names of duplicates of tied tensors and of obsolete tensors.
+        packing: the scheme of packed weights, and `layouts` its storage layouts; empty if nothing is packed.
+        measured: whether shapes come from headers rather than the config.
+        listed: whether names come from files rather than the config.
     """
 
     tensors: Mapping[str, Logical]
@@ -69,8 +69,8 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
     """The tensors of a checkpoint.
 
     Args:
-        entries: tensors in headers; None if none were read.
-        raw: whether packed weights are taken as they are stored, and not as the matrices that they stand for.
+        entries: tensors in headers; None if no header was read.
+        raw: whether packed tensors stay as stored instead of becoming the matrices they encode.
     """
     blueprint, outcome = inspection.blueprint, inspection.outcome
     if blueprint is None:
@@ -81,36 +81,36 @@ def inventory(inspection: Inspection, entries: Mapping[str, Entry] | None, raw: 
         return by_entries(entries, keyed(blueprint)) if entries else _described(blueprint, keyed(blueprint))
     spelling = packed.spelling if packed else match.spelling
     known = entries or _as_described(match, spelling, outcome, blueprint)
-    found = _Taken(known, spelling, outcome.untied, keyed(blueprint))
-    found.take(match)
-    modules = [(one.leaf, one.layout.label) for one in packed.packed if one.layout] if packed else []
+    builder = _InventoryBuilder(known, spelling, outcome.untied, keyed(blueprint))
+    builder.take(match)
+    modules = [(module.leaf, module.layout.label) for module in packed.packed if module.layout] if packed else []
     if modules and not raw:
-        found.unpack(modules, spelling)
-        found.named(match.unexpected)
+        builder.unpack(modules, spelling)
+        builder.named(match.unexpected)
     else:
-        found.named([name for name in known if name not in found.used])
+        builder.named([name for name in known if name not in builder.used])
     labels = tuple(dict.fromkeys(label for _, label in modules))
     name = packed.name if packed and modules else ""
-    return Inventory(found.tensors, tuple(found.copies), name, labels, bool(entries))
+    return Inventory(builder.tensors, tuple(builder.copies), name, labels, bool(entries))
 
 
 def by_entries(entries: Mapping[str, Entry], key: Callable[[str], str] = str) -> Inventory:
-    """The tensors by their stored names, where no config says more."""
+    """An inventory by stored name, for checkpoints without a blueprint."""
     return Inventory({key(name): _plain(name, entry) for name, entry in entries.items()})
 
 
 def of_gguf(header: Header) -> Inventory:
-    """The tensors of a GGUF file, with their types for dtypes."""
+    """The tensors of a GGUF file; dtypes are GGML types."""
     return Inventory(
         {
-            name: Logical(name, one.shape, one.type, None, name, (Bytes(name, 0, one.bytes),), component(name))
-            for name, one in header.tensors.items()
+            name: Logical(name, tensor.shape, tensor.type, None, name, (Bytes(name, 0, tensor.bytes),), component(name))
+            for name, tensor in header.tensors.items()
         }
     )
 
 
 def keyed(blueprint: Blueprint) -> Callable[[str], str]:
-    """What a name has in common with all spellings of it, without the base model's prefix."""
+    """A function that maps every spelling of a name to one key, without the base model's prefix."""
     spellings = blueprint.spellings
 
     def worked(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -130,28 +130,28 @@ def _plain(name: str, entry: Entry) -> Logical:
 
 
 def _described(blueprint: Blueprint, key: Callable[[str], str]) -> Inventory:
-    """What a config alone describes."""
+    """The inventory that a config describes."""
     dtype = dtypes.code(blueprint.spec.dtype)
-    found = {}
+    tensors = {}
     for leaf in blueprint.stored_leaves():
         shape = tuple(map(int, leaf.shape))
         for name in leaf.names():
-            found[key(name)] = Logical(name, shape, None if leaf.kind == "buffer" else dtype, leaf, name)
-    return Inventory(found, measured=False, listed=False)
+            tensors[key(name)] = Logical(name, shape, None if leaf.kind == "buffer" else dtype, leaf, name)
+    return Inventory(tensors, measured=False, listed=False)
 
 
 def _as_described(
     match: Match, spelling: Mapping[str, str], outcome: Outcome, blueprint: Blueprint
 ) -> dict[str, Entry]:
-    """The tensors that an index lists, with the shapes that the config gives them."""
+    """The tensors listed by an index, with the config's shapes."""
     known = [dtype for dtype in outcome.dtypes or {} if dtype in dtypes.FLOATING]
     dtype = known[0] if len(known) == 1 else dtypes.code(blueprint.spec.dtype) or ""
-    found = {}
+    entries_ = {}
     for leaf, count in match.listed:
         shape = tuple(map(int, leaf.shape))
         for name in match.names(leaf) if count else ():
-            found[spelling.get(name, name)] = Entry(_dtype(leaf, dtype), shape, 0, 0)
-    return found | {name: Entry("", (), 0, 0) for name in match.unexpected}
+            entries_[spelling.get(name, name)] = Entry(_dtype(leaf, dtype), shape, 0, 0)
+    return entries_ | {name: Entry("", (), 0, 0) for name in match.unexpected}
 
 
 def _dtype(leaf: Leaf, dtype: str) -> str:
@@ -160,8 +160,8 @@ def _dtype(leaf: Leaf, dtype: str) -> str:
     return "" if leaf.kind == "buffer" else dtype
 
 
-class _Taken:
-    """What is found as the tensors of a blueprint, and what is left of the stored ones."""
+class _InventoryBuilder:
+    """Assigns stored tensors to the leaves of a blueprint."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class _Taken:
         self.used: set[str] = set()
 
     def take(self, match: Match) -> None:
-        """Takes all tensors that have a leaf."""
+        """Adds all stored tensors that have a leaf."""
         swapped = {id(leaf) for swap in match.swapped for leaf in swap.stored}
         stand_ins = {id(leaf) for leaf in match.stand_ins}
         for leaf, count in match.listed:
@@ -209,20 +209,22 @@ class _Taken:
         if copied or leaf.label == "legacy":
             self.copies.append(stored)
             return
-        whole = (Bytes(stored, 0, entry.end - entry.begin),) if entry.end else None
-        self.tensors[self.key(name)] = Logical(name, entry.shape, entry.dtype or None, leaf, stored, whole)
+        bytes_ = (Bytes(stored, 0, entry.end - entry.begin),) if entry.end else None
+        self.tensors[self.key(name)] = Logical(name, entry.shape, entry.dtype or None, leaf, stored, bytes_)
 
     def unpack(self, modules: list[tuple[Leaf, str]], spelling: Mapping[str, str]) -> None:
-        """Puts the matrices that packed tensors stand for in their place."""
-        self.tensors = {key: one for key, one in self.tensors.items() if one.leaf is None or one.leaf.dtypes is None}
+        """Replaces packed tensors by the matrices they encode."""
+        packed = [key for key, tensor in self.tensors.items() if tensor.leaf and tensor.leaf.dtypes is not None]
+        for key in packed:
+            del self.tensors[key]
         for leaf, label in modules:
             shape = tuple(map(int, leaf.shape))
             for name in leaf.names():
-                one = Logical(name, shape, label, replace(leaf, dtypes=None), spelling.get(name, name))
-                self.tensors[self.key(name)] = one
+                tensor = Logical(name, shape, label, replace(leaf, dtypes=None), spelling.get(name, name))
+                self.tensors[self.key(name)] = tensor
 
     def named(self, names: list[str]) -> None:
-        """Takes these tensors by their own names."""
+        """Adds further tensors under their stored names."""
         for name in names:
             entry = self.entries.get(name)
             if entry is not None and name not in self.used:

@@ -1,4 +1,4 @@
-"""What differs, as the terminal shows it."""
+"""Renders a diff for the terminal."""
 
 from collections.abc import Iterator, Sequence
 from io import StringIO
@@ -29,7 +29,7 @@ from hfcount.report.renderers.terminal import printed, terminal
 from hfcount.text import plural, printable
 
 _ROWS = 12
-_NARROW = 70  # columns in which keys and values stand beside one another as they are
+_NARROW = 70  # columns up to which keys and values keep their widths
 _INDENT = 2
 _GAP = 2
 
@@ -125,18 +125,18 @@ def _pairs(title: str, pairs: Sequence[TensorPair], width: int) -> Iterator[Rend
     for dtypes, rows in groups.items():
         if len(groups) > 1:
             yield _indented(Text(dtypes or "of no dtype that is known"))
-        yield from (_indented(one, 1 if only else 2) for one in _columns(rows, width))
+        yield from (_indented(line, 1 if only else 2) for line in _columns(rows, width))
     yield from _rest(len(pairs), "more row")
 
 
 def _columns(rows: Sequence[tuple[str, str]], width: int) -> Iterator[RenderableType]:
-    """Names beside their shapes; where that is too wide, each part on a line of its own."""
+    """Names beside shapes, or each on its own line if too wide."""
     longest, shape = (max(map(len, column)) for column in zip(*rows, strict=True))
     if longest + _GAP + shape > width:
         for names, shapes in rows:
             first, *other = names.split(ARROW)
             yield Text(first)
-            below = [f"{ARROW.lstrip()}{one}" for one in other]
+            below = [f"{ARROW.lstrip()}{name}" for name in other]
             yield _indented(Text("  ".join((*below, shapes)), "dim"))
     else:
         table = Table.grid(padding=(0, _GAP, 0, 0))

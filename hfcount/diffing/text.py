@@ -1,4 +1,4 @@
-"""The words for what differs, for all that show it."""
+"""Texts of a diff that all its renderers share."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, Held, Side, T
 from hfcount.text import binary, plural, printable, shown
 
 _NAMES = 3
-_COUNTED = 9  # elements up to which they are counted, and above told by their share
+_COUNTED = 9  # elements up to which counts are shown instead of shares
 _MANY = 100  # times, above which a share has an exponent
 
 ARROW = " -> "
@@ -26,11 +26,11 @@ EFFECTS: dict[Effect, str] = {
 OTHERS = "Values that are not A's, by name"
 
 TITLES = {"differing": "Files that differ", "only_a": "Files only in A", "only_b": "Files only in B"}
-"""Of lists of files, by the field."""
+"""Titles of the lists of files, by field."""
 
 
 def side_line(side: Side) -> str:
-    """What is known of a side, in a line."""
+    """The facts of a side in one line."""
     facts = [
         side.architecture or side.family or "",
         f"{side.parameters:,} parameters" if side.parameters else "",
@@ -55,15 +55,15 @@ FACTS: dict[str, Callable[[Side], str]] = {
     "findings": lambda side: ", ".join(side.findings),
     "not looked at": lambda side: side.error.message if side.error else "",
 }
-"""What is known of a side, and how it is written."""
+"""Facts of a side, and how each is written."""
 
 
 def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
-    """What is known of both sides, row by row: what it is, of A and of B."""
+    """Facts of both sides as rows: name, A, B."""
     for name, written in FACTS.items():
-        one, other = written(diff.a), written(diff.b)
-        if one or other:
-            yield name, one, other
+        in_a, other = written(diff.a), written(diff.b)
+        if in_a or other:
+            yield name, in_a, other
 
 
 def expected(wanted: Expectation) -> str:
@@ -77,61 +77,61 @@ def lists(diff: Diff) -> Iterator[tuple[str, Sequence[TensorPair]]]:
     tensors = diff.tensors
     if tensors is None:
         return
-    found = (
+    sections = (
         ("Only in A", tensors.only_a),
         ("Only in B", tensors.only_b),
         ("Other shapes", tensors.shapes),
         ("Other dtypes", tensors.dtypes),
         ("The same, written otherwise", tensors.renamed),
     )
-    yield from ((title, pairs) for title, pairs in found if pairs)
+    yield from ((title, pairs) for title, pairs in sections if pairs)
 
 
 def key_row(row: ConfigKey) -> tuple[str, str, str, str]:
-    """A key, its two values, and the tensors that it changes with what readers take otherwise."""
+    """A key, its two values, and the tensors and readers that it affects."""
     names = named(row.tensors)
     return row.key, value(row, "a"), value(row, "b"), "; ".join(filter(None, (", ".join(names), row.readers)))
 
 
 def named(rows: Sequence[str]) -> list[str]:
-    """The first of folded names, and how many more there are."""
+    """The first of folded names, and the number of others."""
     left = len(rows) - _NAMES
     return [*rows[:_NAMES], f"and {plural(left, 'more row')}"] if left > 1 else list(rows)
 
 
 def value(row: ConfigKey, side: str) -> str:
     """The value of a side, or that it is absent there."""
-    own: Any = getattr(row, side)
+    value_: Any = getattr(row, side)
     if row.absent == side:
-        return "absent" if own is None else f"{brief(own)} (by default)"
-    return brief(own)
+        return "absent" if value_ is None else f"{brief(value_)} (by default)"
+    return brief(value_)
 
 
 def brief(value: Any) -> str:
-    """A value of a config in a few words."""
-    if isinstance(value, list) and len(value) <= 4 and not any(isinstance(one, list | dict) for one in value):
+    """A short form of a config value."""
+    if isinstance(value, list) and len(value) <= 4 and not any(isinstance(item, list | dict) for item in value):
         return f"[{', '.join(map(shown, value))}]"
     if isinstance(value, list):
         return f"a list of {len(value):,}"
-    if isinstance(value, dict) and len(value) <= 4 and not any(isinstance(one, list | dict) for one in value.values()):
-        return ", ".join(f"{printable(name, 60)} {shown(one)}" for name, one in value.items())
+    if isinstance(value, dict) and len(value) <= 4 and not any(isinstance(x, list | dict) for x in value.values()):
+        return ", ".join(f"{printable(name, 60)} {shown(item)}" for name, item in value.items())
     return shown(value)
 
 
 def line(pair: TensorPair) -> str:
-    """One row: the names, and how each side has them."""
+    """A row of tensors in one line."""
     return "  ".join(filter(None, differences(pair)))
 
 
 def differences(pair: TensorPair) -> tuple[str, str, str]:
     """The names of a row, its shapes and its dtypes, on both sides where they differ."""
-    sides = [one for one in (pair.a, pair.b) if one]
+    sides = [tensor for tensor in (pair.a, pair.b) if tensor]
     names, shapes, dtypes = (
-        ARROW.join(dict.fromkeys(one))
-        for one in (
-            [one.name for one in sides],
-            [str([*one.shape]) for one in sides],
-            [one.dtype or "unknown" for one in sides],
+        ARROW.join(dict.fromkeys(texts))
+        for texts in (
+            [tensor.name for tensor in sides],
+            [str([*tensor.shape]) for tensor in sides],
+            [tensor.dtype or "unknown" for tensor in sides],
         )
     )
     return names or pair.name, shapes, "" if dtypes == "unknown" else dtypes
@@ -147,22 +147,22 @@ def value_line(row: ValueRow) -> str:
     if not row.differing:
         return f"{row.name}: {plural(row.tensors, 'tensor')}, identical"
     verb = "differs" if row.differing == 1 else "differ"
-    said = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
+    text = f"{row.name}: {row.differing:,} of {plural(row.tensors, 'tensor')} {verb}"
     if row.share is None or row.rms is None or row.largest is None:
-        return said
+        return text
     where = _where(row)
     if row.beyond and not row.largest:
-        return f"{said}, {where}, {row.beyond:,} NaN or infinite"
+        return f"{text}, {where}, {row.beyond:,} NaN or infinite"
     if not (row.beyond or row.largest):
-        return f"{said}, {where}, by the sign of zeros alone"
+        return f"{text}, {where}, by the sign of zeros alone"
     relative = f", {share(row.relative)} of A's" if row.relative is not None else ""
     size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
     beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""
-    return f"{said}, {where}{beyond}, {size}"
+    return f"{text}, {where}{beyond}, {size}"
 
 
 def _where(row: ValueRow) -> str:
-    """In how many of their elements some tensors differ, and in which first, if they are one."""
+    """The number or share of differing elements, and the first one's index for a single tensor."""
     few = row.elements is not None and row.elements <= _COUNTED
     whose = "its" if row.differing == 1 else "their"
     many = plural(row.elements or 0, "element") if few else f"{share(row.share or 0)} of {whose} elements"
@@ -173,7 +173,7 @@ def _where(row: ValueRow) -> str:
 
 
 def share(value: float, digits: int = 2) -> str:
-    """A share as a percentage; of one that would be written as nothing, what it is less than."""
+    """A percentage; a tiny one as `less than` the smallest that is shown."""
     least = float(f"1e-{digits + 2}")
     if 0 < value < least / 2:
         return f"less than {least:.{digits}%}"
@@ -181,10 +181,10 @@ def share(value: float, digits: int = 2) -> str:
 
 
 def other_rows(values: Values) -> list[str]:
-    """The tensors whose values differ by more than what another dtype makes of A's, the most first."""
+    """Lines for tensors that differ by more than rounding, the largest first."""
     return [value_line(row) for row in values.rows if row.other]
 
 
 def is_apart(part: Diff) -> bool:
-    """Whether something of a part of a pipeline differs."""
-    return any(one.kind not in ("same-files", "same-values") for one in part.relations)
+    """Whether a part of a pipeline differs."""
+    return any(relation.kind not in ("same-files", "same-values") for relation in part.relations)

@@ -1,4 +1,4 @@
-"""The values of tensors that both sides have: all of them in local files, or samples of them anywhere."""
+"""Compares tensor values: all of local files, or samples by byte ranges."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,8 +11,8 @@ from hfcount.checkpoints.data.difference import Difference
 from hfcount.checkpoints.data.locations import TensorLocation, places
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.byte_ranges import Run, paired, runs
-from hfcount.diffing.loaded_side import Looked
-from hfcount.diffing.matching import Matched, grouped
+from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.matching import Matches, grouped
 from hfcount.diffing.pieces import ValueRow, Values
 from hfcount.diffing.rounding import others
 from hfcount.diffing.tensors import Logical
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hfcount.checkpoints.data.compare import Span
 
 PAGE = 65_536
-"""Bytes that are compared at either end of a tensor, where samples are."""
+"""Bytes compared at either end of a sampled tensor."""
 
 _MOST = 2_000  # tensors that are sampled
 _ROWS = 500
@@ -41,8 +41,8 @@ class Gap:
     """How the values of one tensor compare.
 
     Args:
-        by: how they differ; None where only samples were compared.
-        other: whether they differ by more than what the dtype of the second makes of the first's.
+        by: the difference; None if only samples were compared.
+        other: whether the difference exceeds the rounding of the second dtype.
     """
 
     same: bool = True
@@ -52,14 +52,14 @@ class Gap:
 
 @dataclass
 class Gaps:
-    """The same of all tensors that were compared, by key.
+    """The Gap of each compared tensor, by key.
 
     Args:
-        uncompared: how many tensors of one shape were not.
-        reason: why none could be.
-        broken: whether a file was changed or lost while it was read.
-        unread: the types of those that are stored as no value is read from.
-        through: the dtype that all values were rounded to on the way, if they were; else "".
+        uncompared: the number of tensors of one shape that were not compared.
+        reason: why no tensor could be compared.
+        broken: whether a file was changed or lost during the read.
+        unread: GGML types whose values cannot be decoded.
+        through: an intermediate dtype that all values were rounded to; "" if none.
     """
 
     by_key: dict[str, Gap] = field(default_factory=dict)
@@ -75,14 +75,14 @@ _Where = tuple[Mapping[str, TensorLocation], Mapping[str, TensorLocation]]  # th
 
 
 class _Pair(NamedTuple):
-    """The runs of a tensor on both sides, in order."""
+    """The byte runs of a tensor on both sides, in order."""
 
     key: str
     parts: Sequence[tuple[Run, Run]]
 
 
-def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps:
-    """Every value of local files."""
+def all_values(a: LoadedSide, b: LoadedSide, matched: Matches, options: Options) -> Gaps:
+    """Compares every value of local files."""
     if find_spec("numpy") is None:
         return Gaps(reason=_NUMPY)
     try:
@@ -91,29 +91,29 @@ def all_values(a: Looked, b: Looked, matched: Matched, options: Options) -> Gaps
         return Gaps(reason=str(error))
     from hfcount.checkpoints.data.compare import comparable, compare_all  # which imports numpy
 
-    found, left = _pairs((sides[0][1], sides[1][1]), matched)
-    pairs = [pair for pair in found if all(comparable(one.dtype, other.dtype) for one, other in pair.parts)]
-    left += len(found) - len(pairs)
+    matching, left = _pairs((sides[0][1], sides[1][1]), matched)
+    pairs = [pair for pair in matching if all(comparable(run.dtype, other.dtype) for run, other in pair.parts)]
+    left += len(matching) - len(pairs)
     read = {pair.key for pair in pairs}
-    unread = {run.dtype for pair in found if pair.key not in read for both in pair.parts for run in both}
+    unread = {run.dtype for pair in matching if pair.key not in read for both in pair.parts for run in both}
     spans = _spans(pairs, [folder for folder, _ in sides])
-    size = sum(one.size + other.size for one, other in spans.values())
+    size = sum(span.size + other.size for span, other in spans.values())
     try:
         parts = compare_all(spans, options.reading(size))
     except FetchError as error:
         return Gaps(reason=str(error), broken=True, uncompared=left + len(pairs))
     differences = {pair.key: Difference() for pair in pairs}
     for name, part in parts.items():  # of a tensor in their order
-        whole = differences[name.partition(" ")[2]]
-        whole.add(part, whole.elements)
+        total_ = differences[name.partition(" ")[2]]
+        total_.add(part, total_.elements)
     dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
-    other, through = others({key: (one, dtypes[key]) for key, one in differences.items()})
-    gaps = {key: Gap(one.identical, one, key in other) for key, one in differences.items()}
+    other, through = others({key: (difference, dtypes[key]) for key, difference in differences.items()})
+    gaps = {key: Gap(difference.identical, difference, key in other) for key, difference in differences.items()}
     return Gaps(gaps, uncompared=left, unread=tuple(sorted(unread & BLOCKS.keys())), through=through)
 
 
 def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[Span, Span]]":
-    """Where the runs of tensors are on this machine, each by its number and the key."""
+    """The local byte spans of each run, by "number key"."""
     from hfcount.checkpoints.data.compare import Span
 
     spans: dict[str, tuple[Span, Span]] = {}
@@ -127,107 +127,109 @@ def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[
     return spans
 
 
-def samples(a: Looked, b: Looked, matched: Matched) -> Gaps:
-    """The first and last bytes of each tensor, by ranges."""
+def samples(a: LoadedSide, b: LoadedSide, matched: Matches) -> Gaps:
+    """Compares the first and last bytes of each tensor."""
     pairs, left = _pairs((_places(a), _places(b)), matched, one_dtype=True)
     chosen = pairs[:: len(pairs) // _MOST + 1]
     ends = {pair.key: [*_ends(pair.parts)] for pair in chosen}
     sides: list[Mapping[Piece, str]] = []
-    for place, one in enumerate((a, b)):
+    for place, side in enumerate((a, b)):
         wanted = dict.fromkeys(both[place] for several in ends.values() for both in several)
         try:
-            sides.append(one.documents.shards.sample(list(wanted)) if one.documents else {})
+            sides.append(side.documents.shards.sample(list(wanted)) if side.documents else {})
         except FetchError as error:
             return Gaps(sampled=True, reason=str(error))
     gaps = Gaps(sampled=True, uncompared=left + len(pairs) - len(chosen))
     for key, several in ends.items():
-        digests = [(sides[0].get(one), sides[1].get(other)) for one, other in several]
+        digests = [(sides[0].get(piece), sides[1].get(other)) for piece, other in several]
         if any(None in both for both in digests):
             gaps.uncompared += 1
         else:
-            same = all(one == other for one, other in digests)
+            same = all(digest == other for digest, other in digests)
             gaps.by_key[key] = Gap(same, other=not same)
     return gaps
 
 
 def _ends(parts: Sequence[tuple[Run, Run]]) -> Iterator[tuple[Piece, Piece]]:
-    """The beginning of the first part, and the end of the last."""
+    """The first bytes of the first part, and the last bytes of the last."""
     first, last = parts[0], parts[-1]
     size = min(first[0].end - first[0].begin, PAGE)
     yield _piece(first, 0, size)
-    whole = last[0].end - last[0].begin
-    begin = max(whole - PAGE, size if len(parts) == 1 else 0)
-    if begin < whole:
-        yield _piece(last, begin, whole)
+    size_ = last[0].end - last[0].begin
+    begin = max(size_ - PAGE, size if len(parts) == 1 else 0)
+    if begin < size_:
+        yield _piece(last, begin, size_)
 
 
 def _piece(both: tuple[Run, Run], begin: int, end: int) -> tuple[Piece, Piece]:
-    one, other = (Piece(run.file, run.begin + begin, run.begin + end) for run in both)
-    return one, other
+    piece, other = (Piece(run.file, run.begin + begin, run.begin + end) for run in both)
+    return piece, other
 
 
-def local(one: Looked) -> tuple[Path, Mapping[str, TensorLocation]]:
-    """The folder of weight files on this machine, and where their tensors are; raises FetchError where they are not."""
-    plain = not (one.container == "pickle" or one.modules or one.parts or _is_pickled_adapter(one))
-    if one.request is None or one.inspection is None or plain:
-        return _folder(one), _places(one)
-    from hfcount.checkpoints.data.stored_values import of_gguf, stored_values  # for other containers, and modules
+def local(side: LoadedSide) -> tuple[Path, Mapping[str, TensorLocation]]:
+    """The local folder of weight files and the places of their tensors; raises FetchError if not local."""
+    plain = not (side.container == "pickle" or side.modules or side.parts or _is_pickled_adapter(side))
+    if side.request is None or side.inspection is None or plain:
+        return _folder(side), _places(side)
+    from hfcount.checkpoints.data.stored_values import of_gguf, stored_values  # which is for other containers, and modules
 
-    if one.parts:
-        held = of_gguf(one.request, one.inspection, one.parts)
-        return (held.folder, held.places) if held else (_folder(one), {})
-    found = stored_values(one.request, one.inspection)
-    if found is None or one.view is None:
-        raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files to read")
-    shapes = {name: entry.shape for name, entry in one.view.entries.items()}
-    own = {
-        name: place for name, place in found.places.items() if place.entry.shape == shapes.get(name, place.entry.shape)
+    if side.parts:
+        held = of_gguf(side.request, side.inspection, side.parts)
+        return (held.folder, held.places) if held else (_folder(side), {})
+    weights = stored_values(side.request, side.inspection)
+    if weights is None or side.view is None:
+        raise FetchError("NoSuchFile", f"{printable(side.model)} has no weight files to read")
+    shapes = {name: entry.shape for name, entry in side.view.entries.items()}
+    same_shape = {
+        name: place
+        for name, place in weights.places.items()
+        if place.entry.shape == shapes.get(name, place.entry.shape)
     }
-    return found.folder, own  # without those of pickles that lie in another order
+    return weights.folder, same_shape  # without those of pickles that lie in another order
 
 
-def _is_pickled_adapter(one: Looked) -> bool:
-    return one.adapter is not None and not any(name.endswith(".safetensors") for name in one.shards or ())
+def _is_pickled_adapter(side: LoadedSide) -> bool:
+    return side.adapter is not None and not any(name.endswith(".safetensors") for name in side.shards or ())
 
 
-def _folder(one: Looked) -> Path:
-    """Where the weight files of a side are on this machine; raises FetchError where they are not."""
-    if one.documents is None or one.request is None or not one.shards:
-        raise FetchError("NoSuchFile", f"{printable(one.model)} has no weight files of safetensors to read")
-    return data_folder(one.request, one.documents, list(one.shards))
+def _folder(side: LoadedSide) -> Path:
+    """The local folder of a side's weight files; raises FetchError if not local."""
+    if side.documents is None or side.request is None or not side.shards:
+        raise FetchError("NoSuchFile", f"{printable(side.model)} has no weight files of safetensors to read")
+    return data_folder(side.request, side.documents, list(side.shards))
 
 
-def _pairs(where: _Where, matched: Matched, one_dtype: bool = False) -> tuple[list[_Pair], int]:
-    """The tensors of one shape whose bytes are known on both sides, and how many others there are."""
-    found: list[_Pair] = []
+def _pairs(where: _Where, matched: Matches, one_dtype: bool = False) -> tuple[list[_Pair], int]:
+    """Tensors of one shape with known bytes on both sides, and the number of others."""
+    pairs: list[_Pair] = []
     left = 0
-    for key, (one, other) in matched.both.items():
-        if one.shape != other.shape:
+    for key, (tensor, other) in matched.both.items():
+        if tensor.shape != other.shape:
             continue
-        parts = _parts(one, other, where)
+        parts = _parts(tensor, other, where)
         if parts is None or (one_dtype and any((x.dtype, x.head) != (y.dtype, y.head) for x, y in parts)):
             left += 1
         elif parts:
-            found.append(_Pair(key, parts))
-    return found, left
+            pairs.append(_Pair(key, parts))
+    return pairs, left
 
 
-def _places(one: Looked) -> Mapping[str, TensorLocation]:
-    """Where tensors are, without those beyond the end of a file that is cut."""
-    if one.container not in (None, "adapter"):
+def _places(side: LoadedSide) -> Mapping[str, TensorLocation]:
+    """The places of tensors, without those past the end of a truncated file."""
+    if side.container not in (None, "adapter"):
         return {}
-    found: dict[str, TensorLocation] = {}
-    for name, shard in sorted((*(one.shards or {}).items(), *one.modules.items())):
+    located: dict[str, TensorLocation] = {}
+    for name, shard in sorted((*(side.shards or {}).items(), *side.modules.items())):
         if name.endswith(".safetensors"):
-            start = f"{PurePosixPath(name).parent.as_posix()}/" if name in one.modules else ""
+            start = f"{PurePosixPath(name).parent.as_posix()}/" if name in side.modules else ""
             end = inf if shard.size is None else shard.size
-            own = places({name: shard})
-            found |= {start + tensor: one for tensor, one in own.items() if one.begin + one.size <= end}
-    return found
+            in_file = places({name: shard})
+            located |= {start + tensor: place for tensor, place in in_file.items() if place.begin + place.size <= end}
+    return located
 
 
-def _parts(one: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, Run]] | None:
-    a = runs(one.bytes, where[0]) if one.bytes is not None else None
+def _parts(tensor: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, Run]] | None:
+    a = runs(tensor.bytes, where[0]) if tensor.bytes is not None else None
     b = runs(other.bytes, where[1]) if other.bytes is not None else None
     if a is None or b is None:
         return None
@@ -235,8 +237,8 @@ def _parts(one: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run, R
     return parts if parts or not any(run.elements for run in (*a, *b)) else None
 
 
-def shown(gaps: Gaps, matched: Matched) -> Values | None:
-    """The same as the report shows it; None where nothing was compared."""
+def shown(gaps: Gaps, matched: Matches) -> Values | None:
+    """Summarizes gaps for the report; None if nothing was compared."""
     if not gaps.by_key:
         return None
     rows = []
@@ -261,10 +263,10 @@ def shown(gaps: Gaps, matched: Matched) -> Values | None:
     )
 
 
-def _of_one_original(gaps: Gaps, matched: Matched) -> Gaps:
-    """The same where both sides are one original, rounded to dtypes of their own.
+def _of_one_original(gaps: Gaps, matched: Matches) -> Gaps:
+    """Clears `other` where both sides round one original to different dtypes.
 
-    Then all matrices differ a little, or only values that are too small for one of the dtypes.
+    Then all matrices differ slightly, or only values below the range of one dtype differ.
     """
     cast = {key: pair for key, pair in matched.dtypes.items() if key in gaps.by_key and len(pair[0].shape) > 1}
     every = not any(gaps.by_key[key].same for key in cast)
@@ -272,29 +274,33 @@ def _of_one_original(gaps: Gaps, matched: Matched) -> Gaps:
     def rounded(by: Difference | None) -> bool:
         return by is not None and not (by.far or by.beyond) and (every or not by.normal)
 
-    found = {key: replace(gap, other=gap.other and not rounded(gap.by)) for key, gap in gaps.by_key.items()}
-    return replace(gaps, by_key=found)
+    by_key = {key: replace(gap, other=gap.other and not rounded(gap.by)) for key, gap in gaps.by_key.items()}
+    return replace(gaps, by_key=by_key)
 
 
-def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matched) -> ValueRow:
+def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matches) -> ValueRow:
     differing = [gaps.by_key[key] for key in keys if not gaps.by_key[key].same]
     component = matched.both[keys[0]][0].component
     other = sum(gap.other for gap in differing)
     row = ValueRow(name=printable(name), component=component, tensors=len(keys), differing=len(differing), other=other)
-    whole = total(differing)
-    if whole is None:
+    difference = total(differing)
+    if difference is None:
         return row
     names = "share", "largest", "rms", "relative", "cosine", "beyond"
-    elements = whole.differing if all(one.by and one.by.first is not None for one in differing) else None
-    first = None if len(keys) > 1 or whole.first is None else index_of(whole.first, matched.both[keys[0]][0].shape)
-    return replace(row, elements=elements, first=first, **{name: getattr(whole, name) for name in names})
+    elements = difference.differing if all(gap.by and gap.by.first is not None for gap in differing) else None
+    first = (
+        None
+        if len(keys) > 1 or difference.first is None
+        else index_of(difference.first, matched.both[keys[0]][0].shape)
+    )
+    return replace(row, elements=elements, first=first, **{name: getattr(difference, name) for name in names})
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:
-    """How the values of several tensors differ; None where there are none, or only samples of one were compared."""
-    whole = Difference()
+    """The total difference of several tensors; None if there are none, or one was only sampled."""
+    total_ = Difference()
     for gap in gaps:
         if gap.by is None:
             return None
-        whole.add(gap.by)
-    return whole if gaps else None
+        total_.add(gap.by)
+    return total_ if gaps else None

@@ -1,1 +1,1 @@
-"""Repairs of a local folder: only those after which every tensor agrees, written so that no file is ever half there."""
+"""Repairs a local checkpoint where the fix is proven, and replaces its files atomically."""

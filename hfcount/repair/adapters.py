@@ -1,4 +1,4 @@
-"""Names of an adapter's tensors that PEFT or other readers do not take, replaced by those that PEFT writes."""
+"""Repairs names of adapter tensors that PEFT or other readers do not recognize."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Shard
 from hfcount.repair.headers import renamed
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.working_copy import Change, Draft, Headed
+from hfcount.repair.working_copy import Change, Draft, NewHeader
 from hfcount.text import plural
 
 _NAMES = ("HF722", "HF728")
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """Reads the files of a place as they would be."""
+class ChangedFiles:
+    """Reads the files of a place with pending changes applied."""
 
     reader: FileReader
     changes: Mapping[str, Change]
@@ -35,7 +35,7 @@ class Changed:
     def range(self, name: str, start: int, stop: int) -> bytes:
         """As FileReader has it."""
         change = self.changes.get(name)
-        if not isinstance(change, Headed):
+        if not isinstance(change, NewHeader):
             return self.reader.range(name, start, stop)
         begin = len(change.new).to_bytes(LENGTH_BYTES, "little") + change.new
         if stop <= len(begin):
@@ -53,8 +53,8 @@ class AdapterState(State):
     """A draft of an adapter's folder.
 
     Args:
-        place: the folder as it is.
-        base: the model that it is for, as --base names it.
+        place: the unchanged folder.
+        base: the base model, as --base names it.
     """
 
     place: Place
@@ -62,10 +62,10 @@ class AdapterState(State):
 
     @cached_property
     def run(self) -> Inspection:
-        """All that is found."""
+        """The inspection of the changed folder."""
         changes = self.draft.changes
         sizes = self.draft.documents().sizes or {}
-        place = self.place._replace(sizes=sizes, reader=Changed(self.place.reader, changes))
+        place = self.place._replace(sizes=sizes, reader=ChangedFiles(self.place.reader, changes))
         return inspect(place, Request(self.place.model, base=self.base), Options())
 
     @cached_property
@@ -79,13 +79,13 @@ class AdapterState(State):
 
 
 def adapter_state(folder: Path, place: Place, base: str | None) -> AdapterState:
-    """The folder of an adapter as it is."""
+    """The state of an unchanged adapter folder."""
     document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
     return AdapterState(Draft(folder, documents_of(place, document, folder)), place, base)
 
 
-def put_right(state: State) -> Iterator[Proposal]:
-    """Names with PEFT's prefix once, and without the adapter's name."""
+def adapter_names(state: State) -> Iterator[Proposal]:
+    """Proposes names with PEFT's prefix exactly once and without the adapter's name."""
     codes = frozenset(state.codes.intersection(_NAMES))
     shard = state.shards.get(SAFETENSORS)
     if not codes or shard is None or shard.header is None:
@@ -99,4 +99,4 @@ def put_right(state: State) -> Iterator[Proposal]:
         return  # two would have the same name
     old, new = next(iter(names.items()))
     says = f"Rename {plural(len(names), 'tensor')}, such as {old} to {new}: the header alone changes."
-    yield Proposal(codes, says, {SAFETENSORS: Headed(header.raw, renamed(header, names))}, {SAFETENSORS: names})
+    yield Proposal(codes, says, {SAFETENSORS: NewHeader(header.raw, renamed(header, names))}, {SAFETENSORS: names})

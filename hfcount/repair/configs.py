@@ -1,4 +1,4 @@
-"""Keys of config.json whose right value everything that is stored agrees on."""
+"""Repairs keys of config.json whose value follows from the stored tensors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,56 +28,57 @@ _AHEAD = "The layers that predict further tokens stay lost; the base model has t
 _ENTRIES = (
     "Either may be right, and which entry of the list is meant, no tensor says. If layers were lost, restore them."
 )
-_LOADING = {"HF207", "HF213", "HF302"}  # what transformers loads as it is
-_TYPE = "model_type"  # whose class computes otherwise, which no shape can prove
+_LOADING = {"HF207", "HF213", "HF302"}  # findings that transformers tolerates
+_TYPE = "model_type"  # shapes cannot prove which class computes right
 
 
 def unpacked(state: State) -> Iterator[Proposal]:
-    """What announces a quantisation of weights that are not packed, removed."""
+    """Removes the announcement of a quantisation of unpacked weights."""
     for finding in state.about("HF504"):
         announced = state.run.announced
         if not isinstance(finding, NothingPacked) or not announced:
             continue
-        changes: dict[str, bytes | None] = {one.file: None for one in announced if not one.key}
-        if keys := [one.key for one in announced if one.key]:
+        changes: dict[str, bytes | None] = {part.file: None for part in announced if not part.key}
+        if keys := [part.key for part in announced if part.key]:
             text = state.config
             for path in [[*key.split(".")[:-1], name] for key in keys for name in KEYS]:
                 with suppress(KeyError):
                     text = without(text, path)
             changes[CONFIG] = text.encode()
-        what = " and ".join(printable(one.key or one.file, 60) for one in announced)
+        what = " and ".join(printable(part.key or part.file, 60) for part in announced)
         yield Proposal(finding.codes, f"Remove {what}: every weight is stored dense.", changes)
 
 
 def unannounced(state: State) -> Iterator[Proposal]:
-    """Layers that predict further tokens and that are not stored, no longer announced."""
+    """Removes the announcement of missing MTP layers."""
     for finding in state.about("HF207"):
         if finding.key:
             yield from _set(state, finding.codes, {finding.key: 0}, _AHEAD)
 
 
 def sized(state: State) -> Iterator[Proposal]:
-    """Values that are the only ones known to fit all that is stored."""
+    """Sets values that alone fit everything stored."""
     if not BLINDING.isdisjoint(state.codes):
         return
     for finding in state.findings:
         keys = [steps(key)[-1] for key in finding.changes]
         less = finding.codes == {"HF201"}
         if finding.sole and finding.fix and keys and _TYPE not in keys and not (less and state.gone):
-            yield from (replace(one, keys=(*finding.changes,)) for one in _set(state, finding.codes, finding.changes))
+            proposals = _set(state, finding.codes, finding.changes)
+            yield from (replace(proposal, keys=(*finding.changes,)) for proposal in proposals)
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
-    """Values that somebody has chosen, where those of the config do not fit what is stored."""
+    """Sets values given by --set if the config's do not fit what is stored."""
     if not chosen or not BLINDING.isdisjoint(state.codes):
         return
     wrong = state.codes & {*DIFFERING, "HF103"}
     for codes in [wrong] if wrong else [frozenset({code}) for code in sorted(state.codes & _LOADING)]:
-        yield from (replace(one, chosen=True) for one in _set(state, codes, chosen))
+        yield from (replace(proposal, chosen=True) for proposal in _set(state, codes, chosen))
 
 
 def counted(state: State) -> Iterator[Proposal]:
-    """A list with an entry for each layer, and the number of layers, where each says another: either may be right."""
+    """Offers to fit the number of layers to a list with an entry a layer, or the list to the number."""
     for finding in state.about("HF103") if state.run.blueprint is None else ():
         path = tuple(steps(finding.key or ""))
         around: Any = state.values
@@ -97,7 +98,7 @@ def counted(state: State) -> Iterator[Proposal]:
 
 
 def tied(state: State) -> Iterator[Proposal]:
-    """Whether the head shares the embedding, by whether it is stored and is the same."""
+    """Sets tie_word_embeddings by whether a separate head is stored."""
     if not BLINDING.isdisjoint(state.codes):
         return
     for finding in state.about("HF201", "HF213"):
@@ -109,10 +110,10 @@ def tied(state: State) -> Iterator[Proposal]:
 
 
 def typed(state: State) -> Iterator[Proposal]:
-    """The dtype that all weights are stored in."""
+    """Sets the dtype to that of all stored weights."""
     for finding in state.about("HF302", "HF103"):
-        own = finding.observed if finding.code == "HF302" else _stored(state)
-        name = next((one for one in dtypes.MODELS if dtypes.code(one) == own), None)
+        dtype = finding.observed if finding.code == "HF302" else _stored(state)
+        name = next((model_dtype for model_dtype in dtypes.MODELS if dtypes.code(model_dtype) == dtype), None)
         if name and finding.key in _DTYPES:
             keys = _places(state, _DTYPES) or [_DTYPES[0]]
             loads = finding.code == "HF302"
@@ -120,7 +121,7 @@ def typed(state: State) -> Iterator[Proposal]:
 
 
 def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], doubt: str = "") -> Iterator[Proposal]:
-    text, said = state.config, []
+    text, settings = state.config, []
     for key, value in changes.items():
         path = [step for step in steps(key) if isinstance(step, str)]
         if len(path) != len(steps(key)):
@@ -133,26 +134,27 @@ def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], doubt:
         except KeyError:
             return
         short = f"a list of {len(value):,}" if isinstance(value, list) else shown(value).replace(",", "")
-        said.append(f"{printable(key, 60)} to {short}" + (f" (it is {shown(before)})" if before is not None else ""))
-    if said:
-        yield Proposal(codes, f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=doubt)
+        old = f" (it is {shown(before)})" if before is not None else ""
+        settings.append(f"{printable(key, 60)} to {short}{old}")
+    if settings:
+        yield Proposal(codes, f"Set {'; '.join(settings)}.", {CONFIG: text.encode()}, doubt=doubt)
 
 
 def _places(state: State, names: Sequence[str]) -> list[str]:
-    """Where config.json, or a config nested in it, has one of these keys."""
-    found, level = list[str](), [("", state.values)]
+    """Paths of these keys in config.json and its nested configs."""
+    keys, level = list[str](), [("", state.values)]
     while level:
         prefix, values = level.pop(0)
-        found += [f"{prefix}{name}" for name in names if values.get(name) is not None]
+        keys += [f"{prefix}{name}" for name in names if values.get(name) is not None]
         level += [
-            (f"{prefix}{name}.", one)
-            for name, one in values.items()
-            if name.endswith("_config") and isinstance(one, dict) and not name.startswith("quantization")
+            (f"{prefix}{name}.", value)
+            for name, value in values.items()
+            if name.endswith("_config") and isinstance(value, dict) and not name.startswith("quantization")
         ]
-    return found
+    return keys
 
 
 def _stored(state: State) -> str | None:
-    """The dtype of all floating-point numbers that are stored; None if there are several."""
-    found = {dtype for dtype in state.run.outcome.dtypes or () if dtype in dtypes.FLOATING}
-    return found.pop() if len(found) == 1 else None
+    """The dtype of all stored floating-point tensors; None if there are several."""
+    floating = {dtype for dtype in state.run.outcome.dtypes or () if dtype in dtypes.FLOATING}
+    return floating.pop() if len(floating) == 1 else None

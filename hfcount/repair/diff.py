@@ -1,16 +1,16 @@
-"""What a repair changes, as a unified diff of text and of names."""
+"""Renders a repair as a unified diff of text and tensor names."""
 
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from itertools import islice
 
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.working_copy import Headed
+from hfcount.repair.working_copy import NewHeader
 from hfcount.text import plural, printable
 from hfcount.verifier.folded_names import fold
 
-_LINES = 40  # of one file
-_LONG = 20_000  # lines of two texts that are compared one by one
+_LINES = 40  # shown of one file
+_LONG = 20_000  # lines up to which two texts are compared
 
 
 def diff(before: State, step: Proposal) -> Iterator[str]:
@@ -20,7 +20,7 @@ def diff(before: State, step: Proposal) -> Iterator[str]:
         old = "/dev/null" if before.draft.document(name) is None and isinstance(change, bytes) else f"a/{shown}"
         yield f"--- {old}"
         yield f"+++ {'/dev/null' if change is None else f'b/{shown}'}"
-        if isinstance(change, Headed):
+        if isinstance(change, NewHeader):
             yield from _shortened(_names(step.names.get(name, {})))
         elif change is not None:
             yield from _shortened(_lines(before.text(name).splitlines(), change.decode().splitlines()))
@@ -37,8 +37,8 @@ def _names(names: Mapping[str, str]) -> Iterator[str]:
     yield f"@@ names of {plural(len(names), 'tensor')} in the header @@"
     old, new = fold(names), fold(names.values())
     pairs = zip(old, new, strict=True) if len(old) == len(new) else names.items()
-    for one, other in pairs:
-        yield from (f"-{one}", f"+{other}")
+    for old_name, other in pairs:
+        yield from (f"-{old_name}", f"+{other}")
 
 
 def _shortened(lines: Iterator[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Modules that are stored dense and that a quantisation does not exclude, put into its list."""
+"""Adds densely stored modules to a quantisation's list of exclusions."""
 
 from collections.abc import Iterator
 
@@ -17,52 +17,53 @@ _LISTS = {
     "compressed-tensors": ("ignore",),
     "bitsandbytes": ("llm_int8_skip_modules",),
 }
-"""Where the settings of a method list what is not packed; the first name if there is none yet."""
+"""Settings that list exclusions, by method; the first is used if none is set."""
 
 _FUSED = ({"q_proj", "k_proj", "v_proj"}, {"gate_proj", "up_proj"})
-"""Projections that servers join, and that have to be packed or dense together."""
+"""Projections that servers fuse, which must be packed or dense together."""
 
 _MOST = 200  # modules that are listed one by one
 
 
 def excluded(state: State) -> Iterator[Proposal]:
-    """The list of excluded modules with all that are stored dense."""
+    """Completes the list of excluded modules."""
     packed = state.run.outcome.packed
-    findings = [one for one in state.about("HF502") if isinstance(one, ModulesDiffer) and not one.harmless]
-    said = packed.announced if packed else None
-    if not packed or not said or not said.key or not findings or not BLINDING.isdisjoint(state.codes):
+    modules = [finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer)]
+    findings = [finding for finding in modules if not finding.harmless]
+    config = packed.announced if packed else None
+    if not packed or not config or not config.key or not findings or not BLINDING.isdisjoint(state.codes):
         return
-    if said.method not in _LISTS or not all(one.dense for one in findings):
+    if config.method not in _LISTS or not all(finding.dense for finding in findings):
         return
     settings = state.values
-    for step in steps(said.key):
+    for step in steps(config.key):
         settings = get(settings, step)
-    name = next((one for one in _LISTS[said.method] if settings.get(one)), _LISTS[said.method][0])
+    name = next((list_name for list_name in _LISTS[config.method] if settings.get(list_name)), _LISTS[config.method][0])
     listed = settings.get(name) or []
     dense = _dense(packed, bool(listed))
     if len(dense) <= _MOST and _together(dense):
-        text = with_value(state.config, [*said.key.split("."), name], [*listed, *dense])
-        says = f"Add {plural(len(dense), 'module')} to {said.key}.{name}, such as {printable(dense[0])}."
+        text = with_value(state.config, [*config.key.split("."), name], [*listed, *dense])
+        says = f"Add {plural(len(dense), 'module')} to {config.key}.{name}, such as {printable(dense[0])}."
         yield Proposal(frozenset({"HF502"}), says, {CONFIG: text.encode()})
 
 
 def _dense(packed: Packed[Match], listed: bool) -> list[str]:
-    """The modules that are stored dense.
+    """The densely stored modules.
 
-    Where nothing is listed, loaders leave out some modules by themselves, and no longer do where something is.
+    Loaders exclude some modules by default only while nothing is listed.
     """
     return [
         name.removesuffix(".weight")
-        for found in packed.modules
-        if found.layout is None and found.leaf.linear and (found.choice.layout or not listed)
-        for name in found.leaf.names()
+        for module in packed.modules
+        if module.layout is None and module.leaf.linear and (module.choice.layout or not listed)
+        for name in module.leaf.names()
     ]
 
 
 def _together(modules: list[str]) -> bool:
-    """Whether of projections that servers join all are among these, or none."""
+    """Whether each group of fused projections is listed in full or not at all."""
     among: dict[str, set[str]] = {}
-    for one in modules:
-        parent, _, last = one.rpartition(".")
+    for module in modules:
+        parent, _, last = module.rpartition(".")
         among.setdefault(parent, set()).add(last)
-    return all(fused <= own or fused.isdisjoint(own) for own in among.values() for fused in _FUSED)
+    return all(fused <= names or fused.isdisjoint(names) for names in among.values() for fused in _FUSED)

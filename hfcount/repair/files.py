@@ -1,4 +1,4 @@
-"""New files beside those that they are to replace: whole, on disk, and under no name that a loader reads."""
+"""Stages new files completely on disk next to the old ones, under names that no loader reads."""
 
 import os
 import shutil
@@ -9,48 +9,48 @@ from pathlib import Path
 
 from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import LENGTH_BYTES
-from hfcount.repair.working_copy import Change, Headed
+from hfcount.repair.working_copy import Change, NewHeader
 from hfcount.text import printable
 
-_PIECE = 2**24  # bytes that are copied at once
+_PIECE = 2**24  # bytes in one copy
 STAGED = ".hfcount-fix"
-"""What the names of new files end in until they take their place."""
+"""Suffix of staged files."""
 
 
 class Unrepaired(HfcountError):
-    """Nothing was changed, or what was begun is finished by the next run."""
+    """The repair was not made, or the next run finishes it."""
 
     kind = "NotWritten"
 
 
 def staged(path: Path) -> Path:
-    """Where the new file waits."""
+    """The path of the staged file."""
     return path.with_name(f".{path.name}{STAGED}")
 
 
 def needed(path: Path, change: Change) -> int:
-    """Bytes that the new file takes."""
-    if isinstance(change, Headed):
+    """The size of the new file in bytes."""
+    if isinstance(change, NewHeader):
         return path.stat().st_size + max(len(change.new) - len(change.old), 0)
     return len(change or b"")
 
 
-def stage(path: Path, change: bytes | Headed) -> None:
-    """Writes the new file beside the old one, which stays.
+def stage(path: Path, change: bytes | NewHeader) -> None:
+    """Writes the new file next to the old one, which stays.
 
     Raises:
         OSError: it cannot be written.
-        Unrepaired: the old one is not what it was.
+        Unrepaired: the old file has changed since it was read.
     """
     with _appearing(staged(path), path) as handle:
-        if isinstance(change, Headed):
+        if isinstance(change, NewHeader):
             _copy(path, handle, change)
         else:
             _write(handle, change)
 
 
 def backup(path: Path) -> Path:
-    """Keeps a file under another name, which no file has yet; its data is not copied where links are possible."""
+    """Keeps a file under a new name, by a hard link where possible."""
     number = 1
     while True:
         kept = path.with_name(f"{path.name}.bak" if number == 1 else f"{path.name}.bak.{number}")
@@ -74,7 +74,7 @@ def backup(path: Path) -> Path:
 
 
 def settle(folder: Path) -> None:
-    """Waits until the names in a folder are on disk."""
+    """Flushes a folder's entries to disk."""
     with suppress(OSError):  # some systems cannot open one
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -85,7 +85,7 @@ def settle(folder: Path) -> None:
 
 @contextmanager
 def _appearing(path: Path, like: Path) -> Iterator[int]:
-    """A file to write to, which has its name only once it is whole and on disk; `like` is what it gets the mode of."""
+    """A file that gets its name only when complete and on disk, with the mode of `like`."""
     path.unlink(missing_ok=True)
     handle, partial = _nameless(path)
     try:
@@ -113,7 +113,7 @@ def _appearing(path: Path, like: Path) -> Iterator[int]:
 
 
 def _nameless(path: Path) -> tuple[int, Path | None]:
-    """A new file without a name, which is gone if the run is killed; or one with a name where that is impossible."""
+    """An unnamed temporary file, which vanishes if the run is killed; a named one where unsupported."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with suppress(OSError):
             return os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o666), None
@@ -121,10 +121,10 @@ def _nameless(path: Path) -> tuple[int, Path | None]:
     return os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666), partial
 
 
-def _copy(path: Path, handle: int, change: Headed) -> None:
-    """The data as it is behind the new header.
+def _copy(path: Path, handle: int, change: NewHeader) -> None:
+    """Copies the unchanged data behind the new header.
 
-    Where both headers have one length the whole file is copied first, which filesystems that can share data do at once.
+    If both headers have one length, the whole file is copied first, which filesystems with reflinks do at once.
     """
     old, new = (len(raw).to_bytes(LENGTH_BYTES, "little") + raw for raw in change)
     with path.open("rb", buffering=0) as source:
@@ -140,7 +140,7 @@ def _copy(path: Path, handle: int, change: Headed) -> None:
 
 
 def _send(source: int, handle: int, size: int) -> None:
-    """Copies so many bytes from where both files stand."""
+    """Copies `size` bytes from the current offsets."""
     while size and hasattr(os, "copy_file_range"):
         try:
             sent = os.copy_file_range(source, handle, min(size, 2**30))

@@ -1,4 +1,4 @@
-"""Indexes: written from the headers, corrected in their totals, or removed."""
+"""Repairs indexes: rewrites them from headers, corrects totals, or removes them."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,11 +22,11 @@ _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_paramet
 
 
 def rewritten(state: State) -> Iterator[Proposal]:
-    """The index that the headers of the files give; none where one file holds the model."""
-    found = [one for one in state.about(*_OF_FILES) if one.code not in ("HF001", "HF002") or one.file == INDEX]
-    if not found:
+    """Rewrites the index from headers; removes it if one file holds the model."""
+    findings = [it for it in state.about(*_OF_FILES) if it.code not in ("HF001", "HF002") or it.file == INDEX]
+    if not findings:
         return
-    codes = frozenset(code for one in found for code in one.codes)
+    codes = frozenset(code for finding in findings for code in finding.codes)
     sets = list(_sets(state))
     for place, files in enumerate(sets):
         doubt = _doubt(state, files, sets[place + 1 :] if not _named_files(state) <= files.keys() else ())
@@ -38,7 +38,7 @@ def rewritten(state: State) -> Iterator[Proposal]:
 
 
 def recounted(state: State) -> Iterator[Proposal]:
-    """The totals that the index claims, corrected."""
+    """Corrects the totals in the index."""
     for finding in state.about(*_CLAIMS) if state.sound else ():
         claim = _CLAIMS[finding.code]
         value = _bytes(state) if claim == "total_size" else finding.expected
@@ -53,7 +53,7 @@ def recounted(state: State) -> Iterator[Proposal]:
 
 
 def dispensed(state: State) -> Iterator[Proposal]:
-    """Files that cannot be read and that nothing is needed of, dropped with their entries in the index."""
+    """Drops unreadable files of which nothing is needed, with their index entries."""
     broken = [name for name, shard in state.shards.items() if shard.problem]
     if broken and "HF003" in state.codes and (old := _parsed(state)):
         kept = {name: file for name, file in old["weight_map"].items() if file not in broken}
@@ -66,21 +66,21 @@ def dispensed(state: State) -> Iterator[Proposal]:
 
 
 def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[str, Shard]]) -> str:
-    """What an index of these files would give up, or which others may be meant; empty if it is neither."""
-    found = list[str]()
+    """What an index of these files loses, and whether other files may be meant; empty if neither."""
+    doubts = list[str]()
     if gone := state.gone:
-        found.append(
+        doubts.append(
             f"The index names {plural(len(gone), 'tensor')} that no file has, such as {printable(gone[0])}: they stay"
             " lost. If you have the file, restore it instead."
         )
-    own = _tensors(files)
-    if any(own.keys() <= _tensors(one).keys() for one in others):
-        found.append("Other files hold tensors of the same names: which of them are the model, nothing says.")
-    return " ".join(filter(None, [*found, _announced(state, files)]))
+    tensors = _tensors(files)
+    if any(tensors.keys() <= _tensors(other).keys() for other in others):
+        doubts.append("Other files hold tensors of the same names: which of them are the model, nothing says.")
+    return " ".join(filter(None, [*doubts, _announced(state, files)]))
 
 
 def _counted_besides(state: State, finding: Finding) -> str:
-    """Whether a count of parameters is that of all that is stored, of which the config describes a part."""
+    """A doubt if the claimed total may count stored tensors that the config does not describe."""
     stored = sum(map(in_elements, _tensors(state.shards).values()))
     if finding.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
         return ""
@@ -91,20 +91,20 @@ def _counted_besides(state: State, finding: Finding) -> str:
 
 
 def _announced(state: State, files: Mapping[str, Shard]) -> str:
-    """What the totals of the index say was there besides; empty if nothing."""
+    """A doubt if the totals suggest lost tensors; else empty."""
     old = _parsed(state)
     claims = old.get("metadata") if old else None
     if not isinstance(claims, dict):
         return ""
     tensors, blueprint = _tensors(files), state.run.blueprint
     size, count = sum(map(in_bytes, tensors.values())), blueprint.total if blueprint else 0
-    said = announced(claims.get("total_size"), tensors, blueprint, in_bytes, size)
-    said = said or announced(claims.get("total_parameters"), tensors, blueprint, in_elements, count)
-    return said or _deeper(state, claims, size)
+    text = announced(claims.get("total_size"), tensors, blueprint, in_bytes, size)
+    text = text or announced(claims.get("total_parameters"), tensors, blueprint, in_elements, count)
+    return text or _deeper(state, claims, size)
 
 
 def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
-    """Whether a total is that of more layers, of other sizes than those that are stored; empty if not."""
+    """A doubt if a total fits a config with more layers; else empty."""
     blueprint, (more_bytes, more) = state.run.blueprint, (claims.get("total_size"), claims.get("total_parameters"))
     if blueprint is None or not blueprint.total or not {more_bytes, more} - {None, size, blueprint.total}:
         return ""
@@ -119,18 +119,18 @@ def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
 
 
 def _tensors(files: Mapping[str, Shard]) -> dict[str, Entry]:
-    """What these files hold."""
-    return {name: one for shard in files.values() if shard.header for name, one in shard.header.tensors.items()}
+    """The tensors in these files."""
+    return {name: tensor for shard in files.values() if shard.header for name, tensor in shard.header.tensors.items()}
 
 
 def _named_files(state: State) -> set[str]:
-    """The files that the index names; none if it cannot be read."""
+    """Files named by the index; {""} if it cannot be read."""
     return {*old["weight_map"].values()} if (old := _parsed(state)) else {""}
 
 
 def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
-    """Files that may together be the model, the most likely first: those that hold what the index names."""
-    whole = {
+    """Sets of files that may form the model, best match with the index first."""
+    complete = {
         name: shard
         for name, shard in sorted(state.shards.items())
         if shard.header and shard.size == shard.header.file_bytes
@@ -138,16 +138,16 @@ def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
     known = _parsed(state)
     named_there: Mapping[str, str] = known["weight_map"] if known else {}
     meant, tried = set(named_there.values()), list[Collection[str]]()
-    for names in ({*whole} & meant, {*state.shards}, *numbered(whole), {SINGLE} & {*whole}):
-        if names and names not in tried and names <= whole.keys():
+    for names in ({*complete} & meant, {*state.shards}, *numbered(complete), {SINGLE} & {*complete}):
+        if names and names not in tried and names <= complete.keys():
             tried.append(names)
-    held = {name: shard.header.tensors.keys() for name, shard in whole.items() if shard.header}
+    held = {name: shard.header.tensors.keys() for name, shard in complete.items() if shard.header}
     tried.sort(key=lambda names: len(named_there.keys() - set().union(*(held[name] for name in names))))
-    yield from ({name: shard for name, shard in whole.items() if name in some} for some in tried)
+    yield from ({name: shard for name, shard in complete.items() if name in some} for some in tried)
 
 
 def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
-    """An index of these files; None if two hold a tensor of one name."""
+    """An index of these files; None if two hold the same name."""
     headers = {file: shard.header for file, shard in files.items() if shard.header}
     weight_map = {name: file for file, header in headers.items() for name in header.tensors}
     if len(weight_map) != sum(len(header.tensors) for header in headers.values()):
@@ -155,7 +155,7 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
     old, blueprint = _parsed(state), state.run.blueprint
     metadata: dict[str, Any] = dict(old["metadata"]) if old and isinstance(old.get("metadata"), dict) else {}
     counted = blueprint is not None and not blueprint.unmodeled and not state.run.announced
-    if counted and blueprint and not old:  # what one that is there says may be true of another config
+    if counted and blueprint and not old:  # an existing total may be of another config
         metadata["total_parameters"] = blueprint.total
     metadata["total_size"] = sum(header.data for header in headers.values())
     if not old:
@@ -165,14 +165,14 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
 
 
 def _ordered(before: Mapping[str, Any], names: Collection[str]) -> list[str]:
-    """Names in the order of an index that was there; new ones last, unless it was sorted."""
+    """Names in the order of the old index; new ones last, unless it was sorted."""
     order = [name for name in before if name in names]
     order += [name for name in names if name not in before]
     return sorted(order) if list(before) == sorted(before) else order
 
 
 def _dumped(state: State, content: Mapping[str, Any]) -> bytes:
-    """An index as transformers writes it, or as the one that is there is written."""
+    """Serializes an index in the style of the old one, else as transformers does."""
     if not _parsed(state):
         return f"{json.dumps(content, indent=2)}\n".encode()
     step, end = step_of(state.index), state.index[len(state.index.rstrip()) :]
@@ -181,7 +181,7 @@ def _dumped(state: State, content: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(state: State) -> dict[str, Any] | None:
-    """The index that is there, if it can be read."""
+    """The current index, if readable."""
     document = state.draft.document(INDEX)
     if document is None:
         return None
@@ -193,7 +193,7 @@ def _parsed(state: State) -> dict[str, Any] | None:
 
 
 def _bytes(state: State) -> int | None:
-    """Bytes of the tensors that the index lists, by the headers; None if one is not where the index puts it."""
+    """Bytes of the indexed tensors by headers; None if one is not in its file."""
     old, total = _parsed(state), 0
     for name, file in old["weight_map"].items() if old else ():
         shard = state.shards.get(file)

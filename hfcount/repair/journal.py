@@ -1,4 +1,4 @@
-"""Several files replaced together: a list on disk says what is to take whose place, so that the next run can finish."""
+"""Replaces several files together, with a journal on disk that lets the next run finish."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from hfcount.repair.working_copy import Change
 from hfcount.text import plural
 
 JOURNAL = f"{STAGED}.json"
-"""The list, which is there only from when all new files are written until each has its place."""
+"""The journal's name; it exists from when all files are staged until all are in place."""
 
 
 class Step(NamedTuple):
-    """One file: whether a new one takes its place or it goes, what the old one was, and the name it is kept under."""
+    """The replacement or removal (`goes`) of a file, with the old file's stat facts and the name of its backup."""
 
     name: str
     goes: bool
@@ -26,10 +26,10 @@ class Step(NamedTuple):
 
 
 def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
-    """Makes the changes; what is there before stays under another name.
+    """Applies changes and keeps backups.
 
     Raises:
-        OSError, Unrepaired: they are not made.
+        OSError, Unrepaired: nothing was applied.
     """
     with _alone(folder):
         size = sum(needed(folder / name, change) for name, change in changes.items())
@@ -42,9 +42,9 @@ def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
                 if change is not None:
                     stage(folder / name, change)
             steps = [Step(name, change is None, _facts(folder / name), None) for name, change in changes.items()]
-            steps = [one._replace(kept=backup(folder / one.name).name if one.old else None) for one in steps]
+            steps = [step._replace(kept=backup(folder / step.name).name if step.old else None) for step in steps]
             settle(folder)
-            stage(folder / JOURNAL, json.dumps([one._asdict() for one in steps], indent=1).encode())
+            stage(folder / JOURNAL, json.dumps([step._asdict() for step in steps], indent=1).encode())
             os.rename(staged(folder / JOURNAL), folder / JOURNAL)
         except BaseException:
             (folder / JOURNAL).unlink(missing_ok=True)
@@ -56,26 +56,26 @@ def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
 
 
 def interrupted(folder: Path) -> bool:
-    """Whether a run was interrupted after all its files were written."""
+    """Whether a run was interrupted after all files were staged."""
     return (folder / JOURNAL).is_file()
 
 
 def resume(folder: Path) -> None:
-    """Finishes a run that was interrupted."""
+    """Finishes an interrupted run."""
     with _alone(folder):
         if interrupted(folder):
             steps = _read(folder / JOURNAL)
-            # Whoever has changed a file since then has the last word, and all is looked at anew.
-            if all(_untouched(folder, one) for one in steps):
+            # If a file was changed since, its new content stays, and the folder is inspected again.
+            if all(_untouched(folder, step) for step in steps):
                 _finish(folder, steps)
             (folder / JOURNAL).unlink(missing_ok=True)
         _sweep(folder)
 
 
 def _finish(folder: Path, steps: list[Step]) -> None:
-    for one in steps:
-        path = folder / one.name
-        if one.goes:
+    for step in steps:
+        path = folder / step.name
+        if step.goes:
             path.unlink(missing_ok=True)
         elif staged(path).exists():
             os.replace(staged(path), path)
@@ -84,11 +84,11 @@ def _finish(folder: Path, steps: list[Step]) -> None:
     settle(folder)
 
 
-def _untouched(folder: Path, one: Step) -> bool:
-    """Whether a file is as it was, or its step is done."""
-    path = folder / one.name
-    done = not os.path.lexists(path) if one.goes else not staged(path).exists()
-    return done or _facts(path) == one.old
+def _untouched(folder: Path, step: Step) -> bool:
+    """Whether a file is unchanged, or its step is done."""
+    path = folder / step.name
+    done = not os.path.lexists(path) if step.goes else not staged(path).exists()
+    return done or _facts(path) == step.old
 
 
 def _facts(path: Path) -> list[int] | None:
@@ -100,17 +100,17 @@ def _facts(path: Path) -> list[int] | None:
 
 
 def _read(path: Path) -> list[Step]:
-    """The steps of a list; none of one that this module did not write."""
+    """The steps of a journal; none if this module did not write it."""
     try:
-        found: Any = json.loads(path.read_bytes())
-        steps = [Step(**one) for one in found]
+        records: Any = json.loads(path.read_bytes())
+        steps = [Step(**record) for record in records]
     except (ValueError, TypeError):
         return []
-    return [one for one in steps if one.name == Path(one.name).name]
+    return [step for step in steps if step.name == Path(step.name).name]
 
 
 def _sweep(folder: Path) -> None:
-    """Removes new files that are in no list."""
+    """Removes staged files without a journal."""
     for path in folder.glob(f".*{STAGED}*"):
         if path.name != JOURNAL:
             path.unlink(missing_ok=True)
@@ -118,7 +118,7 @@ def _sweep(folder: Path) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Holds the folder against another run."""
+    """Locks the folder against another run."""
     try:
         import fcntl
     except ImportError:  # where there are no such locks

@@ -1,4 +1,4 @@
-"""Keys that readers take differently, written so that all of them take the same."""
+"""Rewrites keys that readers interpret differently so that all agree."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _LOADS = "transformers 5 loads it as it is."
 
 
 def agreed(state: State) -> Iterator[Proposal]:
-    """The value that fits what is stored, in every place where a reader looks for it."""
+    """Sets the fitting value in every place where a reader looks."""
     if not BLINDING.isdisjoint(state.codes):
         return
     for code in ("HF112", "HF113"):
@@ -22,13 +22,13 @@ def agreed(state: State) -> Iterator[Proposal]:
 
 
 def _written(state: State, code: str) -> Iterator[Proposal]:
-    findings = [one for one in state.about(code) if isinstance(one, ReadersDisagree | RotarySettingsMoved)]
-    text, said = state.config, []
+    findings = [finding for finding in state.about(code) if isinstance(finding, ReadersDisagree | RotarySettingsMoved)]
+    text, settings = state.config, []
     for key, value in {key: value for finding in findings for key, value in finding.writes.items()}.items():
         try:
             text = with_value(text, [str(step) for step in steps(key)], value)
         except KeyError:
             return
-        said.append(f"{key} to {'what is said elsewhere' if isinstance(value, dict) else shown(value)}")
-    if said:
-        yield Proposal(frozenset({code}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=_LOADS)
+        settings.append(f"{key} to {'what is said elsewhere' if isinstance(value, dict) else shown(value)}")
+    if settings:
+        yield Proposal(frozenset({code}), f"Set {'; '.join(settings)}.", {CONFIG: text.encode()}, doubt=_LOADS)

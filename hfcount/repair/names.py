@@ -1,4 +1,4 @@
-"""Names with what a wrapper has added, or in an old spelling, replaced by those that the config describes."""
+"""Repairs tensor names with a wrapper's prefix or in an old spelling."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,14 +7,14 @@ from hfcount.formats.safetensors import Shard
 from hfcount.repair.headers import renamed
 from hfcount.repair.members import with_keys
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.working_copy import Change, Headed
+from hfcount.repair.working_copy import Change, NewHeader
 from hfcount.text import plural
 from hfcount.verifier.names import Match
 from hfcount.verifier.wrappers import peel
 
 
 def unwrapped(state: State) -> Iterator[Proposal]:
-    """Names that a wrapper has lengthened and whose tensors are the model's own, whole and by themselves."""
+    """Removes a wrapper's additions, if the tensors are exactly the model's."""
     match = _match(state)
     wrapped = match.wrapped if match else None
     if not wrapped or not wrapped.pairs or wrapped.own or wrapped.flat:
@@ -31,7 +31,7 @@ def unwrapped(state: State) -> Iterator[Proposal]:
 
 
 def respelled(state: State) -> Iterator[Proposal]:
-    """Names that only some loaders convert, whatever they are."""
+    """Renames tensors that only some loaders convert."""
     match = _match(state)
     if match and match.renamed:
         doubt = "transformers loads these names as they are; other loaders may not."
@@ -39,23 +39,23 @@ def respelled(state: State) -> Iterator[Proposal]:
 
 
 def _match(state: State) -> Match | None:
-    """How the names agree with the config's."""
+    """The match of stored names with the config's."""
     outcome = state.run.outcome
     return outcome.packed.match if outcome.packed else outcome.match
 
 
 def _renaming(state: State, code: str, names: Mapping[str, str], doubt: str = "") -> Iterator[Proposal]:
-    files = {file: own for file, shard in state.shards.items() if (own := _within(shard, names))}
+    files = {file: renamed_ for file, shard in state.shards.items() if (renamed_ := _within(shard, names))}
     changes: dict[str, Change] = {}
-    for file, own in files.items():
+    for file, renamed_ in files.items():
         header = state.shards[file].header
-        if header is None or not set(own.values()).isdisjoint(header.tensors.keys() - own.keys()):
+        if header is None or not set(renamed_.values()).isdisjoint(header.tensors.keys() - renamed_.keys()):
             return
-        changes[file] = Headed(header.raw, renamed(header, own))
+        changes[file] = NewHeader(header.raw, renamed(header, renamed_))
     if state.index:
         changes[INDEX] = with_keys(state.index, ("weight_map",), names).encode()
-    found, wanted = next(iter(names.items()))
-    says = f"Rename {plural(len(names), 'tensor')}, such as {found} to {wanted}: headers alone change."
+    example, wanted = next(iter(names.items()))
+    says = f"Rename {plural(len(names), 'tensor')}, such as {example} to {wanted}: headers alone change."
     yield Proposal(frozenset({code}), says, changes, files, doubt=doubt)
 
 

@@ -1,4 +1,4 @@
-"""The index of pickled weights, written again from what the files hold; the files themselves are never changed."""
+"""Rewrites the index of pickled weights; the weight files never change."""
 
 import json
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ _CODES = ("HF001", "HF002", "HF005", "HF007", "HF205", "HF401", "HF402")
 
 
 def reindexed(state: State) -> Iterator[Proposal]:
-    """The index that pickled files give, where theirs is not there or says something else."""
-    found = [finding for finding in state.about(*_CODES) if _is_of_index(finding, state)]
-    headers = _headers(state.with_changes({BIN_INDEX: None})) if found else {}
+    """Writes the index of pickled files if it is missing or wrong."""
+    findings = [finding for finding in state.about(*_CODES) if _is_of_index(finding, state)]
+    headers = _headers(state.with_changes({BIN_INDEX: None})) if findings else {}
     weight_map = {name: file for file, header in sorted(headers.items()) for name in header.tensors}
     if not weight_map or len(weight_map) != sum(len(header.tensors) for header in headers.values()):
         return  # nothing is known of a file, or two hold a tensor of one name
@@ -29,7 +29,7 @@ def reindexed(state: State) -> Iterator[Proposal]:
     metadata = {**(old.get("metadata") or {}), "total_size": sum(header.data for header in headers.values())}
     content = {**old, "metadata": metadata, "weight_map": dict(sorted(weight_map.items()))}
     yield Proposal(
-        frozenset(code for finding in found for code in finding.codes),
+        frozenset(code for finding in findings for code in finding.codes),
         f"Write {BIN_INDEX} from {named(sorted(headers))}.",
         {BIN_INDEX: f"{json.dumps(content, indent=2)}\n".encode()},
         doubt=_doubt(gone),
@@ -37,21 +37,21 @@ def reindexed(state: State) -> Iterator[Proposal]:
 
 
 def _is_of_index(finding: Finding, state: State) -> bool:
-    """Whether the index of pickled files is to blame, also for files that it names and that are not there."""
+    """Whether a finding is about the pickled index, including files that it names and that are missing."""
     return finding.file == BIN_INDEX or (finding.code == "HF005" and state.draft.document(BIN_INDEX) is not None)
 
 
 def _headers(state: State) -> dict[str, Header]:
-    """What each of several pickled files holds; nothing unless that is known of all."""
+    """The contents of several pickled files; empty unless known for all."""
     evidence = state.run.evidence
     files = evidence.shards or {}
     headers = {name: shard.header for name, shard in files.items() if shard.header}
-    whole = evidence.container == "pickle" and len(headers) == len(files) and BIN_SINGLE not in files
-    return headers if whole else {}
+    complete = evidence.container == "pickle" and len(headers) == len(files) and BIN_SINGLE not in files
+    return headers if complete else {}
 
 
 def _old(state: State) -> dict[str, Any]:
-    """The index that is there, if it can be read."""
+    """The current index, if readable."""
     document = state.draft.document(BIN_INDEX)
     try:
         if document is None:
@@ -63,7 +63,7 @@ def _old(state: State) -> dict[str, Any]:
 
 
 def _announced(state: State) -> list[str]:
-    """The names in the index, also in one that is cut off."""
+    """Names in the index, even if truncated."""
     return [*_old(state).get("weight_map", ())] or ENTRY.findall(state.text(BIN_INDEX))
 
 

@@ -1,4 +1,4 @@
-"""Which repairs are made, and which are only shown: after each, nothing differs that did not before."""
+"""Plans which repairs are made and which only offered; none may cause a new difference."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from hfcount.fetcher.folder import read_folder
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.mapper.whatif import Changes
-from hfcount.repair.adapters import AdapterState, adapter_state, put_right
+from hfcount.repair.adapters import AdapterState, adapter_names, adapter_state
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.files import Unrepaired
@@ -38,16 +38,16 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     recounted,
     reindexed,
 )
-"""What may be done, in the order in which it is tried: which files there are, names, the config, sums."""
+"""Repairs in order of trial: files, names, config, totals."""
 
 ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced, agreed)
-"""What is tried only where it is asked for, and shown otherwise: nothing is wrong for transformers."""
+"""Repairs made only on request, since transformers loads the checkpoint as it is."""
 
 _MOST = 8  # repairs of one folder
 
 
-class Wish(NamedTuple):
-    """What somebody has asked for: codes of findings, all when empty; and values of config keys."""
+class RepairRequest(NamedTuple):
+    """The user's request: codes of findings (all if empty), and values of config keys."""
 
     only: frozenset[str] = frozenset()
     chosen: Changes = MappingProxyType({})
@@ -55,12 +55,12 @@ class Wish(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """The repairs that are proven or asked for, in their order.
+    """Repairs that are proven or requested, in order.
 
     Args:
-        before: the folder as it is.
-        after: the folder as it would be.
-        offers: what could be done besides, if it is asked for; the `doubt` of each says why it is not done unasked.
+        before: the current state.
+        after: the state after all steps.
+        offers: further repairs on request; `doubt` says why each is not made by default.
     """
 
     before: State
@@ -69,8 +69,8 @@ class Plan:
     offers: list[Proposal] = field(default_factory=list)
 
 
-def found(folder: Path, base: str | None = None) -> State:
-    """A folder as it is; raises as `planned` does."""
+def read_state(folder: Path, base: str | None = None) -> State:
+    """The current state of a folder; raises as `planned` does."""
     documents = read_folder(folder, str(folder), "folder")
     place = documents.place if isinstance(documents, Documents) else documents
     container = container_of(place) if place else None
@@ -87,25 +87,25 @@ def found(folder: Path, base: str | None = None) -> State:
 def planned(
     folder: Path, only: Collection[str] = (), chosen: Changes = MappingProxyType({}), base: str | None = None
 ) -> Plan:
-    """The repairs of a folder that are proven; or those that are asked for.
+    """Plans the repairs of a folder.
 
     Args:
-        base: of an adapter, the model that it is for.
-        only: codes of findings to repair, whether or not it is proven how; all that is proven when empty.
-        chosen: values of config keys to take.
+        only: codes of findings to repair even without proof; all proven repairs if empty.
+        chosen: values of config keys to set.
+        base: the base model of an adapter.
 
     Raises:
         FetchError: the folder could not be read.
         UnknownArchitecture: no family describes the config.
         Unrepaired: it holds a pipeline of several models.
     """
-    first, wish = found(folder, base), Wish(frozenset(only), chosen)
+    first, wish = read_state(folder, base), RepairRequest(frozenset(only), chosen)
     steps, last = _search(first, wish, _MOST)
     return Plan(first, last, steps, list(_offers(last)))
 
 
-def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]:
-    """Repairs after each of which, or after all of which, the folder is better; and what it is then."""
+def _search(state: State, wish: RepairRequest, most: int) -> tuple[list[Proposal], State]:
+    """Searches for steps that improve the folder, each or together, and the state after them."""
     stuck = set[str]()
     for proposal in _proposals(state, wish) if most else ():
         if stuck and stuck.isdisjoint(proposal.codes):
@@ -127,7 +127,7 @@ def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]
 
 
 def _offers(state: State) -> Iterator[Proposal]:
-    """What could be done if it were asked for, with what speaks against it."""
+    """Repairs on request, with the objections to each."""
     for find in _repairs(state, asked=True):
         for proposal in find(state):
             after = state.with_changes(proposal.changes)
@@ -137,24 +137,24 @@ def _offers(state: State) -> Iterator[Proposal]:
 
 
 def _ends(proposal: Proposal, after: State) -> bool:
-    """Whether what a repair is to end is gone, by the headers of all files."""
+    """Whether a repair removes its findings, by the headers of all files."""
     try:
         run = after.run
         known = run.blueprint is not None or run.evidence.contained is not None
-        seen = known and run.evidence.depth == "headers" and run.evidence.unseen is None
-        return seen and proposal.codes.isdisjoint(after.codes)
+        conclusive = known and run.evidence.depth == "headers" and run.evidence.unseen is None
+        return conclusive and proposal.codes.isdisjoint(after.codes)
     except HfcountError:
         return False
 
 
 def _repairs(state: State, asked: bool) -> Sequence[Callable[[State], Iterator[Proposal]]]:
-    """What may be done about a folder of this kind."""
+    """The repairs for this kind of folder."""
     if isinstance(state, AdapterState):
-        return (put_right,)
+        return (adapter_names,)
     return (*REPAIRS, *(ASKED if asked else ()))
 
 
-def _proposals(state: State, wish: Wish) -> Iterator[Proposal]:
+def _proposals(state: State, wish: RepairRequest) -> Iterator[Proposal]:
     if not isinstance(state, AdapterState):
         yield from asked_for(state, wish.chosen)
     for find in _repairs(state, asked=bool(wish.only)):

@@ -1,4 +1,4 @@
-"""Why a repair is not made unasked: what it would give up, what else would fit, what contradicts it."""
+"""Objections to a repair: what it gives up, what else fits, what contradicts it."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -12,59 +12,59 @@ from hfcount.verifier.causes.stored_rows import Row, Stored, Text, compare, text
 from hfcount.verifier.causes.whole_model import wholes
 from hfcount.verifier.folded_names import fold
 
-_NAMED = 3  # rows of tensors that are listed
-_MOST = 20_000  # tensors that a config no longer describes: of more only the number is said
+_NAMED = 3  # rows listed
+_MOST = 20_000  # tensors no longer described, up to which they are named
 _DEFAULT = ", by default"
 _WITNESSES = ("HF104", "HF105", "HF401", "HF403")
-"""Findings of what was announced elsewhere: ids of tokens, and totals."""
+"""Findings about independent announcements: token ids and totals."""
 
 
 def objections(before: State, step: Proposal, after: State) -> list[str]:
-    """What speaks against a repair that nobody has asked for, in sentences; nothing if it is proven.
+    """Objections to a repair, in sentences; none if it is proven.
 
-    It is proven where nobody can load the checkpoint as it is, no other config fits what is stored, nothing that is
-    stored or announced is given up, and no error is left that the same files could explain otherwise.
+    A repair is proven if no loader loads the checkpoint as it is, no other config fits, nothing stored or announced is
+    given up, and no remaining error suggests another cause.
     """
-    found = [step.doubt] if step.doubt else []
+    doubts = [step.doubt] if step.doubt else []
     if CONFIG not in step.changes:
-        return found
-    found += _given_up(before.run.blueprint, after.run.blueprint)
-    found += [] if found or not step.keys else [*_loading(step), *_several(after.run.blueprint, step.keys)]
-    found += _beside(after) if step.keys else ()
-    return [*found, *_witnesses(after)]
+        return doubts
+    doubts += _given_up(before.run.blueprint, after.run.blueprint)
+    doubts += [] if doubts or not step.keys else [*_loading(step), *_several(after.run.blueprint, step.keys)]
+    doubts += _beside(after) if step.keys else ()
+    return [*doubts, *_witnesses(after)]
 
 
 def remaining(after: State) -> list[str]:
-    """The codes of what would still be wrong with what is stored."""
+    """Codes of errors that remain after a repair."""
     return sorted({finding.code for finding in after.findings if finding.blocks} - {*_WITNESSES})
 
 
 def unfinished(after: State) -> list[str]:
-    """What keeps the checkpoint from being loaded even with a repair against which nothing else speaks."""
+    """The objection that the repaired checkpoint still does not load."""
     left = remaining(after)
     return [f"{', '.join(left)} would be left: the checkpoint would not load whole all the same."] if left else []
 
 
 def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str]:
-    """What the config described and would no longer describe, whole or in part."""
+    """Tensors that the changed config drops or shrinks."""
     if before is None or after is None:
         return
-    found = compare(after.leaves, _described(before))
-    if found.unexpected:
-        few = found.counts[1] <= _MOST
-        places = [(text, numbers) for how, text, numbers in found.places() if how == "unexpected"] if few else []
+    comparison = compare(after.leaves, _described(before))
+    if comparison.unexpected:
+        few = comparison.counts[1] <= _MOST
+        places = [(text, numbers) for how, text, numbers in comparison.places() if how == "unexpected"] if few else []
         rows = wholes(places, Stored(_by_text(after.leaves))).rows() if few else []
-        said = _named(rows) if few else plural(found.counts[1], "tensor")
-        yield f"What config.json describes beyond that stays lost: {said}. If you have it, restore it instead."
+        names = _named(rows) if few else plural(comparison.counts[1], "tensor")
+        yield f"What config.json describes beyond that stays lost: {names}. If you have it, restore it instead."
     smaller = [
         (leaf, row)
-        for leaf, row in found.misshapen
+        for leaf, row in comparison.misshapen
         if row.shape is None or len(row.shape) != len(leaf.shape) or any(map(int.__gt__, row.shape, leaf.shape))
     ]
     if smaller:
         leaf, row = smaller[0]
         sizes = " to ".join("×".join(str(int(size)) for size in shape) for shape in (row.shape or (), leaf.shape))
-        many = sum(one.count for _, one in smaller)
+        many = sum(row.count for _, row in smaller)
         yield (
             f"{plural(many, 'tensor')} would be smaller than config.json says, such as {printable(row.name)}"
             f" ({sizes}): if rows, columns or the files of other ranks were lost, they stay lost. Restore them instead"
@@ -73,7 +73,7 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
 
 
 def _described(blueprint: Blueprint) -> Stored:
-    """A blueprint's tensors as if they were stored."""
+    """A blueprint's tensors in the form of stored rows."""
     return Stored(_by_text(leaf for leaf in blueprint.leaves if leaf.presence != "obsolete"))
 
 
@@ -85,14 +85,14 @@ def _by_text(leaves: Iterable[Leaf]) -> dict[Text, list[Row]]:
 
 
 def _named(rows: Collection[str]) -> str:
-    """The first of many rows."""
+    """The first rows, and the number of others."""
     first = [printable(row) for row in rows][:_NAMED]
     more = len(rows) - len(first)
     return ", ".join(first) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _loading(step: Proposal) -> Iterator[str]:
-    """Whether loaders take the checkpoint as it is; only another shape stops them."""
+    """The objection that loaders accept the checkpoint; only a wrong shape stops them."""
     if "HF301" not in step.codes:
         yield (
             "transformers loads it as it is, and drops what config.json does not describe. If that is left over, save"
@@ -101,17 +101,17 @@ def _loading(step: Proposal) -> Iterator[str]:
 
 
 def _several(blueprint: Blueprint | None, keys: Collection[str]) -> Iterator[str]:
-    """Keys of which no size that is stored gives the value by itself."""
+    """The objection that stored sizes do not determine some keys."""
     open_ = sorted(set(keys) - pinned(blueprint)) if blueprint else sorted(keys)
     if open_:
-        said = ", ".join(printable(key, 60) for key in open_)
-        yield f"No stored size gives {said} by itself: other values may fit, alone or with other keys."
+        names = ", ".join(printable(key, 60) for key in open_)
+        yield f"No stored size gives {names} by itself: other values may fit, alone or with other keys."
 
 
 def pinned(blueprint: Blueprint) -> set[str]:
-    """Keys of the config whose value follows from the shapes alone: no other value gives these sizes.
+    """Keys whose value follows from the shapes alone.
 
-    A size that one key gives settles that key, and a size of several keys the last of them that is open.
+    A size of one key determines it; a size of several keys determines the last open one.
     """
     sizes: dict[tuple[str, int], Dim] = {}
     for leaf in blueprint.leaves:
@@ -123,15 +123,15 @@ def pinned(blueprint: Blueprint) -> set[str]:
     known, before = set[str](), -1
     while len(known) > before:
         before = len(known)
-        for size, own in sources:
-            open_ = own - known
+        for size, unknown in sources:
+            open_ = unknown - known
             if len(open_) == 1 and _only(size, source := open_.pop()):
                 known.add(source)
     return {source.removesuffix(_DEFAULT) for source in known}
 
 
 def _only(size: Dim, source: str) -> bool:
-    """Whether no other value of this source gives the size, which rises or falls steadily with it."""
+    """Whether only this value of the source gives the size, which is monotonic in it."""
     value, result = dict(size.read())[source], size.depending(source)
     try:
         return all(result(value + by) != size for by in (-1, 1))
@@ -140,14 +140,14 @@ def _only(size: Dim, source: str) -> bool:
 
 
 def _beside(after: State) -> Iterator[str]:
-    """What would be wrong all the same, so that the cause may be another."""
+    """The objection that errors remain, so that the cause may be another."""
     left = remaining(after)
     if left:
         yield f"{', '.join(left)} would be left, so that the cause may be another."
 
 
 def _witnesses(after: State) -> Iterator[str]:
-    """What was announced elsewhere and contradicts the change."""
+    """Independent announcements that contradict the change."""
     if gone := after.gone:
         yield (
             f"The index names {plural(len(gone), 'tensor')} that no file has: {_named(fold(gone))}. If you have"

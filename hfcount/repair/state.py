@@ -1,4 +1,4 @@
-"""A draft of a folder with all that hfcount finds in it, and what may be done about that."""
+"""The state of a folder under repair: its draft, the findings in it, and proposals."""
 
 import re
 from collections import Counter
@@ -20,27 +20,27 @@ from hfcount.report.model import Report
 from hfcount.verifier.finding import Finding
 
 BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
-"""Findings that leave open what is stored, so that others may come to light after them."""
+"""Findings that leave the stored contents unknown and may hide others."""
 
 ENTRY = re.compile(r'"([^"\\]+)"\s*:\s*"[^"\\]+\.(?:safetensors|bin)"')
-"""One tensor in an index."""
+"""Matches an entry of an index."""
 
 TOTALS = ("HF401", "HF403")
-"""Findings of totals, which may count what was lost, and then come to light where a loss is accepted."""
+"""Findings of totals, which may appear when a loss is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A repair that is to be proven.
+    """A possible repair.
 
     Args:
-        codes: the codes of the findings that it is to end.
-        says: what it does, in a sentence.
-        changes: what becomes of which file.
-        names: tensors that get another name, by file.
-        keys: keys of config.json whose new values what is stored has to prove.
-        doubt: why it is not done unasked, in sentences; what it gives up, or what else may be meant.
-        chosen: whether somebody has asked for these very values.
+        codes: codes of the findings that it removes.
+        says: its description, one sentence.
+        changes: the new content of each file.
+        names: renamed tensors (old to new), by file.
+        keys: keys of config.json whose new values need proof.
+        doubt: why it is not made by default, in sentences.
+        chosen: whether the user gave these values.
     """
 
     codes: frozenset[str]
@@ -54,7 +54,7 @@ class Proposal:
 
 @dataclass
 class State:
-    """A draft, and what hfcount finds in it.
+    """A draft and its findings.
 
     Raises:
         FetchError, UnknownArchitecture: as a run on the folder would.
@@ -64,35 +64,35 @@ class State:
 
     @cached_property
     def run(self) -> Inspection:
-        """All that is found."""
+        """The inspection."""
         return examine(self.draft.documents(), Options())
 
     @cached_property
     def report(self) -> Report:
-        """What hfcount would say of the folder."""
+        """The report."""
         return report_of(self.run)
 
     @property
     def findings(self) -> list[Finding]:
-        """What differs."""
+        """The findings."""
         return self.run.outcome.findings
 
     @property
     def codes(self) -> frozenset[str]:
-        """The codes of all that differs."""
+        """The codes of all findings."""
         return frozenset(code for finding in self.findings for code in finding.codes)
 
     @cached_property
     def shards(self) -> Mapping[str, Shard]:
-        """All weight files that a loader may take, by name, whether or not an index names them."""
+        """All weight files that a loader may read, by name, indexed or not."""
         documents = self.draft.documents()
-        found = weights(documents, None)
-        wanted = [*found.there, *found.beside]
+        files = weights(documents, None)
+        wanted = [*files.there, *files.beside]
         return documents.shards.read(wanted, unwatched(len(wanted)))
 
     @cached_property
     def gone(self) -> tuple[str, ...]:
-        """Tensors that the index, as it was read, names and that no file has, though they were saved."""
+        """Tensors named by the original index that no file holds."""
         if self.draft.changes:
             return State(Draft(self.draft.folder, self.draft.read)).gone
         held = {name for shard in self.shards.values() if shard.header for name in shard.header.tensors}
@@ -100,7 +100,7 @@ class State:
 
     @property
     def silent(self) -> bool:
-        """Whether there was no index, as the folder was read, whose totals could be read."""
+        """Whether the original folder had no readable index."""
         try:
             return not read_index(self.draft.read.index).weight_map if self.draft.read.index else True
         except DocumentError:
@@ -108,14 +108,14 @@ class State:
 
     @property
     def _announced(self) -> list[str]:
-        """The names in the index, also in one that is cut off."""
+        """Names in the index, even if truncated."""
         try:
             return [*read_index(self.draft.read.index).weight_map] if self.draft.read.index else []
         except DocumentError:
             return ENTRY.findall(self.text(INDEX))
 
     def text(self, name: str) -> str:
-        """config.json or an index, as text; empty if it is not there or is no text."""
+        """config.json or an index as text; empty if missing or not UTF-8."""
         document = self.draft.document(name)
         try:
             return document.raw.decode() if document else ""
@@ -124,7 +124,7 @@ class State:
 
     @property
     def sound(self) -> bool:
-        """Whether what is stored is known, and is what the config describes."""
+        """Whether the stored contents are known and match the config."""
         return not {finding.code for finding in self.findings if finding.blocks} - {"HF401"}
 
     @cached_property
@@ -134,7 +134,7 @@ class State:
 
     @cached_property
     def values(self) -> Mapping[str, Any]:
-        """config.json as values; none if it cannot be read."""
+        """config.json as values; empty if unreadable."""
         document = self.draft.document(CONFIG)
         try:
             return parse_object(document, endless=True) if document else {}
@@ -143,34 +143,34 @@ class State:
 
     @cached_property
     def index(self) -> str:
-        """The index as text; empty if it is not there."""
+        """The index as text; empty if missing."""
         return self.text(INDEX)
 
     def about(self, *codes: str) -> Iterator[Finding]:
-        """The findings of these codes."""
+        """Findings with these codes."""
         return (finding for finding in self.findings if not finding.codes.isdisjoint(codes))
 
     def with_changes(self, changes: Mapping[str, Change]) -> "State":
-        """The same folder with more changes."""
+        """The state after more changes."""
         return State(self.draft.changed(changes))
 
     def worsens(self, other: "State", apart: Collection[str] = ()) -> bool:
-        """Whether the other state has something against it that this one has not, `apart` from these codes."""
-        seen = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
+        """Whether the other state has errors that this one lacks, apart from these codes."""
+        conclusive = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
         more = other._differing - self._differing
-        return any(seen or severity == "error" for code, severity in more if code not in apart)
+        return any(conclusive or severity == "error" for code, severity in more if code not in apart)
 
     @property
     def _differing(self) -> Counter[tuple[str, str]]:
-        """In how many tensors something is wrong in which way, and which notes there are to be mended."""
-        found: Counter[tuple[str, str]] = Counter()
-        for whole in self.findings:
-            for finding in (whole, *whole.joined):
+        """The number of affected tensors by (code, severity); 1 for each note to repair."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for primary in self.findings:
+            for finding in (primary, *primary.joined):
                 key = finding.code, "error" if finding.blocks else finding.severity
                 if finding.blocks:
-                    found[key] += max(finding.count, 1)
+                    counts[key] += max(finding.count, 1)
                 elif finding.advises and not finding.informational:
-                    found[key] = 1
+                    counts[key] = 1
         if unseen := self.run.evidence.unseen:
-            found[unseen.kind, "error"] += 1
-        return found
+            counts[unseen.kind, "error"] += 1
+        return counts

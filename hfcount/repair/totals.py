@@ -1,4 +1,4 @@
-"""Totals that are larger than what is stored, by just what may have been lost: layers, a head, rows."""
+"""Explains totals that exceed the stored contents by possibly lost layers, heads or rows."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -34,17 +34,17 @@ def in_elements(entry: Entry) -> int:
 
 
 def announced(
-    claim: object, tensors: Mapping[str, Entry], blueprint: Blueprint | None, measure: Measure, own: int
+    claim: object, tensors: Mapping[str, Entry], blueprint: Blueprint | None, measure: Measure, expected: int
 ) -> str | None:
-    """What a total may say was there besides, as a sentence; None if it says nothing of the kind.
+    """What a total suggests was lost, as a sentence; None if nothing.
 
     Args:
-        claim: the total that the index gives.
-        tensors: what is stored.
-        measure: what the total counts.
-        own: what it should be.
+        claim: the total in the index.
+        tensors: the stored tensors.
+        measure: the unit of the total.
+        expected: the total of what is stored.
     """
-    more = claim - own if type(claim) is int else 0
+    more = claim - expected if type(claim) is int else 0
     if more <= 0:
         return None
     for what, size, most in (*_layers(tensors, measure), *_tables(tensors, blueprint, measure)):
@@ -57,8 +57,9 @@ def announced(
 
 
 def deeper(values: Mapping[str, Any], blueprint: Blueprint) -> Iterator[tuple[str, int]]:
-    """Elements that the config would describe besides with one layer or two more, by the key that counts them."""
-    parts = {f"{name}.": one for name, one in values.items() if name.endswith("_config") and isinstance(one, dict)}
+    """Elements that one or two more layers would add, by the key that counts layers."""
+    nested = {name: value for name, value in values.items() if name.endswith("_config")}
+    parts = {f"{name}.": value for name, value in nested.items() if isinstance(value, dict)}
     for path, around in {"": values, **parts}.items():
         for name, value in around.items():
             if type(value) is not int or not _COUNTS.search(name) or not 0 < value < _DEEPEST:
@@ -70,7 +71,7 @@ def deeper(values: Mapping[str, Any], blueprint: Blueprint) -> Iterator[tuple[st
 
 
 def _layers(tensors: Mapping[str, Entry], measure: Measure) -> Iterator[tuple[str, int, int]]:
-    """The size of one layer of each stack, for every size that occurs, and how many layers there are."""
+    """("layer", size, count) for each size of layer in each stack."""
     stacks: dict[str, dict[int, int]] = {}
     for name, entry in tensors.items():
         (first, *_), numbers = placed(name)
@@ -84,7 +85,7 @@ def _layers(tensors: Mapping[str, Entry], measure: Measure) -> Iterator[tuple[st
 def _tables(
     tensors: Mapping[str, Entry], blueprint: Blueprint | None, measure: Measure
 ) -> Iterator[tuple[str, int, int]]:
-    """The size of a table of the vocabulary as a head, and of one row in all of them."""
+    """Sizes of vocabulary tables as a lost head, and of one row in all of them."""
     leaves = blueprint.leaves if blueprint else ()
     names = {name for leaf in leaves if leaf.component in _TABLES for name in leaf.names()}
     tables = [entry for name, entry in tensors.items() if name in names and len(entry.shape) == 2 and entry.shape[0]]

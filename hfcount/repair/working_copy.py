@@ -1,4 +1,4 @@
-"""A folder with changes that are not written: what hfcount would read there."""
+"""A folder with pending changes, as hfcount would read it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,47 +12,47 @@ from hfcount.formats.safetensors import Shard, parse_header
 from hfcount.formats.samples import Piece, Samples
 
 
-class Headed(NamedTuple):
-    """A weight file with another header: the one that it has, and the new one, without the bytes of the length."""
+class NewHeader(NamedTuple):
+    """A header replacement in a weight file: the old and the new bytes, without the length field."""
 
     old: bytes
     new: bytes
 
 
-Change: TypeAlias = bytes | Headed | None
-"""What becomes of a file: it is these bytes, it has another header, or it is gone."""
+Change: TypeAlias = bytes | NewHeader | None
+"""The change of a file: new bytes, a new header, or removal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A folder, as it was read, and what is to become of its files, by name."""
+    """A folder as read, and the pending changes by file name."""
 
     folder: Path
     read: Documents
     changes: Mapping[str, Change] = field(default_factory=dict)
 
     def changed(self, more: Mapping[str, Change]) -> "Draft":
-        """The same with more changes, each in the place of an earlier one of that file."""
+        """The draft with more changes, which replace earlier ones of the same file."""
         merged = dict(self.changes)
         for name, change in more.items():
-            one, before = change, merged.get(name)
-            if isinstance(one, Headed) and isinstance(before, Headed):
-                one = Headed(before.old, one.new)
-            merged[name] = one
+            merged_change, before = change, merged.get(name)
+            if isinstance(merged_change, NewHeader) and isinstance(before, NewHeader):
+                merged_change = NewHeader(before.old, merged_change.new)
+            merged[name] = merged_change
         return replace(self, changes=merged)
 
     def document(self, name: str) -> Document | None:
-        """config.json, the index or a further document, as it would be."""
-        own = {CONFIG: self.read.config, INDEX: self.read.index}
-        found = own[name] if name in own else self.read.companions.get(name)
+        """config.json, the index or another document, with changes applied."""
+        standard = {CONFIG: self.read.config, INDEX: self.read.index}
+        document = standard[name] if name in standard else self.read.companions.get(name)
         if name not in self.changes:
-            return found
+            return document
         change = self.changes[name]
-        where = found.where if found else str(self.folder / name)
+        where = document.where if document else str(self.folder / name)
         return Document(where, change) if isinstance(change, bytes) else None
 
     def documents(self) -> Documents:
-        """What would be read."""
+        """The documents with changes applied."""
         config, sizes = self.document(CONFIG), dict(self.read.sizes or {})
         assert config is not None
         for name, change in self.changes.items():
@@ -63,20 +63,20 @@ class Draft:
             else:
                 sizes[name] = _moved(sizes.get(name), change)
         others = {**self.read.companions, **({BIN_INDEX: None} if BIN_INDEX in self.changes else {})}
-        companions = {name: one for name in others if (one := self.document(name))}
+        companions = {name: document for name in others if (document := self.document(name))}
         return replace(
             self.read,
             config=config,
             index=self.document(INDEX),
-            shards=_Drafted(self.read.shards, self.changes),
+            shards=_DraftShards(self.read.shards, self.changes),
             files=[name for name in sizes if "/" not in name],
             sizes=sizes,
             companions=companions,
         )
 
 
-class _Drafted:
-    """Weight files of which some have another header, and some are gone."""
+class _DraftShards:
+    """Weight files with changed headers, and without removed files."""
 
     local = True
     kept: Collection[str] = ()
@@ -84,16 +84,16 @@ class _Drafted:
     def __init__(self, shards: Shards, changes: Mapping[str, Change]) -> None:
         self._shards, self.whole = shards, shards.whole
         self._gone = {name for name, change in changes.items() if change is None}
-        self._headed = {name: change for name, change in changes.items() if isinstance(change, Headed)}
+        self._headed = {name: change for name, change in changes.items() if isinstance(change, NewHeader)}
         self.names: Collection[str] | None = [name for name in shards.names or () if name not in self._gone]
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
-        found = self._shards.sizes([name for name in wanted if name not in self._gone])
-        return found and {name: _moved(size, self._headed.get(name)) for name, size in found.items()}
+        sizes = self._shards.sizes([name for name in wanted if name not in self._gone])
+        return sizes and {name: _moved(size, self._headed.get(name)) for name, size in sizes.items()}
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        found = self._shards.read([name for name in wanted if name not in self._gone], done)
-        return {name: self._shard(name, one) for name, one in found.items()}
+        shards = self._shards.read([name for name in wanted if name not in self._gone], done)
+        return {name: self._shard(name, shard) for name, shard in shards.items()}
 
     def pickles(self, wanted: Collection[str], done: Progress) -> Pickles:
         return self._shards.pickles([name for name in wanted if name not in self._gone], done)
@@ -105,10 +105,10 @@ class _Drafted:
     def close(self) -> None:
         self._shards.close()
 
-    def _shard(self, name: str, one: Shard) -> Shard:
+    def _shard(self, name: str, shard: Shard) -> Shard:
         if (change := self._headed.get(name)) is None:
-            return one
-        return Shard(name, _moved(one.size, change), parse_header(name, change.new))
+            return shard
+        return Shard(name, _moved(shard.size, change), parse_header(name, change.new))
 
     def _piece(self, piece: Piece) -> Piece:
         by = _moved(0, self._headed.get(piece.file)) or 0
@@ -116,5 +116,5 @@ class _Drafted:
 
 
 def _moved(size: int | None, change: Change) -> int | None:
-    """The size of a file whose header may be another."""
-    return size + len(change.new) - len(change.old) if isinstance(change, Headed) and size is not None else size
+    """The size of a file after a header change."""
+    return size + len(change.new) - len(change.old) if isinstance(change, NewHeader) and size is not None else size

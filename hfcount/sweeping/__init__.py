@@ -1,4 +1,4 @@
-"""Many checkpoints, one row each, on any executor: what `hfcount.sweep` and `hfcount sweep` run.
+"""Verifies many checkpoints on any executor and keeps one row of each in a folder.
 
     source ──tasks──▶ engine ──batches──▶ executor ──rows──▶ store ──▶ OUT
 

@@ -1,4 +1,4 @@
-"""What a checkpoint says that its base is, and whether its weight files are those of the base, by their checksums."""
+"""Finds the base that a checkpoint names, and compares their weight files by checksum."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from hfcount.report.model import Report
 
 Source = Literal["tags", "card", "adapter", "config"]
-"""Who names a base: the Hub's tags, the card, adapter_config.json, or the config (`_name_or_path`, the weakest)."""
+"""Where a base is named: Hub tags, model card, adapter_config.json, or `_name_or_path` (the weakest)."""
 
 Sameness = Literal["identical", "some", "other", "unknown"]
-"""Weight files that are the base's: all, some or none of them; `unknown` without the checksums that would tell."""
+"""How many weight files are the base's: all, some or none; `unknown` without checksums."""
 
 _WEIGHTS = re.compile(
     r"(?:.*/)?(?:(?!adapter_)[^/]*\.(?:safetensors|gguf)|[^/]*(?:model|consolidated)[^/]*\.(?:bin|pth?|ckpt))"
@@ -34,10 +34,10 @@ class Base(NamedTuple):
 
     Args:
         model: the repo.
-        relation: how the checkpoint was made of it, where that is said.
-        source: who names it.
-        weights: which of the checkpoint's weight files are the base's; None where they were not compared.
-        same, files: how many are, of how many.
+        relation: how the checkpoint was made from it, if stated.
+        source: where it is named.
+        weights: how many weight files are the base's; None if not compared.
+        same, files: the number of equal files, and of all.
     """
 
     model: str
@@ -52,18 +52,18 @@ class Weights:
     """The checksums of weight files.
 
     Args:
-        found: files by their paths.
+        files: contents by path.
     """
 
-    def __init__(self, found: Mapping[str, Content]) -> None:
-        contents = [one for name, one in found.items() if is_weights(name)]
-        self._sums = {item for one in contents for item in one.sums.items()}
+    def __init__(self, files: Mapping[str, Content]) -> None:
+        contents = [content for name, content in files.items() if is_weights(name)]
+        self._sums = {item for content in contents for item in content.sums.items()}
         self._sizes: dict[frozenset[str], set[int | None]] = {}
-        for one in contents:
-            self._sizes.setdefault(_kinds(one), set()).add(one.size)
+        for content in contents:
+            self._sizes.setdefault(_kinds(content), set()).add(content.size)
 
     def has(self, content: Content) -> bool | None:
-        """Whether a file is one of them; None where no checksum tells."""
+        """Whether a file is among them; None if no checksum decides."""
         if not self._sums.isdisjoint(content.sums.items()):
             return True
         kinds = _kinds(content)
@@ -74,28 +74,28 @@ class Weights:
 
 
 def is_weights(path: str) -> bool:
-    """Whether a file holds the weights of a model, and neither an adapter nor the state of a training."""
+    """Whether a path is that of model weights, rather than an adapter or training state."""
     return _WEIGHTS.fullmatch(path) is not None
 
 
-def compared(base: Base, found: Mapping[str, Content], weights: Weights | None) -> Base:
-    """A base with what is told of a checkpoint's weight files: those at its top, or in its folders if none are there.
+def compared(base: Base, files: Mapping[str, Content], weights: Weights | None) -> Base:
+    """Compares the weight files at the checkpoint's top, or in its folders if there are none, with the base's.
 
     Args:
-        weights: of the base; None where they are not known.
+        weights: those of the base; None if unknown.
     """
-    names = [name for name in found if is_weights(name)]
-    ours = [found[name] for name in top_level(names) or names]
+    names = [name for name in files if is_weights(name)]
+    ours = [files[name] for name in top_level(names) or names]
     if not ours:
         return base
-    told = [weights.has(one) if weights else None for one in ours]
-    same = sum(one is True for one in told)
-    word: Sameness = "identical" if same == len(ours) else "some" if same else "unknown" if None in told else "other"
+    matches = [weights.has(content) if weights else None for content in ours]
+    same = sum(match is True for match in matches)
+    word: Sameness = "identical" if same == len(ours) else "some" if same else "unknown" if None in matches else "other"
     return base._replace(weights=word, same=same, files=len(ours))
 
 
 def listed(entry: object) -> tuple[Base, ...]:
-    """The bases that the Hub names of a repo: by its tags, else by its card."""
+    """The bases in a repo's Hub entry: by tags, else by card."""
     if not isinstance(entry, Mapping):
         return ()
     return _of("tags", model_card.by_tags(entry.get("tags")), entry) or _of(
@@ -104,7 +104,7 @@ def listed(entry: object) -> tuple[Base, ...]:
 
 
 def of_pages(pages: Iterable[Document]) -> tuple[Base, ...]:
-    """The same, by the answers to the question what a repo holds."""
+    """The bases in the listing of a repo."""
     for page in pages:
         with suppress(DocumentError):
             return listed(parse_value(page))
@@ -114,19 +114,19 @@ def of_pages(pages: Iterable[Document]) -> tuple[Base, ...]:
 def of_folder(request: Request) -> tuple[Base, ...]:
     """The bases that a local checkpoint names: in its card, else in its config."""
     path = place(request)
-    if found := _of_card(path):
-        return found
+    if by_card := _of_card(path):
+        return by_card
     with suppress(FetchError):
         config = files.read(path / "config.json")
         return _of_config(config)
     return ()
 
 
-def read(request: Request, found: "Documents | Place | None", report: "Report") -> tuple[Base, ...]:
-    """The bases of a checkpoint that was looked at and whose listing names none, without any request.
+def read(request: Request, opened: "Documents | Place | None", report: "Report") -> tuple[Base, ...]:
+    """The bases of an inspected checkpoint whose listing names none, without requests.
 
     Args:
-        found: what was opened.
+        opened: the opened documents or place.
     """
     by_card = _of_card(place(request)) if is_local(request) else ()
     if by_card:
@@ -134,7 +134,7 @@ def read(request: Request, found: "Documents | Place | None", report: "Report") 
     adapter = report.adapter.base if report.adapter else None
     if adapter and model_card.is_repo(adapter):
         return (Base(adapter, "adapter", "adapter"),)
-    return _of_config(found.config) if isinstance(found, Documents) else ()
+    return _of_config(opened.config) if isinstance(opened, Documents) else ()
 
 
 def is_local(request: Request) -> bool:
@@ -143,26 +143,26 @@ def is_local(request: Request) -> bool:
 
 
 def place(request: Request) -> Path:
-    """The folder of a checkpoint that is one."""
+    """The folder of a local checkpoint."""
     inner = request.subfolder or ""
     return (request.fixtures / request.model if request.fixtures else folder.local_path(request.model)) / inner
 
 
 def _of(source: Source, named: Iterable[NamedBase], entry: Mapping[str, object]) -> tuple[Base, ...]:
-    own = entry.get("id")
-    return tuple(Base(one.model, one.relation, source) for one in named if one.model != own)
+    repo = entry.get("id")
+    return tuple(Base(base.model, base.relation, source) for base in named if base.model != repo)
 
 
 def _of_card(path: Path) -> tuple[Base, ...]:
     with suppress(FetchError), files.opened(path / CARD, CARD) as file:
         if file is not None:
             named = model_card.by_text((file.read(FRONT) or b"").decode("utf-8", "replace"))
-            return tuple(Base(one.model, one.relation, "card") for one in named)
+            return tuple(Base(base.model, base.relation, "card") for base in named)
     return ()
 
 
 def _of_config(config: Document | None) -> tuple[Base, ...]:
-    """The base in a config, which names the folder or repo that it was loaded from when it was saved."""
+    """The base in `_name_or_path`, from which the model was loaded when it was saved."""
     if config is None or _KEY not in config.raw:
         return ()
     with suppress(DocumentError):

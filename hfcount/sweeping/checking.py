@@ -1,4 +1,4 @@
-"""The weight files of checkpoints held against those of their bases: each base is listed once in a sweep."""
+"""Compares weight files with those of bases; each base is listed once in a sweep."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from hfcount.sweeping.rows import Task
 _KEPT = 50_000  # bases whose checksums are kept
 
 
-class Checks:
-    """Bases that were listed.
+class BaseChecks:
+    """Compares tasks with their bases, whose checksums are cached.
 
     Args:
-        ask: what a repo holds; None where nobody says.
+        ask: returns the listing of a repo; None if unknown.
     """
 
     def __init__(self, ask: Callable[[Request], Listing | None]) -> None:
@@ -31,33 +31,34 @@ class Checks:
         self._lock = Lock()
 
     def compared(self, task: Task, listing: Listing | None) -> Task:
-        """A task whose bases have been compared.
+        """The task with compared bases.
 
         Args:
-            listing: of the repo, where it was asked for.
+            listing: the repo's listing, if it was requested.
         """
         request = task.request
         if request is None or not task.bases:
             return task
-        own = self._contents(request, listing)
-        if not any(map(is_weights, own)):
+        contents = self._contents(request, listing)
+        if not any(map(is_weights, contents)):
             return task
-        return replace(task, bases=tuple(compared(one, own, self._weights(one.model, request)) for one in task.bases))
+        bases = (compared(base, contents, self._weights(base.model, request)) for base in task.bases)
+        return replace(task, bases=tuple(bases))
 
     def _contents(self, request: Request, listing: Listing | None) -> dict[str, Content]:
         """The files of a checkpoint."""
-        found = dict[str, Content]()
+        contents = dict[str, Content]()
         if is_local(request):
-            found = checksums.of_folder(place(request), is_weights)
+            contents = checksums.of_folder(place(request), is_weights)
         else:
             with suppress(FetchError, DocumentError):
                 asked = listing or (None if cache.takes(request) else self._ask(replace(request, files=None)))
-                found = checksums.of_listing(asked.pages, request.subfolder) if asked else found
+                contents = checksums.of_listing(asked.pages, request.subfolder) if asked else contents
         wanted = (request.file or "").lower()
-        return {name: one for name, one in found.items() if wanted in name.lower()}
+        return {name: content for name, content in contents.items() if wanted in name.lower()}
 
     def _weights(self, model: str, request: Request) -> Weights | None:
-        """Those of a base: of the folder of that name in the same tree, else of the repo as it is now."""
+        """Weights of a base: from the folder of that name in the same tree, else from the current repo."""
         if request.fixtures is not None and (path := request.fixtures / model).is_dir():
             return Weights(checksums.of_folder(path, is_weights))
         with self._lock:
@@ -72,11 +73,11 @@ class Checks:
         return future.result()
 
     def _read(self, model: str, future: "Future[Weights | None]") -> None:
-        found = None
+        weights = None
         try:
             with suppress(FetchError, DocumentError):
                 request = Request(model, cache=False)
                 listing = None if cache.takes(request) else self._ask(request)
-                found = Weights(checksums.of_listing(listing.pages)) if listing else None
+                weights = Weights(checksums.of_listing(listing.pages)) if listing else None
         finally:
-            future.set_result(found)
+            future.set_result(weights)

@@ -1,7 +1,7 @@
-"""What is done with the parts of a sweep when it has ended: rows that were replaced are dropped, small parts joined.
+"""Cleans up the parts of a finished sweep: drops replaced rows and joins small parts.
 
-Each step writes one part whole, over another, before it removes any: killed between two, rows are there twice, of which
-those of the later part are read, and the next sweep ends what was begun.
+Each step writes a complete part over another before it removes any. If the driver is killed in between, rows exist
+twice, those of the later part count, and the next sweep finishes the step.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,19 +11,19 @@ from tempfile import TemporaryFile
 
 from hfcount.sweeping import parts, rows
 from hfcount.sweeping.keys import Keys
-from hfcount.sweeping.retry import Again
+from hfcount.sweeping.retry import RetryRules
 
 
-def drop(out: Path, again: Again) -> None:
-    """Writes the parts anew that have rows of which there are later ones, without these.
+def drop(out: Path, again: RetryRules) -> None:
+    """Rewrites parts without rows that have later ones.
 
-    A row of another version of hfcount than the later one is only dropped if it was to be looked at again.
+    A row of another version of hfcount than the later one is dropped only if the retry rules cover it.
     """
-    seen, same, columns = Keys(), Keys(), (*rows.CHECKPOINT, "version", "reason")
+    checkpoints, same, columns = Keys(), Keys(), (*rows.CHECKPOINT, "version", "reason")
     for path in reversed(parts.parts(out)):
         dropped = set[int]()
         for place, row in enumerate(parts.read_part(path, columns)):
-            later = not seen.add(*rows.checkpoint(row))
+            later = not checkpoints.add(*rows.checkpoint(row))
             if not same.add(*rows.checkpoint(row), row["version"]) or (later and again.takes(row)):
                 dropped.add(place)
         if dropped:
@@ -35,10 +35,10 @@ def drop(out: Path, again: Again) -> None:
 
 
 def join(out: Path, counts: Mapping[Path, int], most: int) -> None:
-    """Makes one part of several that follow one another and have no more rows than `most` together.
+    """Joins consecutive parts with at most `most` rows together.
 
     Args:
-        counts: the rows of each part, or more, as far as they are known.
+        counts: upper bounds of the rows of each part, if known.
     """
     for group in _groups(parts.parts(out), counts, most):
         target = _target(group)
@@ -54,9 +54,9 @@ def join(out: Path, counts: Mapping[Path, int], most: int) -> None:
                 path.unlink()
 
 
-def _groups(found: list[Path], counts: Mapping[Path, int], most: int) -> Iterator[list[Path]]:
+def _groups(paths: list[Path], counts: Mapping[Path, int], most: int) -> Iterator[list[Path]]:
     group, total = list[Path](), 0
-    for path in found:
+    for path in paths:
         count = counts.get(path)
         if count is None:  # by the driver of another shard
             count = sum(1 for _ in parts.read_part(path, rows.CHECKPOINT))
@@ -71,9 +71,9 @@ def _groups(found: list[Path], counts: Mapping[Path, int], most: int) -> Iterato
 
 
 def _target(group: list[Path]) -> Path | None:
-    """Where the rows of parts go: to the last, whose place is theirs; to one of no shard if they are of several.
+    """The target of joined parts: the last one, or a part without shard label if several shards are mixed.
 
-    Nobody who copies the parts of a shard here again may then write over rows of another.
+    Copying a shard's parts here again then cannot overwrite another shard's rows.
     """
     last = group[-1]
     if len(set(map(parts.shard, group))) == 1:

@@ -1,8 +1,7 @@
-"""The driver's loop: batches in a bounded window, and the search for what killed a worker.
+"""The driver's loop: submits batches in a bounded window, and finds checkpoints that kill workers.
 
-An executor only says that a batch came to nothing, and a pool of processes loses all batches in flight at once. So
-these are suspects: each runs alone, and one that dies again is halved, until a single checkpoint has died alone
-repeatedly.
+An executor only reports that a batch failed, and a process pool loses all batches in flight at once. These become
+suspects: each runs alone and is halved if it fails again, until a single checkpoint has failed alone repeatedly.
 """
 
 import os
@@ -21,23 +20,23 @@ from hfcount.sweeping.rows import Task
 from hfcount.sweeping.worker import Answer, Order
 
 LOCAL, ASKED = 8, 4
-"""Checkpoints of a batch: on disk, and on the Hub, where each takes a share of the quota."""
+"""Checkpoints in a batch: local ones, and those on the Hub, which use the quota."""
 
-_DEATHS = 3  # alone: a worker can also die of something else
+_DEATHS = 3  # of a checkpoint alone, since a worker can also die of something else
 _NAP = 0.5  # seconds between looks at the quota
 _STALL = 60.0  # seconds beyond all deadlines until a batch is given up
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Checkpoints that go to one worker; `deaths` counts those of workers that had nothing else to do."""
+    """Checkpoints for one worker; `deaths` counts workers that died while running it alone."""
 
     tasks: Sequence[Task]
     deaths: int = 0
 
     @property
     def cost(self) -> int:
-        """Requests of files that it takes at most."""
+        """The most file requests that it makes."""
         return sum(task.cost for task in self.tasks)
 
 
@@ -46,9 +45,9 @@ class Engine:
 
     Args:
         deadline: seconds for each checkpoint.
-        quota: what requests of files are leased from; None where nothing is asked of a Hub.
-        keep: is given the rows as they come.
-        watcher: is told of what is looked at once more.
+        quota: the budget of file requests; None if no Hub is used.
+        keep: called with rows as they arrive.
+        watcher: called with events of retries.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class Engine:
         self._numbers, self._pause = count(), 0.0
 
     def run(self, tasks: Iterable[Task]) -> None:
-        """Looks at all of them, however many: no more are taken than are in flight."""
+        """Runs all tasks; reads the iterable only as far as tasks are in flight."""
         source = _batches(tasks)
         while True:
             while (batch := self._next(source)) is not None:
@@ -83,7 +82,7 @@ class Engine:
                 return
 
     def _next(self, source: Iterator[Batch]) -> Batch | None:
-        """What to submit now: a suspect when nothing else is in flight, others while there is room."""
+        """The next batch to submit: a suspect if nothing is in flight, others while there is room."""
         if self._suspects:
             if self._flying or not self._leased(self._suspects[0]):
                 return None
@@ -110,7 +109,7 @@ class Engine:
             self._budgets[future] = self._lent
 
     def _collect(self) -> None:
-        """Takes what is done, or what has come to nothing."""
+        """Collects finished and failed batches."""
         longest = max(len(batch.tasks) for batch in self._flying.values()) * self._deadline + _STALL
         done, _ = wait(self._flying, _NAP if self._held else longest, FIRST_COMPLETED)
         if not done and self._held:
@@ -128,7 +127,7 @@ class Engine:
             self._suspect(self._flying.pop(future), future, alone)
 
     def _taken(self, future: "Future[Answer]") -> bool:
-        """Whether a batch has an answer, whose rows are now kept."""
+        """Keeps the rows of a finished batch; returns whether it has an answer."""
         if not future.done() or future.cancelled() or future.exception() is not None:
             return False
         batch, answer = self._flying.pop(future), future.result()
@@ -143,7 +142,7 @@ class Engine:
         return True
 
     def _suspect(self, batch: Batch, future: "Future[Answer]", alone: bool) -> None:
-        """What to do with a batch whose worker died: find out which of its checkpoints it was."""
+        """Queues a batch whose worker died for the search, or records the checkpoint that killed it."""
         if budget := self._budgets.pop(future, None):
             budget.settle(batch.cost, batch.cost)
         half = len(batch.tasks) // 2
@@ -156,15 +155,15 @@ class Engine:
         elif batch.deaths + 1 < _DEATHS:
             self._suspects.appendleft(replace(batch, deaths=batch.deaths + 1))
         else:
-            said = f"{_DEATHS} workers died of it, each alone with it: it crashes, hangs, or takes all memory"
-            self._keep([rows.unread(batch.tasks[0], "WorkerDied", said)])
+            message = f"{_DEATHS} workers died of it, each alone with it: it crashes, hangs, or takes all memory"
+            self._keep([rows.unread(batch.tasks[0], "WorkerDied", message)])
 
     def _tell(self, tasks: Sequence[Task], why: str) -> None:
         self._watcher(Retried([task.model for task in tasks], why))
 
 
 def _broken(future: "Future[Answer]") -> bool:
-    """Whether the executor itself can do no more."""
+    """Whether the executor itself is broken."""
     return future.done() and not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
 
 

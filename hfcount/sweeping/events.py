@@ -1,4 +1,4 @@
-"""What happens in a sweep, as it is told to whoever watches: the log, the progress."""
+"""Events of a sweep, for watchers such as the log and the progress line."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ class Begun:
         out: the folder.
         shard: such as `2/5`; None for all.
         workers: how many.
-        before: checkpoints that had a row.
-        total: checkpoints that are asked for, where that is known: of which some may have a row.
+        before: checkpoints that already had a row.
+        total: requested checkpoints, with or without a row; None if unknown.
     """
 
     out: str
@@ -25,7 +25,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A checkpoint has a row, and is not looked at."""
+    """A checkpoint already has a row and is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The quota of a kind of request, `api` or `files`, lets nothing pass for so many seconds."""
+    """The quota of `api` or `files` requests blocks for some seconds."""
 
     kind: str
     seconds: float
@@ -45,7 +45,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """Checkpoints are looked at once more, since nothing came of it the first time: why, in one word."""
+    """Checkpoints are inspected again after a failure, with the reason in one word."""
 
     models: Sequence[str]
     why: str
@@ -53,7 +53,7 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A sweep ends: its rows, its requests to the Hub; `error` is what ended it before its time, in one word."""
+    """A sweep ends, with its rows and requests to the Hub; `error` is the kind of a premature end."""
 
     written: int
     before: int
@@ -64,8 +64,8 @@ class Ended:
 Event = Begun | Passed | Kept | Waits | Retried | Ended
 
 Watcher = Callable[[Event], None]
-"""Is told what happens, by any thread."""
+"""Called with each event, from any thread."""
 
 
 def unwatched(_event: object) -> None:
-    """Watches nothing."""
+    """A watcher that ignores events."""

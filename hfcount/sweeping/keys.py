@@ -1,10 +1,10 @@
-"""A set of keys that stays small however many there are: 64 bits of a digest of each, sorted in buckets."""
+"""A compact set of keys: 64-bit digests, sorted in buckets."""
 
 from array import array
 from bisect import bisect_left
 from hashlib import blake2b
 
-_BITS = 12  # of the digest choose the bucket
+_BITS = 12  # of the digest that select the bucket
 
 
 class Keys:
@@ -14,7 +14,7 @@ class Keys:
         self._buckets = [array("Q") for _ in range(1 << _BITS)]
 
     def add(self, *parts: str | None) -> bool:
-        """Adds a key; whether it is new."""
+        """Adds a key and returns whether it is new."""
         bucket, place, number, there = self._place(parts)
         if not there:
             bucket.insert(place, number)
@@ -24,7 +24,7 @@ class Keys:
         return self._place(parts)[-1]
 
     def _place(self, parts: tuple[str | None, ...]) -> "tuple[array[int], int, int, bool]":
-        """Where a key belongs, its number, and whether it is there."""
+        """The bucket of a key, its position and digest there, and whether it is present."""
         number = int.from_bytes(blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).digest())
         bucket = self._buckets[number >> (64 - _BITS)]
         place = bisect_left(bucket, number)

@@ -1,4 +1,4 @@
-"""Who may write to OUT: one driver alone, or several that have different shards of one sweep."""
+"""Locks OUT for one driver, or for several with different shards of one sweep."""
 
 import os
 import sys
@@ -12,21 +12,21 @@ from hfcount.sweeping.shard import Shard
 from hfcount.text import printable
 
 _TIDYING = "tidying"
-"""What the lock says while the first of several shards, or the last, sees to what others have left: not for long."""
+"""Content of the lock while the first or last of several shards briefly cleans up."""
 
 _PATIENCE, _POLL = 60.0, 0.1  # seconds
-_ALONE = sys.platform == "win32"  # where a lock cannot be shared
+_ALONE = sys.platform == "win32"  # without shared locks
 
 
 class Lock:
-    """Held until it is closed or this process ends; `alone` says whether nobody else can have one of the folder.
+    """A lock held until closed or the process ends; `alone` if it is exclusive.
 
     Args:
         state: OUT/.sweep.
-        shard: which share is written, None for everything there is.
+        shard: the share to write; None for all.
 
     Raises:
-        SweepError: another driver is at it.
+        SweepError: another driver holds the folder.
     """
 
     def __init__(self, state: Path, shard: Shard | None) -> None:
@@ -37,8 +37,8 @@ class Lock:
             if self.alone:
                 _sign(self._whole, _TIDYING if self._shared else str(os.getpid()))
             if shard is not None:
-                (own := state / shard.label).mkdir(exist_ok=True)
-                mine = opened.enter_context(_opened(own / "lock"))
+                (folder := state / shard.label).mkdir(exist_ok=True)
+                mine = opened.enter_context(_opened(folder / "lock"))
                 if not _taken(mine):
                     raise _refused(mine, state, f" shard {shard} of")
                 _sign(mine, str(os.getpid()))
@@ -46,25 +46,25 @@ class Lock:
             self._stack = opened.pop_all()
 
     def share(self) -> None:
-        """Lets drivers of other shards at the folder."""
+        """Admits drivers of other shards."""
         if self._shared and self.alone:
             _sign(self._whole, "")
             self.alone = False
             self._take(alone=False)
 
     def alone_now(self) -> bool:
-        """Whether nobody else writes, from now on: what is asked at the end."""
+        """Tries to get the exclusive lock; returns whether it is held."""
         if not self.alone and _taken(self._whole):
             self.alone = True
             _sign(self._whole, _TIDYING)
         return self.alone
 
     def close(self) -> None:
-        """Lets others at the folder."""
+        """Releases the folder."""
         self._stack.close()
 
     def _take(self, alone: bool = True) -> bool:
-        """Takes the lock for one alone, or else for one of several; whether alone."""
+        """Acquires the lock, exclusively if `alone` and possible; returns whether it is exclusive."""
         ends = time.monotonic() + _PATIENCE
         while True:
             if alone and _taken(self._whole):
@@ -76,7 +76,7 @@ class Lock:
             time.sleep(_POLL)
 
     def _agreed(self, state: Path, shard: Shard) -> None:
-        """Refuses to share the folder with shards of another number of shards, which have the same checkpoints."""
+        """Raises SweepError if a driver splits the same checkpoints into another number of shards."""
         for path in state.glob("*of*/lock"):
             _, _, count = path.parent.name.partition("of")
             if count != str(shard.of):
@@ -90,7 +90,7 @@ def _opened(path: Path) -> IO[str]:
 
 
 def _taken(file: IO[str], shared: bool = False) -> bool:
-    """Whether the lock of a file is had now, in place of one that was had before."""
+    """Tries to lock a file, replacing an earlier lock; returns whether it succeeded."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -1,4 +1,4 @@
-"""The log of a sweep: a JSON object a line, as things happen."""
+"""Writes the log of a sweep, one JSON object a line."""
 
 import json
 import os
@@ -28,7 +28,7 @@ EVENTS: Mapping[str, Sequence[str]] = {
 
 
 class Log:
-    """Appends to a file, each line by one call to the system, so that whoever reads it has no half of one.
+    """Appends lines to a file, each by one system call, so that readers see only complete lines.
 
     Raises:
         SweepError: the file cannot be written.
@@ -42,7 +42,7 @@ class Log:
             raise SweepError(f"--log {printable(str(path))} cannot be written: {error.strerror}.") from None
 
     def __call__(self, event: object) -> None:
-        """Writes what is told of an event."""
+        """Writes the line of an event."""
         match event:
             case Begun():
                 self._say("begun", {"version": __version__, **asdict(event)})

@@ -1,4 +1,4 @@
-"""OUT, as it has to be for a sweep to write to it."""
+"""Checks that a sweep may write to the folder OUT."""
 
 import os
 from pathlib import Path
@@ -15,9 +15,9 @@ _OWN = ("data", "charts", "README.md", "summary.md", "summary.html", "LICENSE")
 
 
 def check(out: Path) -> None:
-    """Raises SweepError for a folder that holds a model, or files of which none is a sweep's, before any is written.
+    """Raises SweepError if the folder holds a model, or only files that are not a sweep's.
 
-    Hidden files may be there, such as git's, and in a folder that a sweep has written to others that are no model's.
+    Hidden files, such as git's, are fine; in a folder of a sweep so are other files, except a model's.
     """
     try:
         names = sorted(os.listdir(out)) if out.exists() else []

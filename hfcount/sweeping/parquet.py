@@ -1,4 +1,4 @@
-"""Parts as Parquet files, written from lines of JSON and read in small batches (extra `sweep`: pyarrow)."""
+"""Writes JSON lines as Parquet, and reads it in small batches (extra `sweep`: pyarrow)."""
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -27,7 +27,7 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows of a file.
 
     Raises:
-        OSError, ValueError: it is not such a file.
+        OSError, ValueError: it is not a readable part.
     """
     with import_module("pyarrow.parquet").ParquetFile(path) as file:
         there = [name for name in columns if name in file.schema_arrow.names]
@@ -45,9 +45,9 @@ def _schema(arrow: Any) -> Any:
 
     return arrow.schema(
         [
-            (name, kind(one))
-            if isinstance(one, str)
-            else (name, arrow.list_(arrow.struct([(field, kind(held)) for field, held in one.items()])))
-            for name, one in COLUMNS.items()
+            (name, kind(content))
+            if isinstance(content, str)
+            else (name, arrow.list_(arrow.struct([(field, kind(held)) for field, held in content.items()])))
+            for name, content in COLUMNS.items()
         ]
     )

@@ -1,10 +1,10 @@
-"""Parts of OUT: files of rows, each of which appears whole or not at all, and what is read of them.
+"""Reads and atomically writes parts, the files of rows in OUT.
 
     OUT/data/part-000001.parquet        .jsonl where pyarrow is not installed
     OUT/data/part-000002-2of5.parquet   by shard 2/5, so that the parts of several folders can be put into one
 
-Of two rows of one checkpoint the one in the later part counts, and in one part the first. There are two after a driver
-was killed while it replaced rows or joined parts, and where several versions of hfcount have looked at the checkpoint.
+Of two rows of a checkpoint the one in the later part counts, or the first within a part. Two exist if a driver was
+killed while it replaced rows or joined parts, or if several versions of hfcount inspected the checkpoint.
 """
 
 import json
@@ -22,7 +22,7 @@ from hfcount.text import printable
 PART = re.compile(r"part-(\d{6,})(?:-(\d+of\d+))?\.(parquet|jsonl)")
 """The name of a part: its number, its shard, its kind."""
 
-_LOOKS = 100  # at a folder whose parts are being joined
+_LOOKS = 100  # attempts to read while parts are being joined
 
 
 def parts(out: Path) -> list[Path]:
@@ -36,12 +36,12 @@ def number(path: Path) -> int:
 
 
 def shard(path: Path) -> str:
-    """The label of the shard that wrote a part, empty if none did."""
+    """The label of the shard that wrote a part; empty if none."""
     return _place(path)[1]
 
 
 def kind_of(out: Path) -> str:
-    """What the parts are: what they have been, else Parquet if pyarrow is there.
+    """The format of parts: that of existing ones, else Parquet if pyarrow is installed.
 
     Raises:
         SweepError: they are Parquet, and pyarrow is not installed.
@@ -55,18 +55,18 @@ def kind_of(out: Path) -> str:
 
 
 def read(out: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Iterator[dict[str, Any]]:
-    """The latest row of each checkpoint by its commit, a few at a time, whatever becomes of the parts meanwhile.
+    """The latest row of each checkpoint and commit, a few at a time, even if parts are joined meanwhile.
 
     Raises:
         SweepError: a part cannot be read.
     """
     kind_of(out)
-    seen, wanted = Keys(), tuple(dict.fromkeys((*rows.CHECKPOINT, *columns)))
+    keys, wanted = Keys(), tuple(dict.fromkeys((*rows.CHECKPOINT, *columns)))
     for look in range(_LOOKS):
         try:
             for path in reversed(parts(out)):
                 for row in read_part(path, wanted):
-                    if seen.add(*rows.checkpoint(row)):
+                    if keys.add(*rows.checkpoint(row)):
                         yield {name: row[name] for name in columns}
         except FileNotFoundError:  # another sweep has joined it: its rows are in another one now
             if look + 1 < _LOOKS:
@@ -89,8 +89,8 @@ def read_part(path: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Itera
             yield from parquet.read(path, columns)
         else:
             with path.open(encoding="utf-8") as lines:
-                for one in lines:
-                    row = {name: [] for name in rows.LATER} | json.loads(one)
+                for line in lines:
+                    row = {name: [] for name in rows.LATER} | json.loads(line)
                     yield {name: row[name] for name in columns}
     except FileNotFoundError:
         raise
@@ -99,7 +99,7 @@ def read_part(path: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Itera
 
 
 def write(path: Path, lines: IO[bytes]) -> None:
-    """Writes a part that appears whole or not at all, in place of another one of that name."""
+    """Writes a part atomically, replacing one of that name."""
     temporary = path.with_name(f".{path.name}.tmp")
     if path.suffix == ".parquet":
         from hfcount.sweeping import parquet
@@ -114,6 +114,6 @@ def write(path: Path, lines: IO[bytes]) -> None:
 
 
 def _place(path: Path) -> tuple[int, str]:
-    found = PART.fullmatch(path.name)
-    assert found, path
-    return int(found[1]), found[2] or ""
+    match = PART.fullmatch(path.name)
+    assert match, path
+    return int(match[1]), match[2] or ""

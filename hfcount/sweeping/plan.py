@@ -1,4 +1,4 @@
-"""What a sweep would take, before anything of it is done: requests, hours and bytes."""
+"""Estimates the requests, hours and bytes of a sweep before it runs."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,15 +36,15 @@ _RATE = 300  # checkpoints per second of a processor
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done.
+    """The size of a sweep.
 
     Args:
         repos: checkpoints that get a row.
-        looked: those of them that are looked at.
-        api: requests of the Hub's API, but for the pages of listings.
-        files: requests of files.
-        bytes: what is read of the Hub.
-        pages: of listings, each of which is a request of the API, for each shard.
+        looked: checkpoints that are inspected.
+        api: API requests, without pages of listings.
+        files: file requests.
+        bytes: bytes read from the Hub.
+        pages: pages of listings, each an API request for each shard.
     """
 
     repos: int = 0
@@ -58,19 +58,19 @@ class Plan:
         return Plan(*(getattr(self, name) + getattr(other, name) for name in Plan.__slots__))
 
     def hours(self, tier: str) -> tuple[float, float]:
-        """How long the limits let requests of the API and of files take, side by side."""
+        """The hours for API and for file requests within the limits of a tier."""
         limits = TIERS[tier]
         return (self.api + self.pages) / limits.api * WINDOW / 3600, self.files / limits.files * WINDOW / 3600
 
 
 def assumed(repos: int, listed: bool = True) -> Plan:
-    """The plan for so many repos of which nothing is known yet.
+    """The estimate for a number of unknown repos.
 
-    Each that is looked at takes two requests of files: its config, and its index or the header of its only file. For
-    the sizes that an index is held against, the API is asked.
+    Each inspected repo takes two file requests: its config, and its index or the header of its only file. Sizes to
+    compare an index with take an API request.
 
     Args:
-        listed: whether a listing says first what they are; else the API is asked for each.
+        listed: whether a listing describes them first; else each takes an API request.
     """
     looked = round(repos * LOOKED * KNOWN) if listed else repos
     sharded = round(looked * SHARDED)
@@ -82,9 +82,9 @@ def assumed(repos: int, listed: bool = True) -> Plan:
 def planned(
     wanted: "Iterable[Source]", tier: str | None, shard: Shard | None = None, bases: bool = False
 ) -> Iterator[str]:
-    """The plan of sources, or of a shard of them, as lines of text.
+    """The estimate for sources, or a shard of them, as lines of text.
 
-    What an author or a collection has is listed for that; nothing else is asked of the Hub.
+    Authors and collections are listed for it; there are no other requests.
 
     Args:
         bases: whether weight files are compared with those of bases.
@@ -121,7 +121,7 @@ def _plan(source: "Source", bases: bool) -> Plan:
 
 
 def _listed(source: Listing | Collection, bases: bool) -> Plan:
-    """The plan for what the Hub lists."""
+    """The estimate for a listing or collection."""
     from hfcount.sweeping.listing import Hub  # which brings in an HTTP client
     from hfcount.sweeping.quota import Quota
 
@@ -132,7 +132,7 @@ def _listed(source: Listing | Collection, bases: bool) -> Plan:
             if task.request is not None:
                 plan += Plan(0, 1, 1, 2, _CONFIG + _INDEX) if task.cost else _known(task.request.files or {})
                 if bases and task.bases:
-                    named.update(one.model for one in task.bases)
+                    named.update(base.model for base in task.bases)
                     plan += Plan(api=not task.cost)
     finally:
         hub.close()
@@ -140,7 +140,7 @@ def _listed(source: Listing | Collection, bases: bool) -> Plan:
 
 
 def _known(files: Mapping[str, int | None]) -> Plan:
-    """The plan for a repo without an index."""
+    """The estimate for a repo without an index."""
     shards = sum(name.endswith(".safetensors") for name in top_level(files))
     documents = 1 + len(companions(files)) + module_files.most(files)
     ranges = shards + 2 * len(pickled_names(files))

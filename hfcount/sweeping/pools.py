@@ -1,4 +1,4 @@
-"""Executors that run orders: processes of our own, or whatever has the interface of concurrent.futures.Executor."""
+"""Executors that run orders: local processes, or any concurrent.futures.Executor."""
 
 import os
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from hfcount.sweeping.worker import Answer, Order, prepare, ready, work
 _STARTS, _PATIENCE = 3, 120.0  # how often workers may fail to start, and seconds for each
 _MOST = 4 << 30  # bytes that a worker may take
 
-Given = Executor | Callable[[], Executor]
-"""An executor, or what makes one: that can be made anew when workers die."""
+ExecutorSource = Executor | Callable[[], Executor]
+"""An executor, or a factory, which can replace it when workers die."""
 
 
 def processes(workers: int) -> Callable[[], Executor]:
-    """What makes a pool of so many processes, each with its share of the memory."""
+    """A factory of process pools, each process with a share of the memory."""
     memory = min(_MOST, _memory() // (workers + 1))
     return lambda: ProcessPoolExecutor(workers, get_context("spawn"), prepare, (os.getpid(), memory))
 
@@ -32,15 +32,15 @@ def _memory() -> int:
 
 
 class Pool:
-    """An executor that is made anew when it breaks.
+    """An executor that is replaced when it breaks.
 
     Args:
-        given: an executor, which is left open, or what makes one.
-        workers: how many it has, as far as known; so many processes take the place of an executor that breaks and
-            cannot be made anew.
+        given: an executor, which is left open, or a factory.
+        workers: the number of workers, if known; as many processes replace an executor that breaks and cannot be
+            recreated.
     """
 
-    def __init__(self, given: Given, workers: int) -> None:
+    def __init__(self, given: ExecutorSource, workers: int) -> None:
         self.workers = workers
         if _is_executor(given):
             self._executor = cast(Executor, given)
@@ -74,7 +74,7 @@ class Pool:
         raise SweepError(_DEAD)
 
     def end(self) -> None:
-        """Ends the workers, whatever they are at, unless somebody else has made them."""
+        """Kills the workers, unless the executor is the caller's."""
         if self._own:
             for process in list((getattr(self._executor, "_processes", None) or {}).values()):
                 with suppress(Exception):  # they end by themselves, but for those that hang
@@ -82,7 +82,7 @@ class Pool:
             self._executor.shutdown(wait=False)
 
     def close(self) -> None:
-        """Waits for the workers' end, unless somebody else has made them."""
+        """Waits for the workers to end, unless the executor is the caller's."""
         if self._own:
             self._executor.shutdown()
 
@@ -99,13 +99,13 @@ _DEAD = (
 )
 
 
-def _is_executor(given: Given) -> bool:
-    """Whether it is one, or has at least the method of one that is used; else it makes one."""
+def _is_executor(given: ExecutorSource) -> bool:
+    """Whether it is an executor, or has its `submit` method, rather than a factory."""
     return isinstance(given, Executor) or (hasattr(given, "submit") and not isinstance(given, type))
 
 
 def _again(executor: Executor, workers: int) -> Callable[[], Executor]:
-    """What makes another one of an executor: one of its kind for a pool of processes, else processes of our own."""
+    """A factory that replaces an executor: an equal process pool for a process pool, else a new one."""
     if type(executor) is ProcessPoolExecutor:
         names = ("_max_workers", "_mp_context", "_initializer", "_initargs")
         if all(hasattr(executor, name) for name in names):

@@ -1,4 +1,4 @@
-"""Which repos are not worth a request: what a listing says of each already tells."""
+"""Skips repos whose listing already shows that they cannot be verified."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -11,16 +11,16 @@ from hfcount.fetcher.weights import pickled_names
 from hfcount.text import printable
 
 REASONS = ("NoConfig", "NoSafetensors", "GatedRepo", "UnknownArchitecture", "UnmodelledStorage")
-"""Words for why a repo is not looked at."""
+"""Reasons to skip a repo."""
 
 
 def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool) -> tuple[str, str] | None:
-    """Why a repo is not looked at, in one word and in a sentence; None for one that is.
+    """Why a repo is skipped, as (word, sentence); None if it is inspected.
 
     Args:
-        entry: of a listing; its `config` is an excerpt.
-        files: names, where they are listed.
-        signed: whether a token is sent, which may have access to what is gated.
+        entry: the listing's entry, whose `config` is an excerpt.
+        files: file names, if listed.
+        signed: whether a token is sent, which may open gated repos.
     """
     contained = held_in(files) if files is not None else None
     if contained is None and files is not None and (lacking := _lacking(files)):
@@ -40,7 +40,7 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
 
 
 def _lacking(files: Sequence[str]) -> tuple[str, str] | None:
-    """What a repo lacks to be a model with a config and weights, in the same two forms."""
+    """The missing config or weights of a repo, as (word, sentence)."""
     if layout_of(files).config not in files:
         return "NoConfig", f"there is no {CONFIG}"
     if not (_has_safetensors(files) or pickled_names(files)):
@@ -62,7 +62,7 @@ def _types() -> frozenset[str]:
 
 @cache
 def _described(method: str) -> bool:
-    """Whether weights that are packed in this way can be verified at all."""
+    """Whether weights of this quantisation method can be verified."""
     from hfcount.errors import HfcountError
     from hfcount.mapper.quantization_config import Announcement
     from hfcount.quantization.layout import Unmodelled
@@ -70,8 +70,8 @@ def _described(method: str) -> bool:
 
     try:
         read(Announcement(method, method, "quantization_config", CONFIG, {}), None)
-    except Unmodelled as said:
-        return bool(str(said))  # its settings are not known here
+    except Unmodelled as unmodelled:
+        return bool(str(unmodelled))  # its settings are not known here
     except HfcountError:
         pass
     return True

@@ -1,4 +1,4 @@
-"""How far a sweep is, on standard error: one line that is written anew on a terminal, elsewhere a line now and then."""
+"""Shows the progress of a sweep on standard error: a live line on a terminal, else a line now and then."""
 
 import time
 from collections import deque
@@ -11,18 +11,18 @@ from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits
 from hfcount.text import printable
 
 SHOWN, FIRST, SAID = 1.0, 10.0, 60.0
-"""Seconds between two lines on a terminal; until the first elsewhere; between two of these."""
+"""Seconds between lines on a terminal, until the first line elsewhere, and between lines elsewhere."""
 
-_RECENT = 60.0  # seconds that the rate is of
+_RECENT = 60.0  # seconds over which the rate is measured
 _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Says how many checkpoints are done, how many a second, and how long the rest takes.
+    """Shows the number of finished checkpoints, the rate, and the time left.
 
     Args:
-        stream: where to.
-        clock: seconds.
+        stream: the output.
+        clock: returns seconds.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,7 +37,7 @@ class Progress:
         self._thread = Thread(target=self._run, daemon=True)
 
     def __call__(self, event: object) -> None:
-        """Takes note of an event."""
+        """Updates the counts by an event."""
         match event:
             case Begun():
                 self._out, self._total = printable(event.out), event.total
@@ -56,7 +56,7 @@ class Progress:
                     self._print(_CLEAR)
 
     def line(self) -> str:
-        """How far it is now."""
+        """The current progress line."""
         now, done = self._clock(), self._written + self._passed
         self._recent.append((now, self._written))
         while len(self._recent) > 2 and now - self._recent[1][0] > _RECENT:
@@ -65,12 +65,12 @@ class Progress:
         rate = (after - before) / (now - then) if now > then else 0.0
         total = self._total
         share = f"{done:,}" if total is None else f"{done:,} of {total:,} ({_percent(done, total)})"
-        said = [f"{self._out}: {share}", f"{rate:,.0f} a second" if rate >= 10 else f"{rate:,.1f} a second"]
+        parts = [f"{self._out}: {share}", f"{rate:,.0f} a second" if rate >= 10 else f"{rate:,.1f} a second"]
         if total is not None and rate:
-            said.append(f"{lasting(max(0, total - done) / rate)} left")
+            parts.append(f"{lasting(max(0, total - done) / rate)} left")
         if now < self._until:
-            said.append(f"waits {lasting(self._until - now)} for the Hub's quota ({self._waits})")
-        return ", ".join(said)
+            parts.append(f"waits {lasting(self._until - now)} for the Hub's quota ({self._waits})")
+        return ", ".join(parts)
 
     def _run(self) -> None:
         pause = SHOWN if self._live else FIRST
@@ -88,7 +88,7 @@ class Progress:
 
 
 def lasting(seconds: float) -> str:
-    """A time for people: `45 s`, `3 min`, `2 h 5 min`."""
+    """A readable duration: `45 s`, `3 min`, `2 h 5 min`."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,8 +1,8 @@
-"""The Hub's quota, as one budget of the driver: it leases requests to batches, and learns from every answer.
+"""Tracks the Hub's quota: leases requests to batches, and updates from every answer.
 
-The Hub counts requests in windows of 5 minutes, those of its API and those of files apart, and says in RateLimit
-headers how many are left and when the next window begins. Whoever is given a lease may make that many requests, so what
-all workers together make is never more than is left.
+The Hub counts API and file requests separately in windows of 5 minutes, and reports in RateLimit headers how many are
+left and when the next window begins. A lease allows a number of requests, so that all workers together stay within the
+quota.
 """
 
 import time
@@ -17,15 +17,15 @@ _LATER = 1.0  # seconds after the reset, since clocks differ
 
 
 class Budget:
-    """The quota of one kind of request; unlimited once an answer has said nothing of one.
+    """The quota of one kind of request; unlimited if answers report none.
 
     Args:
-        clock: seconds since the epoch, as `Limit.reset` has them.
-        told: is told for how long nothing may be asked, once a wait.
+        clock: returns seconds since the epoch, as in `Limit.reset`.
+        on_wait: called once a wait, with the seconds for which nothing may be asked.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time, told: Callable[[float], None] | None = None) -> None:
-        self._clock, self._lock, self._told = clock, Lock(), told
+    def __init__(self, clock: Callable[[], float] = time.time, on_wait: Callable[[float], None] | None = None) -> None:
+        self._clock, self._lock, self._on_wait = clock, Lock(), on_wait
         self._announced = 0.0
         self.kind, self.spent, self._leased = "", 0, 0
         self._heard = self._limited = self._guessed = False
@@ -33,7 +33,7 @@ class Budget:
         self._window, self._reset, self._until = _WINDOW, 0.0, 0.0
 
     def lease(self, cost: int) -> float:
-        """Sets so many requests aside and returns 0; or the seconds after which to try again."""
+        """Reserves requests and returns 0, or returns the seconds until the next try."""
         if not cost:
             return 0.0
         with self._lock:
@@ -41,33 +41,33 @@ class Budget:
             if not wait:
                 self._leased += cost
                 self._left -= cost
-            announced = self._told is not None and self._is_news(wait)
-        if announced and self._told:
-            self._told(wait)
+            announced = self._on_wait is not None and self._is_news(wait)
+        if announced and self._on_wait:
+            self._on_wait(wait)
         return wait
 
     def settle(self, cost: int, spent: int, limits: Iterable[Limit] = (), wait: float = 0.0) -> None:
         """Ends a lease.
 
         Args:
-            cost: what it was for.
-            spent: the requests that were made.
-            limits: what answers said.
-            wait: seconds that the Hub asks everybody to wait.
+            cost: requests reserved by the lease.
+            spent: requests made.
+            limits: limits reported by answers.
+            wait: seconds for which the Hub blocks all requests.
         """
         with self._lock:
             self._leased -= cost
             self._left += cost - spent
             self.spent += spent
             self._heard |= spent > 0
-            for one in limits:
-                self._hear(one)
+            for limit_ in limits:
+                self._hear(limit_)
             if wait:
                 self._left = 0
                 self._until = self._reset = max(self._until, self._clock() + wait + _LATER)
 
     def _is_news(self, wait: float) -> bool:
-        """Whether a wait ends later than those that are known of; the short ones are for answers, not for the Hub."""
+        """Whether a wait ends later than announced ones; short waits are for answers, not for the Hub."""
         ends = self._clock() + wait
         if wait <= _LATER or ends <= self._announced + _LATER:
             return False
@@ -92,46 +92,47 @@ class Budget:
         # Leases that end may leave enough.
         return min(self._reset - now, _LATER) if self._leased else self._reset - now
 
-    def _hear(self, said: Limit) -> None:
-        """Corrects the books: somebody else may have spent of the quota, or a window may have begun."""
-        self.kind, reset = said.kind, said.reset + _LATER
-        self._quota = said.quota if said.quota is not None else max(self._quota, said.left)
-        self._window = said.window or self._window
+    def _hear(self, limit: Limit) -> None:
+        """Updates the balance from an answer, since other clients share the quota and windows restart."""
+        self.kind, reset = limit.kind, limit.reset + _LATER
+        self._quota = limit.quota if limit.quota is not None else max(self._quota, limit.left)
+        self._window = limit.window or self._window
         if reset <= self._clock():  # of a window that is over
             return
         if not self._limited or reset > self._reset + self._window / 2:
-            self._left, self._limited = min(self._quota, said.left) - self._leased, True
+            self._left, self._limited = min(self._quota, limit.left) - self._leased, True
             self._reset, self._guessed = reset, False
         elif self._guessed or reset < self._reset:
             self._reset, self._guessed = reset, False
-        self._left = min(self._left, said.left)
+        self._left = min(self._left, limit.left)
 
 
 class Quota:
-    """The budgets of a sweep: requests of the Hub's API, which the driver makes, and of files, which workers make.
+    """The budgets of a sweep: API requests by the driver, and file requests by workers.
 
-    They are one where the Hub counts both together.
+    They are one budget if the Hub counts both together.
 
     Args:
-        told: is told of which kind nothing may be asked, `api` or `files`, and for how many seconds.
+        on_wait: called with the kind of request that has to wait, `api` or `files`, and for how many seconds.
     """
 
-    def __init__(self, told: Callable[[str, float], None] | None = None) -> None:
-        self.api, self._files = (Budget(told=partial(told, kind) if told else None) for kind in ("api", "files"))
+    def __init__(self, on_wait: Callable[[str, float], None] | None = None) -> None:
+        waits = [partial(on_wait, kind) if on_wait else None for kind in ("api", "files")]
+        self.api, self._files = (Budget(on_wait=wait) for wait in waits)
 
     @property
     def spent(self) -> int:
-        """Requests that were made."""
+        """The number of requests made."""
         return self.api.spent + self._files.spent
 
     @property
     def files(self) -> Budget:
-        """What requests of files are leased from."""
+        """The budget of file requests."""
         return self.api if self.api.kind and self.api.kind == self._files.kind else self._files
 
 
 class Gate(Meter):
-    """Lets the driver's own requests pass when the quota has room for them."""
+    """Delays the driver's own requests until the quota allows them."""
 
     def __init__(self, budget: Budget) -> None:
         super().__init__(most=0)
@@ -143,11 +144,11 @@ class Gate(Meter):
             time.sleep(min(pause, _LATER))
 
     def lose(self) -> None:
-        """Takes note of a request without an answer."""
+        """Records a request without an answer."""
         self._budget.settle(1, 1)
 
     def hear(self, status: int, headers: Mapping[str, str]) -> None:
-        """Takes note of an answer; the client itself waits where it is asked to."""
-        found = limit(headers)
+        """Records an answer; the client itself obeys Retry-After."""
+        limit_ = limit(headers)
         asked = float(wait_of(headers)) if status == 429 else 0.0
-        self._budget.settle(1, 1, [found] if found else (), asked)
+        self._budget.settle(1, 1, [limit_] if limit_ else (), asked)

@@ -1,4 +1,4 @@
-"""Which checkpoints that have a row are looked at again: those of some reasons, those of other versions of hfcount."""
+"""Decides which checkpoints with a row are inspected again: by reason, or by version of hfcount."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ PASSING = (
     *("NoNetwork", "HubError", "NoSuchRepo", "NoSuchRevision", "GatedRepo"),
     *("TimedOut", "WorkerDied", "OutOfMemory", "Crash"),
 )
-"""Reasons of rows that another time may give others."""
+"""Reasons that may be temporary."""
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """What is looked at again.
+class RetryRules:
+    """Rules for repeated inspection.
 
     Args:
-        reasons: rows that have one of them.
-        versions: rows of another version of hfcount.
+        reasons: repeat rows with one of these reasons.
+        versions: repeat rows by another version of hfcount.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -35,44 +35,44 @@ class Again:
         return bool(self.reasons) or self.versions
 
     def takes(self, row: Mapping[str, Any]) -> bool:
-        """Whether the checkpoint of a row is looked at again."""
+        """Whether the checkpoint of a row is inspected again."""
         return (self.versions and row["version"] != __version__) or row["reason"] in self.reasons
 
 
 def reasons(retry: bool | str | Collection[str], out: Path) -> frozenset[str]:
-    """The reasons that are meant: all that may pass if True; else those that are named, in whatever case.
+    """The reasons to retry: all temporary ones if True, else the named ones, ignoring case.
 
     Raises:
-        ValueError: one is no reason that a row has or could have; with the nearest, and those in the folder.
+        ValueError: an unknown reason; the message names similar ones and those in the folder.
         SweepError: a part of the folder cannot be read.
     """
     if isinstance(retry, bool):
         return frozenset(PASSING if retry else ())
     asked = [retry] if isinstance(retry, str) else [*retry]
-    known = {one.lower(): one for one in possible()}
-    if any(one.lower() not in known for one in asked):
+    known = {reason.lower(): reason for reason in possible()}
+    if any(reason.lower() not in known for reason in asked):
         there = {row["reason"] for row in read(out, ("reason",)) if row["reason"]}
-        known |= {one.lower(): one for one in there}
-        for one in asked:
-            if one.lower() not in known:
-                raise ValueError(_unknown(one, known, there))
-    return frozenset(known[one.lower()] for one in asked)
+        known |= {reason.lower(): reason for reason in there}
+        for reason in asked:
+            if reason.lower() not in known:
+                raise ValueError(_unknown(reason, known, there))
+    return frozenset(known[reason.lower()] for reason in asked)
 
 
 def possible() -> frozenset[str]:
-    """The reasons that a row may have: of repos that are screened, of errors, of workers that end."""
+    """All possible reasons: of skipped repos, errors, and dead workers."""
     kinds, left = set[str](), [HfcountError]
     while left:
-        left += (one := left.pop()).__subclasses__()
-        kinds.add(one.kind)
+        left += (kind := left.pop()).__subclasses__()
+        kinds.add(kind.kind)
     return frozenset({*PASSING, *SCREENED, *get_args(FetchKind), *kinds} - {HfcountError.kind})
 
 
 def _unknown(name: str, known: Mapping[str, str], there: Collection[str]) -> str:
     near = get_close_matches(name.lower(), known, n=3)
-    meant = f" Did you mean {' or '.join(known[one] for one in near)}?" if near else ""
-    found = f"The rows have {', '.join(sorted(there))}." if there else "No row has a reason."
+    meant = f" Did you mean {' or '.join(known[reason] for reason in near)}?" if near else ""
+    present = f"The rows have {', '.join(sorted(there))}." if there else "No row has a reason."
     return (
-        f"{shown(name)} is not a reason that rows have.{meant} {found} Without a reason it goes last, or is written"
+        f"{shown(name)} is not a reason that rows have.{meant} {present} Without a reason it goes last, or is written"
         " --retry=all."
     )

@@ -143,10 +143,10 @@ def line(task: Task, report: "Report") -> bytes:
             "bytes": (memory.weights_bytes if memory else None) or (evidence.total_size if evidence else None),
             "errors": severities.count("error"),
             "notes": severities.count("note"),
-            "findings": [_picked(one, FINDING) for one in report.findings],
-            "not_looked_at": [_picked(one, BESIDE) for one in report.not_looked_at],
-            "parts": [_part(one) for one in report.parts or ()],
-            "bases": [one._asdict() for one in task.bases],
+            "findings": [_picked(finding, FINDING) for finding in report.findings],
+            "not_looked_at": [_picked(other, BESIDE) for other in report.not_looked_at],
+            "parts": [_part(part) for part in report.parts or ()],
+            "bases": [base._asdict() for base in task.bases],
         }
     )
 
@@ -154,7 +154,7 @@ def line(task: Task, report: "Report") -> bytes:
 def unread(task: Task, reason: str, message: str, verdict: str = "unverified") -> bytes:
     """The row of a checkpoint without a report."""
     row = dict.fromkeys(COLUMNS) | _key(task) | {"verdict": verdict, "reason": reason, "message": message}
-    bases = [one._asdict() for one in task.bases]
+    bases = [base._asdict() for base in task.bases]
     return encoded(row | {"errors": 0, "notes": 0, "findings": [], "not_looked_at": [], "parts": [], "bases": bases})
 
 
@@ -200,8 +200,8 @@ def _bounded(value: Any) -> Any:
     if isinstance(value, int):
         return value if -_MOST <= value < _MOST else None
     if isinstance(value, dict):
-        return {name: _bounded(one) for name, one in value.items()}
-    return [_bounded(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _bounded(item) for name, item in value.items()}
+    return [_bounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def label(model: str) -> str:

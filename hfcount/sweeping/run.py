@@ -1,4 +1,4 @@
-"""`hfcount.sweep`: a source, a folder, an executor."""
+"""Runs `hfcount.sweep`: connects sources, executor and output folder."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ from hfcount.sweeping.engine import Engine
 from hfcount.sweeping.events import Begun, Ended, Kept, Passed, Waits, Watcher, unwatched
 from hfcount.sweeping.log import Log
 from hfcount.sweeping.output_folder import check
-from hfcount.sweeping.pools import Given, Pool, processes
+from hfcount.sweeping.pools import ExecutorSource, Pool, processes
 from hfcount.sweeping.quota import Quota
-from hfcount.sweeping.retry import Again, reasons
+from hfcount.sweeping.retry import RetryRules, reasons
 from hfcount.sweeping.rows import Task, skipped
 from hfcount.sweeping.shard import Shard, shard_of
 from hfcount.sweeping.sources_spec import Collection, Listing
@@ -34,9 +34,9 @@ Source = str | os.PathLike[str] | Listing | Collection | Iterable[str | os.PathL
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep did: the rows that it wrote, those that were there before and stay, its requests of the Hub.
+    """The result of a sweep: rows written, rows kept from before, and requests to the Hub.
 
-    `verdicts` counts the checkpoints in the folder, and `digest` is of all rows, whatever their order.
+    `verdicts` counts all checkpoints in the folder; `digest` covers all rows, in any order.
     """
 
     written: int
@@ -47,14 +47,14 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """How a sweep goes: `deadline` is seconds for one checkpoint, None for a watcher that there is none.
+class SweepSettings:
+    """Settings of a sweep: `deadline` in seconds for each checkpoint, and an optional watcher.
 
-    `bases` is whether weight files are compared with those of the bases that checkpoints name.
+    `bases`: whether to compare weight files with those of named bases.
     """
 
     deadline: float
-    again: Again
+    again: RetryRules
     shard: Shard | None = None
     watcher: Watcher | None = None
     bases: bool = False
@@ -64,7 +64,7 @@ def sweep(
     source: Source,
     out: str | os.PathLike[str],
     *,
-    executor: Given | None = None,
+    executor: ExecutorSource | None = None,
     workers: int | None = None,
     deadline: float = DEADLINE,
     retry: bool | str | Several[str] = False,
@@ -100,20 +100,20 @@ def sweep(
     if deadline <= 0 or (workers is not None and workers < 1):
         raise ValueError("the deadline and the number of workers must be above 0.")
     share = shard_of(shard) if isinstance(shard, str) else Shard(*shard) if shard else None
-    what = Again(reasons(retry, Path(out)), again)
+    what = RetryRules(reasons(retry, Path(out)), again)
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(Log(Path(log)))) if log is not None else None
-        return many([source], out, executor, workers, Course(deadline, what, share, watcher, bases))
+        return many([source], out, executor, workers, SweepSettings(deadline, what, share, watcher, bases))
 
 
 def many(
     given: Sequence[Source],
     out: str | os.PathLike[str],
-    executor: Given | None,
+    executor: ExecutorSource | None,
     workers: int | None,
-    course: Course,
+    course: SweepSettings,
 ) -> Swept:
-    """As `sweep`, of several sources."""
+    """Sweeps several sources."""
     count, watcher = (
         workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1,
         course.watcher or unwatched,
@@ -121,7 +121,7 @@ def many(
     check(Path(out))
     with ExitStack() as stack:
         store = stack.enter_context(closing(Store(Path(out), course.again, course.shard)))
-        asked = _Asked(store, course.shard, watcher, course.bases)
+        asked = _TaskSource(store, course.shard, watcher, course.bases)
         stack.callback(asked.close)
         total = _total(given, course.shard) if course.watcher else None
         shard = str(course.shard) if course.shard else None
@@ -134,25 +134,25 @@ def many(
             raise
         from hfcount.sweeping.summary_pages import described  # and the reporters, which workers do without
 
-        found = described(store.out)
+        summary = described(store.out)
         store.tidy()  # if the drivers of other shards have ended meanwhile
         watcher(Ended(store.written, store.before, asked.quota.spent))
-        return Swept(store.written, store.before, asked.quota.spent, found.verdicts, found.digest)
+        return Swept(store.written, store.before, asked.quota.spent, summary.verdicts, summary.digest)
 
 
 def _run(
     store: Store,
-    asked: "_Asked",
+    asked: "_TaskSource",
     given: Iterable[Source],
     start: Callable[[], Pool],
     deadline: float,
     watcher: Watcher,
 ) -> None:
-    """Looks at all checkpoints that have no row, and keeps theirs."""
-    keep = _Keep(store, watcher)
+    """Inspects all checkpoints without a row and stores their rows."""
+    keep = _RowKeeper(store, watcher)
     tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)), watcher)
     first = next(tasks, None)
-    if first is not None:  # else workers would start in vain
+    if first is not None:  # without tasks no workers are needed
         pool = start()
         try:
             Engine(pool, deadline, asked.quota, keep.add, watcher).run(chain([first], tasks))
@@ -166,24 +166,24 @@ def _run(
 
 
 def _total(given: Iterable[Source], shard: Shard | None) -> int | None:
-    """How many checkpoints sources have, or at most; None where only listing them tells."""
+    """The number of checkpoints, or an upper bound; None if only a listing shows it."""
     total = 0
     for source in given:
         if isinstance(source, str | os.PathLike):
-            found = sources.tree(Path(source))
+            tasks = sources.tree(Path(source))
         elif isinstance(source, Sequence):
-            found = sources.models(source)
+            tasks = sources.models(source)
         elif isinstance(source, Listing) and source.limit is not None:
             total += source.limit if shard is None else -(-source.limit // shard.of)
             continue
         else:
             return None
-        total += sum(1 for task in found if shard is None or shard.has(task.model))
+        total += sum(1 for task in tasks if shard is None or shard.has(task.model))
     return total
 
 
-class _Asked:
-    """The tasks of sources, and the Hub where one of them needs it."""
+class _TaskSource:
+    """Makes tasks of sources, and opens the Hub if one needs it."""
 
     def __init__(self, store: Store, shard: Shard | None, watcher: Watcher, bases: bool) -> None:
         self.quota = Quota(lambda kind, seconds: watcher(Waits(kind, seconds)))
@@ -191,7 +191,7 @@ class _Asked:
         self._hub: sources.Online | None = None
 
     def tasks(self, source: Source) -> Iterator[Task]:
-        """The tasks of one source, those of other shards left out."""
+        """The tasks of a source in this shard."""
         if isinstance(source, Listing | Collection):
             return self._online().tasks(source)
         tree = isinstance(source, str | os.PathLike)
@@ -202,7 +202,7 @@ class _Asked:
         return ours if tree else self._named(ours)
 
     def finish(self) -> None:
-        """All of them have a row."""
+        """Called when all tasks have a row."""
         if self._hub is not None:
             self._hub.finish()
 
@@ -212,11 +212,11 @@ class _Asked:
             self._hub.close()
 
     def _with_bases(self, task: Task) -> Task:
-        """A task with the bases that a local checkpoint names, if it is to be looked at."""
+        """The task with the bases that a local checkpoint names, if it will be inspected."""
         if task.request is None or not sources.is_local(task) or not self._wanted(task):
             return task
         named = of_folder(task.request)
-        return replace(task, bases=tuple(one for one in named if one.model != task.model))
+        return replace(task, bases=tuple(base for base in named if base.model != task.model))
 
     def _ours(self, task: Task) -> bool:
         return self._shard is None or self._shard.has(task.model)
@@ -225,7 +225,7 @@ class _Asked:
         return self._ours(task) and not self._store.has(task.model, task.revision)
 
     def _named(self, tasks: Iterator[Task]) -> Iterator[Task]:
-        """Local models as they are, and from the first repo on what the Hub says of it."""
+        """Local tasks unchanged; from the first repo on, tasks resolved by the Hub."""
         for task in tasks:
             if sources.is_local(task):
                 yield task
@@ -240,15 +240,15 @@ class _Asked:
         return self._hub
 
 
-class _Keep:
-    """Keeps rows, unless many after one another say that there is no way to the Hub: then the sweep ends instead."""
+class _RowKeeper:
+    """Stores rows, but ends the sweep after many consecutive NoNetwork rows."""
 
     def __init__(self, store: Store, watcher: Watcher) -> None:
         self._store, self._watcher = store, watcher
         self._unreached: list[bytes] = []
 
     def add(self, lines: Sequence[bytes]) -> None:
-        """Keeps rows, those that could not be read when there are others."""
+        """Stores rows; NoNetwork rows wait until another row arrives."""
         reached = [line for line in lines if b'"reason":"NoNetwork"' not in line]
         self._unreached += [line for line in lines if b'"reason":"NoNetwork"' in line]
         if reached:
@@ -261,7 +261,7 @@ class _Keep:
             )
 
     def finish(self) -> None:
-        """Keeps what was held back."""
+        """Stores the waiting rows."""
         self._put(self._unreached)
         self._unreached = []
 
@@ -273,7 +273,7 @@ class _Keep:
 def _fresh(
     store: Store, keep: Callable[[Sequence[bytes]], None], tasks: Iterable[Task], watcher: Watcher
 ) -> Iterator[Task]:
-    """Tasks that have no row yet; those that are skipped get theirs here."""
+    """Tasks without a row; skipped ones get theirs here."""
     for task in tasks:
         if not store.claim(task.model, task.revision):
             watcher(Passed())

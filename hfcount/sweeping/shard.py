@@ -1,18 +1,18 @@
-"""A share of a sweep: shard i of n has the checkpoints whose names say so, in whatever order they are listed."""
+"""Splits a sweep into shards by a digest of the checkpoint's name, independent of order."""
 
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
 
 MOST = 10_000
-"""Shards of a sweep."""
+"""The most shards of a sweep."""
 
 _WRITTEN = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of `of` shares, which are disjoint and together all there is: `number` counts from 1."""
+    """Shard `number` (from 1) of `of` disjoint shards."""
 
     number: int
     of: int
@@ -25,13 +25,13 @@ class Shard:
             )
 
     def has(self, model: str) -> bool:
-        """Whether the checkpoint of that name belongs to it: the name alone decides, so that every listing agrees."""
+        """Whether a checkpoint belongs to the shard; only its name decides."""
         digest = blake2b(model.encode("utf-8", "replace"), digest_size=8).digest()
         return int.from_bytes(digest) % self.of == self.number - 1
 
     @property
     def label(self) -> str:
-        """As it is written in names of files."""
+        """The form in file names."""
         return f"{self.number}of{self.of}"
 
     def __str__(self) -> str:
@@ -39,12 +39,12 @@ class Shard:
 
 
 def shard_of(text: str) -> Shard:
-    """The shard that is written `2/5`.
+    """Parses a shard, written `2/5`.
 
     Raises:
-        ValueError: it is not written so, or there is none of that number.
+        ValueError: wrong syntax or number.
     """
-    found = _WRITTEN.fullmatch(text)
-    if not found:
+    match = _WRITTEN.fullmatch(text)
+    if not match:
         raise ValueError(f"{text[:40]!r} is no shard: write i/n, such as 2/5 for the second of five.")
-    return Shard(int(found[1]), int(found[2]))
+    return Shard(int(match[1]), int(match[2]))

@@ -1,4 +1,4 @@
-"""What a sweep looks at on disk: models by name, and trees of recorded or local checkpoints, one after another."""
+"""Sources of a sweep on disk: models by name, and trees of local or recorded checkpoints."""
 
 import os
 import re
@@ -18,10 +18,10 @@ _COMMIT = re.compile(rb'\s*\{\s*"revision"\s*:\s*"([0-9a-f]{40})"')
 
 
 def tree(root: Path) -> Iterator[Task]:
-    """Every checkpoint from `root` down, in order, called by its path below `root`.
+    """Every checkpoint below `root`, in order, named by its relative path.
 
     Raises:
-        SweepError: it is no folder.
+        SweepError: it is not a folder.
     """
     if not root.is_dir():
         raise SweepError(f"{label(str(root))} is not a folder. Check --tree.")
@@ -32,7 +32,7 @@ def tree(root: Path) -> Iterator[Task]:
 
 
 def models(names: Iterable[str | os.PathLike[str]]) -> Iterator[Task]:
-    """Models by name, as the command line takes them: local folders, repo ids, pages of the Hub."""
+    """Models by name: local folders, repo ids, addresses of Hub pages."""
     for given in names:
         path = not isinstance(given, str)
         name = os.fspath(given)
@@ -49,7 +49,7 @@ def models(names: Iterable[str | os.PathLike[str]]) -> Iterator[Task]:
 
 
 def is_local(task: Task) -> bool:
-    """Whether nothing is asked of a Hub for it."""
+    """Whether a task needs no Hub."""
     return task.request is None or task.request.fixtures is not None or folder.takes(task.request)
 
 
@@ -60,20 +60,20 @@ class Online(Protocol):
         """The tasks of a listing or a collection."""
 
     def named(self, tasks: Iterable[Task]) -> Iterator[Task]:
-        """The same tasks, those of repos with the commit and files that these have now."""
+        """Tasks of repos with their current commit and files; others unchanged."""
 
     def finish(self) -> None:
-        """All tasks have a row."""
+        """Called when all tasks have a row."""
 
     def close(self) -> None:
         """Ends all connections."""
 
 
 def _revision(path: str) -> str | None:
-    """The commit that a recording names at its beginning."""
+    """The commit at the start of a recording."""
     try:
         with open(os.path.join(path, HEADERS), "rb") as file:
-            found = _COMMIT.match(file.read(100))
+            match = _COMMIT.match(file.read(100))
     except OSError:
         return None
-    return found[1].decode() if found else None
+    return match[1].decode() if match else None

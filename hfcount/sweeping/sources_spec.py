@@ -40,7 +40,7 @@ class Listing:
             "limit": min(PAGE, self.limit or PAGE),
         }
         given = [(name, value) for name, value in asked.items() if value is not None]
-        return urlencode([*given, *(("expand", one) for one in EXPAND)])
+        return urlencode([*given, *(("expand", field) for field in EXPAND)])
 
 
 @dataclass(frozen=True, slots=True)

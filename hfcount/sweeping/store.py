@@ -1,13 +1,13 @@
-"""OUT, the folder of a sweep: its parts, and what the next run needs to go on.
+"""Stores rows in OUT, the folder of a sweep, and what the next run needs to resume.
 
     OUT/data/               parts: a few thousand rows each
     OUT/.sweep/rows.jsonl   rows that are in no part yet
     OUT/.sweep/lock         held by the driver while it runs
     OUT/.sweep/2of5/        the same of a driver that has shard 2/5
 
-A row is written to rows.jsonl as soon as it is known. A part is written beside the others under another name, renamed,
-and only then are its rows forgotten; a driver that is killed between the two finds them in both, and keeps one. A row
-that replaces another is written as any other, and what it replaces is dropped when the sweep is done.
+A row is written to rows.jsonl as soon as it is known. A part is written under a temporary name and renamed before its
+rows leave rows.jsonl; after a kill in between they are in both, and one is kept. A row that replaces another is written
+like any other; the replaced row is dropped when the sweep is done.
 """
 
 import json
@@ -23,31 +23,31 @@ from hfcount.sweeping import cleanup as tidy
 from hfcount.sweeping import parts, rows
 from hfcount.sweeping.keys import Keys
 from hfcount.sweeping.locks import Lock
-from hfcount.sweeping.retry import Again
+from hfcount.sweeping.retry import RetryRules
 from hfcount.sweeping.shard import Shard
 from hfcount.text import printable
 
 ROWS, SECONDS = 5_000, 300.0
-"""A part is written for so many rows, or after so long."""
+"""Rows, or seconds, after which a part is written."""
 
 _JOURNAL = "rows.jsonl"
 
 
 class Store:
-    """The rows of a sweep on disk, for one driver at a time, or for one of each shard.
+    """The rows of a sweep on disk, for one driver at a time, or one for each shard.
 
     Args:
-        again: which checkpoints that have a row are looked at again; their row is kept until there is another.
-        shard: which share of the sweep this driver has.
+        again: rules for checkpoints to inspect again; the old row stays until there is a new one.
+        shard: the share of this driver.
 
     Raises:
-        SweepError: another driver is at it, or the folder cannot be used.
+        SweepError: another driver holds the folder, or it cannot be used.
     """
 
-    def __init__(self, out: Path, again: Again | None = None, shard: Shard | None = None) -> None:
+    def __init__(self, out: Path, again: RetryRules | None = None, shard: Shard | None = None) -> None:
         self.out, self.data, self._base = out, out / "data", out / ".sweep"
         self.state = self._base / shard.label if shard else self._base
-        self._again, self._label = again or Again(), f"-{shard.label}" if shard else ""
+        self._again, self._label = again or RetryRules(), f"-{shard.label}" if shard else ""
         self._seen, self._stale, self._claimed = Keys(), Keys(), Keys()
         self.written = self.replaced = 0
         self._counts, self._doubled, self._tidied = dict[Path, int](), False, False
@@ -74,26 +74,26 @@ class Store:
 
     @property
     def before(self) -> int:
-        """Checkpoints that had a row before, and have the same now."""
+        """Checkpoints that keep an earlier row."""
         return self._there - self.replaced
 
     def has(self, model: str, revision: str | None) -> bool:
-        """Whether a checkpoint has a row that is to stay, or somebody is at it."""
+        """Whether a checkpoint has a valid row or is claimed."""
         key = (model, revision)
         return key in self._seen and (key not in self._stale or key in self._claimed)
 
     def claim(self, model: str, revision: str | None) -> bool:
-        """Whether a checkpoint has no row yet, or one that is to be replaced, and nobody is at it; now somebody is."""
+        """Claims a checkpoint; returns False if it has a valid row or is already claimed."""
         if (model, revision) in self._stale:
             return self._claimed.add(model, revision)
         return self._seen.add(model, revision)
 
     def replaces(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row takes the place of another."""
+        """Whether a row replaces another."""
         return rows.checkpoint(row) in self._stale
 
     def add(self, lines: Sequence[bytes]) -> None:
-        """Keeps rows."""
+        """Appends rows."""
         self._journal.write(b"".join(lines))
         self._journal.flush()
         self._waiting += len(lines)
@@ -104,7 +104,7 @@ class Store:
             self.seal()
 
     def seal(self) -> None:
-        """Writes what waits as a part."""
+        """Writes waiting rows as a part."""
         self._since = time.monotonic()
         if not self._waiting:
             return
@@ -117,7 +117,7 @@ class Store:
         self._counts[path], self._waiting = self._waiting, 0
 
     def tidy(self) -> None:
-        """Writes what waits; drops rows that others have replaced, and joins small parts, unless others are at it."""
+        """Writes waiting rows; drops replaced rows and joins small parts, unless other drivers are active."""
         self.seal()
         if not self._tidied and self._lock.alone_now():
             if self._doubled or self.replaced:
@@ -126,7 +126,7 @@ class Store:
             self._tidied = True
 
     def close(self) -> None:
-        """Writes what waits, and lets others at the folder."""
+        """Writes waiting rows and releases the folder."""
         try:
             self.seal()
         finally:
@@ -134,7 +134,7 @@ class Store:
             self._lock.close()
 
     def _known(self, path: Path) -> None:
-        """Takes note of the rows of a part, those of later ones being known."""
+        """Registers the rows of a part, after those of later parts."""
         count, add = 0, self._seen.add
         if self._again:
             for row in parts.read_part(path, (*rows.CHECKPOINT, "version", "reason")):
@@ -153,14 +153,14 @@ class Store:
             self._stale.add(*rows.checkpoint(row))
 
     def _recovered(self) -> tuple[IO[bytes], int]:
-        """The rows that drivers left in no part; of a row that was being written when one was killed nothing."""
+        """The journal with rows that killed drivers left in no part, and their number."""
         path = self.state / _JOURNAL
-        found = [self._base / _JOURNAL, *sorted(self._base.glob(f"*of*/{_JOURNAL}"))] if self._lock.alone else []
-        left = {key: line for one in dict.fromkeys((path, *found)) for key, line in self._left(one)}
+        journals = [self._base / _JOURNAL, *sorted(self._base.glob(f"*of*/{_JOURNAL}"))] if self._lock.alone else []
+        left = {key: line for journal in dict.fromkeys((path, *journals)) for key, line in self._left(journal)}
         temporary = path.with_name(".rows.tmp")
         temporary.write_bytes(b"".join(left.values()))
         os.replace(temporary, path)
-        for other in found:
+        for other in journals:
             if other != path:
                 other.unlink(missing_ok=True)
         for line in left.values():
@@ -170,7 +170,7 @@ class Store:
         return journal, len(left)
 
     def _left(self, journal: Path) -> Iterator[tuple[tuple[str | None, str | None], bytes]]:
-        """The rows of a journal that are whole, without those that have become a part."""
+        """Complete rows of a journal that are in no part."""
         raw = journal.read_bytes() if journal.exists() else b""
         lines = [line for line in raw.splitlines(keepends=True) if line.endswith(b"\n")]
         label = "" if journal.parent == self._base else journal.parent.name

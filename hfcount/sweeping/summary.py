@@ -1,4 +1,4 @@
-"""What the rows of a sweep say: counts by verdict, finding, family and scheme, the worst repos, and a digest."""
+"""Summarizes the rows of a sweep: counts by verdict, finding, family and scheme, the worst repos, a digest."""
 
 from bisect import insort
 from collections import Counter
@@ -15,7 +15,7 @@ from hfcount.sweeping.parts import kind_of, read
 from hfcount.verifier.rules import RULES
 
 WORST, SHOWN = 25, 20
-"""Repos and families that are listed."""
+"""The most repos, and families, in a list."""
 
 _BITS = 256
 _UNCOMPARED = "not compared"
@@ -57,45 +57,46 @@ def summed(out: Path) -> Summary:
     Raises:
         SweepError: a part cannot be read.
     """
-    found = Summary(kind=kind_of(out))
+    summary = Summary(kind=kind_of(out))
     digest, worst = 0, list[tuple[int, str, str, str]]()
     for row in read(out):
         digest = (digest + int.from_bytes(sha256(rows.encoded(row)).digest())) % (1 << _BITS)
-        _count(found, row, worst)
-    found.digest = f"{digest:064x}"
-    found.worst = sorted(worst, key=lambda one: (-one[0], one[1]))
-    return found
+        _count(summary, row, worst)
+    summary.digest = f"{digest:064x}"
+    summary.worst = sorted(worst, key=lambda entry: (-entry[0], entry[1]))
+    return summary
 
 
-def tables(found: Summary) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]:
+def tables(summary: Summary) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]:
     """A title, the head and the rows of each table."""
     share: list[tuple[object, ...]] = [
-        (name, count, f"{100 * count / max(found.total, 1):.1f} %") for name, count in found.verdicts.most_common()
+        (name, count, f"{100 * count / max(summary.total, 1):.1f} %") for name, count in summary.verdicts.most_common()
     ]
     yield "Verdicts", ("verdict", "checkpoints", "share"), share
-    codes = sorted(found.findings.items(), key=lambda one: (-one[1]["checkpoints"], one[0]))
-    codes_rows = [(code, RULES[code].name, one["checkpoints"], one["found"]) for code, one in codes if code in RULES]
+    counts = summary.findings
+    codes = sorted(counts.keys() & RULES.keys(), key=lambda code: (-counts[code]["checkpoints"], code))
+    codes_rows = [(code, RULES[code].name, counts[code]["checkpoints"], counts[code]["found"]) for code in codes]
     yield "Findings", ("code", "name", "checkpoints", "findings"), [*codes_rows]
-    reasons = [(verdict, reason, count) for (verdict, reason), count in found.reasons.most_common()]
+    reasons = [(verdict, reason, count) for (verdict, reason), count in summary.reasons.most_common()]
     yield "Skipped, or not to be judged", ("verdict", "reason", "checkpoints"), [*reasons]
-    for title, name, groups in (("Families", "family", found.families), ("Schemes", "scheme", found.schemes)):
-        verdicts = [one for one in found.verdicts if any(one in group for group in groups.values())]
-        lines = [(label, group.total(), *(group[one] for one in verdicts)) for label, group in largest(groups)]
+    for title, name, groups in (("Families", "family", summary.families), ("Schemes", "scheme", summary.schemes)):
+        verdicts = [verdict for verdict in summary.verdicts if any(verdict in group for group in groups.values())]
+        lines = [(label, group.total(), *(group[verdict] for verdict in verdicts)) for label, group in largest(groups)]
         yield title, (name, "checkpoints", *verdicts), [*lines]
-    words = [one for one in _WEIGHTS if any(one in group for group in found.bases.values())]
-    named = [(label, group.total(), *(group[one] for one in words)) for label, group in largest(found.bases)]
+    words = [word for word in _WEIGHTS if any(word in group for group in summary.bases.values())]
+    named = [(label, group.total(), *(group[word] for word in words)) for label, group in largest(summary.bases)]
     yield "Bases that are named, and weight files that are theirs", ("relation", "named", *words), [*named]
-    yield "Weight files that are all those of the base", ("model", "base"), [*found.copies]
+    yield "Weight files that are all those of the base", ("model", "base"), [*summary.copies]
     yield (
         "The most errors",
         ("model", "family", "errors", "codes"),
-        [(model, family, errors, codes) for errors, model, family, codes in found.worst],
+        [(model, family, errors, codes) for errors, model, family, codes in summary.worst],
     )
 
 
 def largest(groups: Mapping[str, Counter[str]]) -> list[tuple[str, Counter[str]]]:
     """The groups with the most checkpoints, and what is left as one."""
-    ordered = sorted(groups.items(), key=lambda one: (-one[1].total(), one[0]))
+    ordered = sorted(groups.items(), key=lambda item: (-item[1].total(), item[0]))
     rest = sum((group for _, group in ordered[SHOWN:]), Counter[str]())
     return ordered[:SHOWN] + ([(f"{len(ordered) - SHOWN:,} others", rest)] if rest else [])
 
@@ -104,37 +105,41 @@ def contradicted(out: Path) -> Iterator[str]:
     """The checkpoints that contradict their config, with the errors."""
     for row in read(out, ("model", "verdict", "findings")):
         if row["verdict"] == "mismatch":
-            errors = [f"{one['code']} {one['message']}" for one in row["findings"] if one["severity"] == "error"]
+            errors = [
+                f"{finding['code']} {finding['message']}"
+                for finding in row["findings"]
+                if finding["severity"] == "error"
+            ]
             yield f"{row['model']}: {' '.join(errors)}"
 
 
-def _count(found: Summary, row: Mapping[str, Any], worst: list[tuple[int, str, str, str]]) -> None:
-    verdict, codes = row["verdict"], [one["code"] for one in row["findings"] or ()]
-    found.total += 1
-    found.versions[row["version"]] += 1
-    found.verdicts[verdict] += 1
+def _count(summary: Summary, row: Mapping[str, Any], worst: list[tuple[int, str, str, str]]) -> None:
+    verdict, codes = row["verdict"], [finding["code"] for finding in row["findings"] or ()]
+    summary.total += 1
+    summary.versions[row["version"]] += 1
+    summary.verdicts[verdict] += 1
     for code in codes:
-        found.findings.setdefault(code, Counter())["found"] += 1
+        summary.findings.setdefault(code, Counter())["found"] += 1
     for code in set(codes):
-        found.findings[code]["checkpoints"] += 1
+        summary.findings[code]["checkpoints"] += 1
     if row["reason"]:
-        found.reasons[verdict, row["reason"]] += 1
-    for groups, name in ((found.families, row["family"]), (found.schemes, row["scheme"])):
+        summary.reasons[verdict, row["reason"]] += 1
+    for groups, name in ((summary.families, row["family"]), (summary.schemes, row["scheme"])):
         if name:
             groups.setdefault(name, Counter())[verdict] += 1
-    _count_bases(found, row)
+    _count_bases(summary, row)
     if row["errors"]:
-        errors = sorted({one["code"] for one in row["findings"] if one["severity"] == "error"})
+        errors = sorted({finding["code"] for finding in row["findings"] if finding["severity"] == "error"})
         entry = (row["errors"], row["model"], row["family"] or "", " ".join(errors))
         heappush(worst, entry)
         if len(worst) > WORST:
             heappop(worst)
 
 
-def _count_bases(found: Summary, row: Mapping[str, Any]) -> None:
+def _count_bases(summary: Summary, row: Mapping[str, Any]) -> None:
     for base in row["bases"] or ():
         relation = base["relation"] or ("_name_or_path" if base["source"] == "config" else "not said")
-        found.bases.setdefault(relation, Counter())[base["weights"] or _UNCOMPARED] += 1
+        summary.bases.setdefault(relation, Counter())[base["weights"] or _UNCOMPARED] += 1
         if base["weights"] == "identical":
-            insort(found.copies, (row["model"], base["model"]))
-            del found.copies[WORST:]
+            insort(summary.copies, (row["model"], base["model"]))
+            del summary.copies[WORST:]

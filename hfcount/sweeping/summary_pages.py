@@ -1,4 +1,4 @@
-"""The summary as pages, and what writes them: Markdown, HTML, a dataset card, and charts."""
+"""Writes the summary as Markdown, HTML, dataset card and charts."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,79 +61,79 @@ SELECT finding.code, count(*) FROM (SELECT unnest(findings) AS finding FROM '{fi
 
 
 def described(out: Path) -> Summary:
-    """Writes README.md, so that the folder is a dataset, unless there is another; returns what it says."""
-    found = summed(out)
+    """Writes README.md, which makes the folder a dataset, unless a foreign one exists; returns the summary."""
+    summary = summed(out)
     if is_own(page := out / "README.md"):
-        page.write_text(card(found, markdown(found)), encoding="utf-8")
-    return found
+        page.write_text(card(summary, markdown(summary)), encoding="utf-8")
+    return summary
 
 
 def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> str:
-    """Writes README.md, summary.md, summary.html and, where matplotlib is installed, charts; the text of summary.md.
+    """Writes README.md, summary.md, summary.html and, with matplotlib, charts; returns summary.md's text.
 
     Args:
-        written: writes a file, or says why not.
+        written: writes a file, or reports why not.
     """
-    if not (found := summed(out)).total:
+    if not (summary := summed(out)).total:
         raise SweepError(f"{printable(str(out))} has no rows yet.")
-    drawn = charts(found) if find_spec("matplotlib") else {}
+    drawn = charts(summary) if find_spec("matplotlib") else {}
     for name, picture in drawn.items():
         (out / name).parent.mkdir(exist_ok=True)
         written(out / name, partial(bytes, picture))
-    text = markdown(found, [*drawn])
-    pages = {"README.md": card(found, text), "summary.md": text, "summary.html": html(found, drawn)}
+    text = markdown(summary, [*drawn])
+    pages = {"README.md": card(summary, text), "summary.md": text, "summary.html": html(summary, drawn)}
     for name, page in pages.items():
         if name != "README.md" or is_own(out / name):
             written(out / name, page.encode)
     return text.rstrip("\n")
 
 
-def markdown(found: Summary, charts: Sequence[str] = ()) -> str:
+def markdown(summary: Summary, charts: Sequence[str] = ()) -> str:
     """The summary as Markdown."""
-    return inert("\n".join(_lines(found, charts))) + "\n"
+    return inert("\n".join(_lines(summary, charts))) + "\n"
 
 
-def card(found: Summary, text: str) -> str:
+def card(summary: Summary, text: str) -> str:
     """README.md of the folder as a dataset on the Hub."""
-    return _CARD.format(kind=found.kind, mark=_MARK) + text + _ABOUT.format(files=f"data/*.{found.kind}")
+    return _CARD.format(kind=summary.kind, mark=_MARK) + text + _ABOUT.format(files=f"data/*.{summary.kind}")
 
 
 def is_own(page: Path) -> bool:
-    """Whether a page is one that a sweep may write: there is none, or a sweep has written it."""
+    """Whether a sweep may write a page: it is missing, or a sweep's."""
     return not page.exists() or _MARK.encode() in page.read_bytes()
 
 
-def html(found: Summary, charts: Mapping[str, bytes]) -> str:
-    """The summary as a page of its own, which asks the network for nothing."""
+def html(summary: Summary, charts: Mapping[str, bytes]) -> str:
+    """The summary as a self-contained HTML page."""
     from base64 import b64encode
 
-    parts = [f"<h1>{escape(_title(found))}</h1>", f"<p>{escape(_about(found))}</p>"]
+    parts = [f"<h1>{escape(_title(summary))}</h1>", f"<p>{escape(_about(summary))}</p>"]
     for name, picture in charts.items():
         source = f"data:image/svg+xml;base64,{b64encode(picture).decode()}"
         parts.append(f'<p><img alt="{escape(name)}" src="{source}"></p>')
-    for title, head, lines in tables(found):
+    for title, head, lines in tables(summary):
         if lines:
             parts += [f"<h2>{escape(title)}</h2>", "<table>", _row("th", head, head)]
             parts += [_row("td", head, line) for line in lines]
             parts.append("</table>")
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(_title(found))}</title>\n'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(_title(summary))}</title>\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{_STYLE}</style></head>\n<body>\n'
         + "\n".join(parts)
         + "\n</body></html>\n"
     )
 
 
-def charts(found: Summary) -> dict[str, bytes]:
-    """Pictures by the names of their files: verdicts of all, of each family and of each scheme (extra `plot`)."""
+def charts(summary: Summary) -> dict[str, bytes]:
+    """Charts by file name: verdicts in total, by family and by scheme (extra `plot`)."""
     from hfcount.report.renderers.colours import ALL
     from hfcount.report.renderers.plots import Row, drawn, lines
 
     def row(label: str, counts: Mapping[str, int]) -> Row:
         return Row(lines(label), {"": {verdict: counts[verdict] for verdict in ALL if counts.get(verdict)}}, True)
 
-    groups = {"verdicts": {"all": found.verdicts}, "families": found.families, "schemes": found.schemes}
+    groups = {"verdicts": {"all": summary.verdicts}, "families": summary.families, "schemes": summary.schemes}
     return {
         f"charts/{name}.svg": drawn([row(label, counts) for label, counts in largest(group_of)], "svg", scales=_SCALES)
         for name, group_of in groups.items()
@@ -141,31 +141,31 @@ def charts(found: Summary) -> dict[str, bytes]:
     }
 
 
-def _title(found: Summary) -> str:
-    return f"{found.total:,} checkpoints"
+def _title(summary: Summary) -> str:
+    return f"{summary.total:,} checkpoints"
 
 
-def _about(found: Summary) -> str:
-    shares = found.versions.most_common()
+def _about(summary: Summary) -> str:
+    shares = summary.versions.most_common()
     others = f" ({', '.join(f'{count:,} by {version}' for version, count in shares)})" if len(shares) > 1 else ""
-    by = max(found.versions, key=_numbers, default=__version__)
-    return f"As hfcount {by} finds them{others}. Digest of all rows: {found.digest}"
+    by = max(summary.versions, key=_numbers, default=__version__)
+    return f"As hfcount {by} finds them{others}. Digest of all rows: {summary.digest}"
 
 
-def _lines(found: Summary, charts: Sequence[str]) -> Iterator[str]:
-    yield from (f"# {_title(found)}", "", _about(found))
+def _lines(summary: Summary, charts: Sequence[str]) -> Iterator[str]:
+    yield from (f"# {_title(summary)}", "", _about(summary))
     for name in charts:
         what = re.split(r"[/.]", name)[1]
         yield from ("", f"![{what}]({name})")
-    for title, head, lines in tables(found):
+    for title, head, lines in tables(summary):
         if lines:
             yield from ("", f"## {title}", "")
             yield "| " + " | ".join(head) + " |"
             yield "| " + " | ".join(":--" if name in _WORDS else "--:" for name in head) + " |"
             for line in lines:
                 cells = [
-                    code(_shown(one)) if name in ("model", "base") else marked(_shown(one))
-                    for name, one in zip(head, line, strict=True)
+                    code(_shown(cell)) if name in ("model", "base") else marked(_shown(cell))
+                    for name, cell in zip(head, line, strict=True)
                 ]
                 yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
@@ -183,5 +183,5 @@ def _shown(value: object) -> str:
 
 
 def _numbers(version: str) -> list[tuple[int, str]]:
-    """A version in the order of versions."""
+    """A sort key of versions."""
     return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]

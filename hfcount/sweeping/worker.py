@@ -1,7 +1,7 @@
-"""What a worker does: inspects the checkpoints of a batch, within a time each, and answers with their rows.
+"""Runs in workers: inspects the checkpoints of a batch, each within a deadline, and returns their rows.
 
-Whatever goes wrong with one is its row. Where Python cannot stop it in time the process ends, and the driver finds out
-which of the batch it was; a worker also ends with the driver that started it.
+A failure of a checkpoint becomes its row. If Python cannot stop one in time, the process ends and the driver finds out
+which one it was. A worker also ends with its driver.
 """
 
 import faulthandler
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from hfcount.fetcher.location import Place
     from hfcount.report.model import Report
 
-_GRACE = 2.0  # seconds that a checkpoint has to be stopped in before its process ends
+_GRACE = 2.0  # seconds after a deadline until the process ends
 _POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Checkpoints to look at.
+    """A batch of checkpoints for a worker.
 
     Args:
-        number: no two orders have the same, so that no engine answers one with the result of another.
-        deadline: seconds for each of them.
-        driver: the process that asks.
+        number: unique, so that no executor answers it from a cache of results.
+        deadline: seconds for each task.
+        driver: process id of the driver.
         metered: whether requests to the Hub are counted.
     """
 
@@ -53,9 +53,9 @@ class Order:
 
 @dataclass(slots=True)
 class Answer:
-    """Rows in the order of the tasks, None for one that needs more requests or has to wait.
+    """Rows in the order of tasks; None for a task that needs more requests or must wait.
 
-    `spent` requests were made, `limits` is what was said of the quota, and `wait` seconds have to pass before the next.
+    `spent` is the number of requests made, `limits` the reported quotas, `wait` the seconds until the next request.
     """
 
     rows: list[bytes | None] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Answer:
 
 
 class _TimedOut(BaseException):
-    """The checkpoint takes too long; no Exception, since nothing between may take it for its own."""
+    """The deadline has passed; a BaseException, so that no handler in between catches it."""
 
 
 def work(order: Order) -> Answer:
@@ -84,7 +84,7 @@ def _answer(order: Order, apart: bool) -> Answer:
     answer = Answer()
     for task in order.tasks:
         meter = Meter(task.cost) if order.metered and task.cost else None
-        if answer.wait:  # the Hub would refuse the others, too
+        if answer.wait:  # the Hub would refuse further requests
             answer.rows.append(None)
             continue
         try:
@@ -99,12 +99,12 @@ def _answer(order: Order, apart: bool) -> Answer:
 
 
 def ready() -> int:
-    """Nothing: that a worker does it shows that workers start."""
+    """Does nothing; a result shows that workers start."""
     return os.getpid()
 
 
 def prepare(driver: int, memory: int) -> None:
-    """Readies a process that does nothing else: it ends with the driver, Ctrl-C is the driver's, memory has a limit."""
+    """Prepares a worker process: it ends with the driver, ignores Ctrl-C, and has a memory limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _follow(driver)
     if sys.platform == "linux":
@@ -121,10 +121,10 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
 
     try:
         with _limited(deadline, apart), _no_collection() if apart else nullcontext():
-            seen: list[Documents | Place] = []
+            opened: list[Documents | Place] = []
             request = replace(task.request, timeout=deadline, meter=meter)
-            report = inspect(request, _options()._replace(opened=seen.append))
-            return rows.line(task if task.bases else _with_bases(task, seen, report), report)
+            report = inspect(request, _options()._replace(opened=opened.append))
+            return rows.line(task if task.bases else _with_bases(task, opened, report), report)
     except OverQuota:
         raise
     except _TimedOut:
@@ -139,18 +139,18 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
         return rows.unread(task, "Crash", f"{type(error).__name__}: {printable(str(error))}")
 
 
-def _with_bases(task: Task, seen: "Sequence[Documents | Place]", report: "Report") -> Task:
-    """A task with the bases that the files of its checkpoint name."""
+def _with_bases(task: Task, opened: "Sequence[Documents | Place]", report: "Report") -> Task:
+    """The task with the bases that its files name."""
     if task.request is None:
         return task
-    found = bases.read(task.request, seen[0] if seen else None, report)
-    named = tuple(one for one in found if one.model not in (task.model, task.request.model))
+    named_bases = bases.read(task.request, opened[0] if opened else None, report)
+    named = tuple(base for base in named_bases if base.model not in (task.model, task.request.model))
     return replace(task, bases=named) if named else task
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Switches off garbage collection, which would scan a hundred thousand tuples repeatedly and find no garbage."""
+    """Disables garbage collection, which would repeatedly scan many tuples without finding garbage."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -162,9 +162,9 @@ def _no_collection() -> Iterator[None]:
 
 @contextmanager
 def _limited(seconds: float, apart: bool) -> Iterator[None]:
-    """Raises _TimedOut in what takes longer, where this is a process's main thread; ends a process that still goes on.
+    """Raises _TimedOut after a deadline in the main thread, and ends a process that still goes on.
 
-    The end comes from a thread that needs no lock of Python's, so that no endless loop of any library keeps it away.
+    The process is ended by a thread without the GIL, so that no endless loop in a library can prevent it.
     """
 
     def over(*_: Any) -> None:
@@ -184,13 +184,13 @@ def _limited(seconds: float, apart: bool) -> Iterator[None]:
             signal.signal(signal.SIGALRM, before)
 
 
-_ARMED = [0.0]  # when the watch over this process was last set
+_ARMED = [0.0]  # when the watchdog was last set
 
 
 def _arm(seconds: float) -> None:
-    """Ends the process in one and a half times the seconds or a little later, unless it is armed again before.
+    """Sets a watchdog that ends the process after about 1.5 times the seconds, unless set again.
 
-    Not for every checkpoint, since it starts a thread; what ends a batch disarms it.
+    Not set for every checkpoint, since it starts a thread; the end of a batch disarms it.
     """
     now = time.monotonic()
     if not _ARMED[0] or now - _ARMED[0] > seconds / 2:
@@ -205,7 +205,7 @@ def _disarm() -> None:
 
 @cache
 def _options() -> "Options":
-    """The options of all that this process inspects."""
+    """Options for all inspections in this process."""
     from hfcount.blueprints.cache import RecentBlueprints
     from hfcount.checkpoints.inspection import Options
     from hfcount.formats.index_cache import RecentIndexes
@@ -220,7 +220,7 @@ def _nowhere() -> Any:
 
 @cache
 def _follow(driver: int) -> None:
-    """Ends this process when its parent does, however that ends."""
+    """Ends this process when its parent ends."""
 
     def watch() -> None:
         while os.getppid() == driver:

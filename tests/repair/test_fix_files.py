@@ -17,7 +17,7 @@ from paths import SUPPORT
 from hfcount.errors import HfcountError
 from hfcount.repair import journal
 from hfcount.repair.files import Unrepaired, backup, needed, stage, staged
-from hfcount.repair.working_copy import Headed
+from hfcount.repair.working_copy import NewHeader
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_two_runs_do_not_meet(folder: Path) -> None:
 def test_a_weight_file_that_changed_meanwhile_is_left(tmp_path: Path) -> None:
     path = sound(tmp_path / "m", shards=1) / ONE
     with pytest.raises(Unrepaired, match="is not what it was when it was read"):
-        stage(path, Headed(b"{}      ", b"{}      "))
+        stage(path, NewHeader(b"{}      ", b"{}      "))
     assert not staged(path).exists()
 
 
@@ -156,4 +156,4 @@ def test_a_filesystem_without_links(folder: Path, monkeypatch: pytest.MonkeyPatc
 def test_room_is_needed_for_the_copy_and_what_the_header_grows_by(more: int, size: int, tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
     path.write_bytes(bytes(100))
-    assert needed(path, Headed(bytes(24), bytes(24 + more))) == size
+    assert needed(path, NewHeader(bytes(24), bytes(24 + more))) == size

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hfcount.sweeping.parts import parts, read, read_part
-from hfcount.sweeping.retry import Again
+from hfcount.sweeping.retry import RetryRules
 from hfcount.sweeping.rows import COLUMNS, encoded
 from hfcount.sweeping.store import Store
 from hfcount.version import __version__
@@ -40,7 +40,7 @@ def lay_out(out: Path) -> None:
 
 def replace(out: Path) -> None:
     """Looks at all of them again, and joins what there is."""
-    store = Store(out, Again(frozenset({"Crash"}), versions=True))
+    store = Store(out, RetryRules(frozenset({"Crash"}), versions=True))
     for name in NAMES:
         if store.claim(name, None):
             store.add([line(name, __version__)])

@@ -20,7 +20,7 @@ from hfcount.fetcher.endpoint import settings
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.model_card import NamedBase, by_metadata, by_tags, by_text
 from hfcount.sweeping.bases import Base, Weights, compared, is_weights
-from hfcount.sweeping.checking import Checks
+from hfcount.sweeping.checking import BaseChecks
 from hfcount.sweeping.parts import parts, read, read_part
 from hfcount.sweeping.rows import Task
 from hfcount.sweeping.summary import summed, tables
@@ -312,11 +312,11 @@ def test_offline_no_base_is_asked_for(tree: Path, tmp_path: Path, monkeypatch: p
         asked.append(request.model)
 
     task = Task("copy", None, Request("org/copy", fixtures=tree), bases=(Base("org/none", None, "card"),))
-    checks = Checks(ask)
+    checks = BaseChecks(ask)
     assert [checks.compared(task, None).bases[0].weights for _ in range(2)] == ["unknown"] * 2
     assert asked == ["org/none"]
     monkeypatch.setattr(settings(), "HF_HUB_OFFLINE", True)
-    assert Checks(ask).compared(task, None).bases[0].weights == "unknown"
+    assert BaseChecks(ask).compared(task, None).bases[0].weights == "unknown"
     assert asked == ["org/none"]
 
 

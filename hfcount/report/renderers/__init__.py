@@ -1,4 +1,7 @@
-"""Reports as text, as a page and as a figure. FORMATS are the values of --format: a new one needs a file and a row."""
+"""Renders reports as text, pages and figures.
+
+FORMATS are the values of --format: a new one needs a module here and a row there.
+"""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module

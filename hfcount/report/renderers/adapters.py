@@ -1,4 +1,4 @@
-"""The row of an adapter: what it is, and how large beside its base."""
+"""Renders the row of an adapter, with its size relative to the base."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from hfcount.text import plural
 
 
 def adapter(figures: AdapterFigures, share: Callable[[int, int], str]) -> list[tuple[str, str, str]]:
-    """A name, a number, and its unit and origin; one row. `share` writes a part of a whole."""
+    """One row: name, number, unit and origin. `share` formats a percentage."""
     parts = [figures.method]
     if figures.modules:
         parts.append(plural(figures.modules, "module"))

@@ -1,4 +1,4 @@
-"""Numbers and bytes in a unit that suits them."""
+"""Formats counts and bytes in a suitable unit."""
 
 from hfcount.text import binary, rounded
 

@@ -1,4 +1,4 @@
-"""The reports in one line each: the model, its verdict and why; of several, how many have which."""
+"""Renders one line for each report, and a tally of several."""
 
 from collections.abc import Sequence
 

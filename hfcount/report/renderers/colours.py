@@ -1,4 +1,4 @@
-"""The colours of the components, the same in all drawings."""
+"""Colours of components and verdicts in all drawings."""
 
 import re
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ VERDICTS: Mapping[str, Colour] = {
     "unverified": Colour("#e69f00", "#000000", "\\\\\\\\"),
     "skipped": Colour("#bbbbbb", "#000000"),
 }
-"""The same for numbers of checkpoints by what was found."""
+"""Colours of verdicts, for counts of checkpoints."""
 
 ALL: Mapping[str, Colour] = {**COLOURS, **VERDICTS}
 

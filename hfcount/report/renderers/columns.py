@@ -1,4 +1,4 @@
-"""Tables of numbers in as few parts as the width of a terminal allows."""
+"""Splits tables of numbers into as few parts as the terminal's width allows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ COLOURS = {
 """The colours of verdicts, and of what was only counted."""
 
 _WORDS = ("verdict", "findings")
-_TEXT = 24  # columns that text beside numbers needs
+_TEXT = 24  # least width of text next to numbers
 
 
 def plain() -> Table:
@@ -26,7 +26,7 @@ def plain() -> Table:
 
 
 def narrow(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether columns of numbers are too wide for one of text beside them."""
+    """Whether number columns leave too little width for text."""
     return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) + _TEXT > width
 
 
@@ -53,7 +53,8 @@ def fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, wi
     """The columns of a group, in as few tables as the width allows, of about equal width."""
     needed = {column: _needed(head, rows, column) for column in group}
     fewest = len(_split(needed, width))
-    return next((found for room in range(width) if len(found := _split(needed, room)) == fewest), _split(needed, width))
+    ways = (_split(needed, room) for room in range(width + 1))
+    return next((way for way in ways if len(way) == fewest), _split(needed, width))
 
 
 def _needed(head: Sequence[str], rows: Sequence[Sequence[str]], column: int) -> int:
@@ -65,18 +66,18 @@ def folded(name: str, width: int) -> str:
     """A name in lines of that width, which end with a folder's or word's name, or else at a mark within one."""
     if len(name) <= width:
         return name
-    whole, part = (1 + max(map(name[:width].rfind, marks)) for marks in ("/ ", "-_.=,"))
-    end = (whole if 2 * whole > width else max(whole, part)) or width
+    at_word, part = (1 + max(map(name[:width].rfind, marks)) for marks in ("/ ", "-_.=,"))
+    end = (at_word if 2 * at_word > width else max(at_word, part)) or width
     return f"{name[:end]}\n{folded(name[end:], width)}"
 
 
 def _split(needed: Mapping[int, int], width: int) -> list[range]:
     parts, taken = list[range](), 0
-    for column, own in needed.items():
-        if parts and taken + own <= width:
+    for column, size in needed.items():
+        if parts and taken + size <= width:
             parts[-1] = range(parts[-1].start, column + 1)
-            taken += own
+            taken += size
         else:
             parts.append(range(column, column + 1))
-            taken = own
+            taken = size
     return parts

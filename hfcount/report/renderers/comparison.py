@@ -1,4 +1,4 @@
-"""Models side by side: what all reporters show in the columns and rows of a comparison."""
+"""Builds the comparison table of several models, for all renderers."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
@@ -13,27 +13,27 @@ from hfcount.spec.tree.nodes import Component
 from hfcount.text import capacity, plural
 
 
-class Compared(NamedTuple):
-    """The heads of columns, and a row for each model: `sizes` columns of the model, then shares of its components."""
+class ComparisonTable(NamedTuple):
+    """Column heads, and a row for each model: `sizes` columns, then shares of components."""
 
     head: list[str]
     rows: list[list[str]]
     sizes: int
 
 
-def compared(reports: Sequence[Report]) -> Compared:
-    """Models side by side; those that could not be counted are left out."""
+def compared(reports: Sequence[Report]) -> ComparisonTable:
+    """Compares the models that could be counted."""
     counted = [report for report in reports if report.components]
-    found = {part.name for report in counted for part in report.components}
-    names = [component for component in get_args(Component) if component in found]
+    components = {part.name for report in counted for part in report.components}
+    names = [component for component in get_args(Component) if component in components]
     left_out = {name for name, kept in (("verdict", judged(reports)), ("active", sparse(counted))) if not kept}
     sizes = [{name: text for name, text in _sizes(report) if name not in left_out} for report in counted]
-    heads = list(dict.fromkeys(head for one in sizes for head in one))
+    heads = list(dict.fromkeys(head for columns in sizes for head in columns))
     rows = [
-        [*(one.get(head, "") for head in heads), *(_share_of(report, name) for name in names)]
-        for one, report in zip(sizes, counted, strict=True)
+        [*(columns.get(head, "") for head in heads), *(_share_of(report, name) for name in names)]
+        for columns, report in zip(sizes, counted, strict=True)
     ]
-    return Compared([*heads, *names], rows, len(heads))
+    return ComparisonTable([*heads, *names], rows, len(heads))
 
 
 def _sizes(report: Report) -> Iterator[tuple[str, str]]:
@@ -52,27 +52,27 @@ def _sizes(report: Report) -> Iterator[tuple[str, str]]:
         yield "tokens, by the config", number(report.serving.context_limit)
     if not memory.ranks:
         yield from _room(memory, memory, "")
-    for one in memory.ranks:
-        among = f"1 of {plural(one.ranks, 'rank')}"
-        yield f"weights, {among}", amount(one.weights_bytes) if one.works is not False else "impossible"
+    for rank in memory.ranks:
+        among = f"1 of {plural(rank.ranks, 'rank')}"
+        yield f"weights, {among}", amount(rank.weights_bytes) if rank.works is not False else "impossible"
         if memory.context is not None:
-            yield f"+ cache, {among}", amount(one.total_bytes)
-        yield from _room(one, memory, f", {among}")
+            yield f"+ cache, {among}", amount(rank.total_bytes)
+        yield from _room(rank, memory, f", {among}")
 
 
-def _room(one: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
-    """The most tokens that there is room for."""
+def _room(holder: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
+    """The largest context that fits."""
     if memory.available_bytes is None:
         return
     each = f"{memory.batch:,} × " if memory.batch > 1 else ""
-    if one.fits is None:
-        said = "unknown"
-    elif one.largest_context is None:
-        said = "any"
+    if holder.fits is None:
+        tokens = "unknown"
+    elif holder.largest_context is None:
+        tokens = "any"
     else:
-        said = number(one.largest_context) if one.largest_context else "none"
+        tokens = number(holder.largest_context) if holder.largest_context else "none"
     size, _, _ = capacity(memory.available_bytes).partition(" (")
-    yield f"{each}tokens, in {size}{among}", said
+    yield f"{each}tokens, in {size}{among}", tokens
 
 
 def _load(memory: Memory) -> str:
@@ -82,10 +82,10 @@ def _load(memory: Memory) -> str:
 
 
 def amount(size: int | None) -> str:
-    """Bytes in a unit that suits them, or `unknown`."""
+    """Bytes in a suitable unit, or `unknown`."""
     return "unknown" if size is None else rounded(size)
 
 
 def _share_of(report: Report, name: str) -> str:
-    whole = sum(part.total for part in report.components)
-    return next((share(part.total, whole) for part in report.components if part.name == name), "")
+    total = sum(part.total for part in report.components)
+    return next((share(part.total, total) for part in report.components if part.name == name), "")

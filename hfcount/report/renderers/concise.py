@@ -1,4 +1,4 @@
-"""The reports in a line for each model and each finding, which editors and logs can follow to its file and line."""
+"""Renders one line for each model and finding, with file and line."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from hfcount.text import printable
 
 
 def render(reports: Sequence[Report]) -> str:
-    """The lines, and of several models how many have which verdict."""
+    """The lines, and a tally of several models."""
     lines = [text for report in reports for text in _lines(report)]
     return inert("\n".join([*lines, tally(reports)] if len(reports) > 1 else lines))
 

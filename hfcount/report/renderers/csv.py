@@ -1,4 +1,4 @@
-"""The reports as CSV, a row for each model, for a spreadsheet or a data frame."""
+"""Renders reports as CSV, one row a model."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,5 +49,5 @@ def _row(report: Report) -> Iterator[object]:
 
 
 def _cell(value: object) -> object:
-    """A spreadsheet takes text that begins like a formula for one; an apostrophe before it says that it is text."""
+    """Escapes text that a spreadsheet would read as a formula, by an apostrophe."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

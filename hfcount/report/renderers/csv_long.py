@@ -1,4 +1,4 @@
-"""The reports as CSV in long form, a row for each component of each model, as data frames group and draw it."""
+"""Renders reports as long CSV, one row a component of each model."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,17 +15,17 @@ def render(reports: Sequence[Report]) -> str:
 
 
 def _rows(report: Report) -> Iterator[tuple[object, ...]]:
-    whole = sum(component.total for component in report.components)
+    total = sum(component.total for component in report.components)
     dtype = _stored(report)
     for component in report.components:
-        share = f"{component.total / whole:.6f}" if whole else None
+        share = f"{component.total / total:.6f}" if total else None
         size = component.total * BITS[dtype] // 8 if dtype else None
         counts = component.name, component.total, component.active, share
         yield report.label, report.revision, report.verdict, report.family, *counts, dtype, size
 
 
 def _stored(report: Report) -> str | None:
-    """The dtype of all parameters, as safetensors calls it; None where some have another, or copies are stored too."""
+    """The safetensors dtype of all parameters; None if mixed, or if copies are stored."""
     weights, counts = (report.memory.weights if report.memory else None) or {}, report.parameters
     alike = next(iter(weights)) if len(weights) == 1 else None
     exact = alike and counts and counts.total and weights[alike] * 8 == counts.total * BITS.get(alike, 0)

@@ -1,4 +1,4 @@
-"""How far a run looked: what was compared, of how many files, and what was not opened."""
+"""Describes what a run compared, in how many files, and what it did not open."""
 
 from collections.abc import Sequence
 
@@ -8,46 +8,48 @@ from hfcount.report.model import Files, Report
 from hfcount.text import plural
 
 HELD = {"gguf": "GGUF", "adapter": "adapter"}
-"""Containers that are held against something else than the config beside them, and what they are called."""
+"""Containers that are not compared with a config in the same folder, with their names."""
 
 
 def looked(report: Report) -> str:
-    """How far the run looked, and what it did not open; empty where it could not look at all."""
+    """What the run compared and did not open; empty if it could read nothing."""
     files = report.evidence.files if report.evidence else None
     if files is None:
         return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
-    seen = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
+    compared = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
     opened = report.depth in ("headers", "data")
     if opened:
-        seen += ["shapes", "types"] if report.container in HELD else ["shapes", "dtypes"] if seen else ["layout"]
-    seen += ["bytes of total_size"] if "total_size" in checked else []
+        types = "types" if report.container in HELD else "dtypes"
+        compared += ["shapes", types] if compared else ["layout"]
+    compared += ["bytes of total_size"] if "total_size" in checked else []
     if report.source == "memory":
-        return f"{listed(seen)} of the tensors in memory{'' if report.statistics is None else '; every value was read'}"
-    said = _opened(report, files, seen) if opened else _unopened(files, seen)
-    return said + _closed(report)
+        values = "" if report.statistics is None else "; every value was read"
+        return f"{listed(compared)} of the tensors in memory{values}"
+    text = _opened(report, files, compared) if opened else _unopened(files, compared)
+    return text + _closed(report)
 
 
-def _opened(report: Report, files: Files, seen: Sequence[str]) -> str:
+def _opened(report: Report, files: Files, compared: Sequence[str]) -> str:
     some = files.found and files.opened < files.named  # else all, or others that are there in their place
     opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
     by = "pickles, of which nothing was run" if report.container == "pickle" else "headers"
     data = "data was not read" if report.statistics is None else _values(report)
-    return f"{listed([*seen, 'sizes'])} of {opened} by their {by}; {data}"
+    return f"{listed([*compared, 'sizes'])} of {opened} by their {by}; {data}"
 
 
 def _values(report: Report) -> str:
     """`every value of 12 tensors was read, and the scales of 30 that are quantised`."""
     packed = sum(row.dtype in BLOCKS for row in report.statistics or ())
-    whole = len(report.statistics or ()) - packed
+    unpacked = len(report.statistics or ()) - packed
     scales = f"the scales of {plural(packed, 'quantised tensor')}"
-    if packed and not whole:
+    if packed and not unpacked:
         return f"{scales} were read"
-    return f"every value of {plural(whole, 'tensor')} was read{f', and {scales}' if packed else ''}"
+    return f"every value of {plural(unpacked, 'tensor')} was read{f', and {scales}' if packed else ''}"
 
 
-def _unopened(files: Files, seen: Sequence[str]) -> str:
-    sized = [*seen, *([f"sizes of {_of(files.sized, files.named)}"] if files.sized else [])]
+def _unopened(files: Files, compared: Sequence[str]) -> str:
+    sized = [*compared, *([f"sizes of {_of(files.sized, files.named)}"] if files.sized else [])]
     many = f"the {plural(files.named, 'file')} themselves were"
     unknown = f"{many if files.named != 1 else 'the file itself was'} not seen"
     closed = "their headers were not opened (--depth headers reads them)"
@@ -57,11 +59,11 @@ def _unopened(files: Files, seen: Sequence[str]) -> str:
 
 def _closed(report: Report) -> str:
     """`; not opened: a.gguf, b.gguf and 3 more (GGUF)`: what lies beside the model."""
-    known = {name for one in report.not_looked_at for name in one.files}
+    known = {name for other in report.not_looked_at for name in other.files}
     files = report.evidence.files if report.evidence else None
-    said = [f"{named(one.files, one.count)} ({one.kind})" for one in report.not_looked_at]
-    said += [f"{name} ({why})" for name, why in (files.apart if files else {}).items() if name not in known]
-    return f"; not opened: {', '.join(said)}" if said else ""
+    closed = [f"{named(other.files, other.count)} ({other.kind})" for other in report.not_looked_at]
+    closed += [f"{name} ({why})" for name, why in (files.apart if files else {}).items() if name not in known]
+    return f"; not opened: {', '.join(closed)}" if closed else ""
 
 
 def listed(words: Sequence[str]) -> str:

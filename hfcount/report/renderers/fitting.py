@@ -1,4 +1,4 @@
-"""Rows on what fits into a memory, and on what each rank holds; the answers about serving in words."""
+"""Renders memory requirements, memory of ranks, and answers about serving."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,44 +7,45 @@ from hfcount.report.renderers.amounts import binary
 from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.text import capacity, plural
 
-Row = tuple[str, str, str]
-"""A name, a number, and its unit and origin."""
+ServingRow = tuple[str, str, str]
+"""(name, number, unit and origin)."""
 
-_MORE = 1.01  # times the memory of one device: what all ranks take more than that is worth a row
+_MORE = 1.01  # ratio to the memory of one device above which a row is shown
 
 
 def answered(report: Report) -> Iterator[str]:
-    """The answers about serving: those that are no, those that are unknown, and what is so, in one each."""
+    """Answers about serving: each no and unknown, then the positive ones together."""
     serving, memory = report.serving, report.memory
     if serving is None or memory is None:
         return
-    answers = sorted(serving.answers, key=lambda one: ("no", "unknown", "yes").index(one.answer))
-    for one in answers:
-        if one.answer != "yes":
-            yield _refused(one, memory, report.depth)
-    for question, said in (("tp", "can share it"), ("memory", f"in {capacity(memory.available_bytes or 0)}")):
-        ranks = [one.ranks for one in answers if one.question == question and one.answer == "yes"]
+    answers = sorted(serving.answers, key=lambda answer: ("no", "unknown", "yes").index(answer.answer))
+    for answer in answers:
+        if answer.answer != "yes":
+            yield _refused(answer, memory, report.depth)
+    for question, text in (("tp", "can share it"), ("memory", f"in {capacity(memory.available_bytes or 0)}")):
+        ranks = [answer.ranks for answer in answers if answer.question == question and answer.answer == "yes"]
         if ranks and question == "memory":
-            yield f"a share of {_numbers(ranks)} fits {said}" if memory.ranks else f"fits {said}"
+            yield f"a share of {_numbers(ranks)} fits {text}" if memory.ranks else f"fits {text}"
         elif ranks and memory.available_bytes is None:  # else the next answer says so, too
-            yield f"{_numbers(ranks)} {said}"
+            yield f"{_numbers(ranks)} {text}"
 
 
-def _refused(one: Answer, memory: Memory, depth: str | None) -> str:
+def _refused(answer: Answer, memory: Memory, depth: str | None) -> str:
     """An answer that is no or unknown."""
-    who = plural(one.ranks, "rank")
-    if one.question == "tp":
-        return f"{who} cannot share it" if one.answer == "no" else f"unknown whether {who} can share it ({one.reason})"
-    held = next((rank for rank in memory.ranks if rank.ranks == one.ranks), memory)
+    who = plural(answer.ranks, "rank")
+    if answer.question == "tp":
+        unknown = f"unknown whether {who} can share it ({answer.reason})"
+        return f"{who} cannot share it" if answer.answer == "no" else unknown
+    held = next((rank for rank in memory.ranks if rank.ranks == answer.ranks), memory)
     share, size = f"a share of {who} " if memory.ranks else "", capacity(memory.available_bytes or 0)
-    if one.answer == "unknown":
-        return f"unknown whether {share or 'it '}fits in {size} ({one.reason}){_instead(held, depth)}"
+    if answer.answer == "unknown":
+        return f"unknown whether {share or 'it '}fits in {size} ({answer.reason}){_instead(held, depth)}"
     cache = f" and {binary(held.kv_bytes)} of cache" if held.kv_bytes else ""
     return f"{share}does not fit in {size}: {binary(held.weights_bytes or 0)} of weights{cache}"
 
 
 def _instead(held: Memory | RankMemory, depth: str | None) -> str:
-    """What is known where the whole is not, or how to learn it."""
+    """What is known of an unknown total, or how to learn it."""
     if held.weights_bytes is not None:
         return f"; its weights alone take {binary(held.weights_bytes)}"
     return "" if depth in ("headers", "data") else "; --depth headers reads how many bytes are stored"
@@ -59,17 +60,19 @@ def _numbers(ranks: Sequence[int]) -> str:
 def refused(reports: Sequence[Report]) -> str:
     """`; 1 does not fit, 2 cannot be shared`: how many of several models are refused; empty for none."""
     refusals = [
-        {one.question for one in report.serving.answers if one.answer == "no"} for report in reports if report.serving
+        {answer.question for answer in report.serving.answers if answer.answer == "no"}
+        for report in reports
+        if report.serving
     ]
-    too_large, undivided = (sum(name in one for one in refusals) for name in ("memory", "tp"))
-    said = [f"{too_large:,} {'does' if too_large == 1 else 'do'} not fit"] if too_large else []
-    said += [f"{undivided:,} cannot be shared so"] if undivided else []
-    return f"; {', '.join(said)}" if said else ""
+    too_large, undivided = (sum(name in questions for questions in refusals) for name in ("memory", "tp"))
+    parts = [f"{too_large:,} {'does' if too_large == 1 else 'do'} not fit"] if too_large else []
+    parts += [f"{undivided:,} cannot be shared so"] if undivided else []
+    return f"; {', '.join(parts)}" if parts else ""
 
 
-def fitting(memory: Memory, serving: Serving | None) -> list[Row]:
-    """Whether weights and cache fit, or the same for a rank of each number that was asked for."""
-    rows = list[Row]()
+def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
+    """Rows on whether weights and cache fit, for one device or each number of ranks."""
+    rows = list[ServingRow]()
     if serving and serving.context_limit is not None:
         asked = memory.context or 0
         beyond = f"; {asked:,} are asked for" if asked > serving.context_limit else ""
@@ -77,71 +80,73 @@ def fitting(memory: Memory, serving: Serving | None) -> list[Row]:
         rows.append(("context limit", f"{serving.context_limit:,}", text))
     if memory.available_bytes is not None and not memory.ranks:
         rows += _in_memory(memory, memory, serving, "")
-    for one in memory.ranks:
-        rows += _of_ranks(one, memory, serving)
+    for rank in memory.ranks:
+        rows += _of_ranks(rank, memory, serving)
     if memory.ranks:
         numbers = ", ".join(f"{number:,}" for number in memory.tensor_parallel or ())
-        said = f"can share it, of up to 128: {numbers}" if numbers else memory.ranks_why or ""
-        rows.append(("ranks", "" if numbers else "unknown", said))
+        sharing = f"can share it, of up to 128: {numbers}" if numbers else memory.ranks_why or ""
+        rows.append(("ranks", "" if numbers else "unknown", sharing))
     if memory.available_bytes is not None:
         rows.append(("not counted", "", "activations, CUDA context and graphs, the engine's own buffers"))
     return rows
 
 
-def _of_ranks(one: RankMemory, memory: Memory, serving: Serving | None) -> list[Row]:
-    name = f"1 of {plural(one.ranks, 'rank')}"
-    if one.works is None:
+def _of_ranks(rank: RankMemory, memory: Memory, serving: Serving | None) -> list[ServingRow]:
+    name = f"1 of {plural(rank.ranks, 'rank')}"
+    if rank.works is None:
         return [(name, "unknown", memory.ranks_why or "")]
-    if not one.works:
+    if not rank.works:
         return [(name, "impossible", "they cannot share it")]
-    if one.weights_bytes is None:
+    if rank.weights_bytes is None:
         return [(name, "unknown", memory.weights_why or "")]
-    cache = f", and {one.kv_bytes_per_token:,} bytes of cache per token" if one.kv_bytes_per_token else ""
-    rows = [(name, f"{one.weights_bytes:,}", f"bytes of weights, {binary(one.weights_bytes)}{cache}")]
-    if one.total_bytes is not None:
-        rows.append(("  with cache", f"{one.total_bytes:,}", f"bytes, {binary(one.total_bytes)}"))
-    rows += _together(one, memory)
+    cache = f", and {rank.kv_bytes_per_token:,} bytes of cache per token" if rank.kv_bytes_per_token else ""
+    rows = [(name, f"{rank.weights_bytes:,}", f"bytes of weights, {binary(rank.weights_bytes)}{cache}")]
+    if rank.total_bytes is not None:
+        rows.append(("  with cache", f"{rank.total_bytes:,}", f"bytes, {binary(rank.total_bytes)}"))
+    rows += _together(rank, memory)
     if memory.available_bytes is not None:
-        rows += _in_memory(one, memory, serving, "  ")
+        rows += _in_memory(rank, memory, serving, "  ")
     return rows
 
 
-def _together(one: RankMemory, memory: Memory) -> Iterator[Row]:
-    """What all ranks take more than one device would, as each has copies of what is not split."""
-    said = []
-    weights = one.ranks * (one.weights_bytes or 0) / (memory.weights_bytes or 1)
+def _together(rank: RankMemory, memory: Memory) -> Iterator[ServingRow]:
+    """The excess of all ranks over one device, since unsplit tensors are copied."""
+    excess = []
+    weights = rank.ranks * (rank.weights_bytes or 0) / (memory.weights_bytes or 1)
     if weights > _MORE:
-        said.append(f"{weights:,.2f} times the weights")
+        excess.append(f"{weights:,.2f} times the weights")
     kept = (memory.kv_bytes_per_token or 0) + (memory.state_bytes or 0)
-    cache = one.ranks * ((one.kv_bytes_per_token or 0) + (one.state_bytes or 0)) / (kept or 1)
+    cache = rank.ranks * ((rank.kv_bytes_per_token or 0) + (rank.state_bytes or 0)) / (kept or 1)
     if cache > _MORE:
-        said.append(f"{cache:,.2f} times the cache")
-    if said and one.ranks > 1:
-        yield f"  all {one.ranks:,}", "", f"{' and '.join(said)} of one device, since what is not split is copied"
+        excess.append(f"{cache:,.2f} times the cache")
+    if excess and rank.ranks > 1:
+        yield f"  all {rank.ranks:,}", "", f"{' and '.join(excess)} of one device, since what is not split is copied"
 
 
-def _in_memory(one: Memory | RankMemory, memory: Memory, serving: Serving | None, indent: str) -> Iterator[Row]:
-    """Whether it fits, and what engines use of that memory by default."""
-    yield f"{indent}in {capacity(memory.available_bytes or 0)}", *_fits(one, memory, serving)
-    ranks = one.ranks if isinstance(one, RankMemory) else 1
-    for engine in serving.engines if serving and one.fits else ():
+def _in_memory(
+    holder: Memory | RankMemory, memory: Memory, serving: Serving | None, indent: str
+) -> Iterator[ServingRow]:
+    """Whether it fits, also in the share that engines use by default."""
+    yield f"{indent}in {capacity(memory.available_bytes or 0)}", *_fits(holder, memory, serving)
+    ranks = holder.ranks if isinstance(holder, RankMemory) else 1
+    for engine in serving.engines if serving and holder.fits else ():
         if engine.ranks == ranks:
             answer, most = _fits(engine, memory, None)
             text = f"by default ({engine.setting}), for activations too: {answer}{',' if engine.fits else ':'} {most}"
             yield f"{indent}{engine.engine} uses", binary(engine.bytes), text
 
 
-def _fits(one: Memory | RankMemory | EngineMemory, memory: Memory, serving: Serving | None) -> tuple[str, str]:
-    if one.fits is None:
+def _fits(holder: Memory | RankMemory | EngineMemory, memory: Memory, serving: Serving | None) -> tuple[str, str]:
+    if holder.fits is None:
         return "unknown", memory.weights_why or memory.why or ""
-    if not one.fits and not one.largest_context:
+    if not holder.fits and not holder.largest_context:
         return "does not fit", "the weights and one token take more"
-    most = _most(one.largest_context, memory, serving)
-    return ("fits", f"with {most}") if one.fits else ("does not fit", f"but {most} do")
+    most = _most(holder.largest_context, memory, serving)
+    return ("fits", f"with {most}") if holder.fits else ("does not fit", f"but {most} do")
 
 
 def _most(context: int | None, memory: Memory, serving: Serving | None) -> str:
-    """The most tokens that there is room for, and the limit of the config where that is less."""
+    """The largest context that fits, and the config's limit if smaller."""
     for_all = f"{plural(memory.batch, 'sequence')} of " if memory.batch > 1 else ""
     most = f"up to {for_all}{context:,} tokens" if context is not None else f"{for_all}any number of tokens"
     limit = serving.context_limit if serving else None

@@ -1,4 +1,4 @@
-"""What is read first of a report: its size in short, how far it looked, and a finding with its cure apart."""
+"""Renders the first lines of a report: size, depth, and findings with their fix."""
 
 from collections.abc import Mapping
 
@@ -29,13 +29,13 @@ def _stored(total: int, size: int, dtypes: Mapping[str, int]) -> str:
 
 
 def compared(report: Report) -> str:
-    """How far the run looked, as a sentence begins."""
+    """What was compared or read, as the start of a sentence."""
     text = looked(report)
     return f"{'Compared' if report.checks else 'Read'}: {text}" if text else ""
 
 
 def cure(finding: ReportedFinding) -> tuple[str, str]:
-    """The message of a finding without its last sentences, which say what to do, and these."""
+    """The message of a finding without its fix, and the fix."""
     fix = printable(finding.fix, None) if finding.fix else ""
     if not fix or finding.message == fix:
         return finding.message, ""

@@ -29,11 +29,11 @@ from hfcount.report.renderers.text import (
     share,
     verdict,
 )
-from hfcount.report.renderers.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
+from hfcount.report.renderers.tiles import FRAME, ComponentPart, Treemap, active_of, deeper, drawn, parts
 from hfcount.text import plural
 
 ROWS = 500
-"""Rows of a list that are shown; of the rest the page gives the number."""
+"""The most rows of a list; the page shows the number of others."""
 
 _SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, letter, underscore, index: `2·h_kv`
 
@@ -45,8 +45,8 @@ class Model(NamedTuple):
     report: Report
     total: int
     active: int
-    components: Sequence[tuple[ComponentCount, Sequence[Part]]]
-    maps: Sequence[Map]
+    components: Sequence[tuple[ComponentCount, Sequence[ComponentPart]]]
+    maps: Sequence[Treemap]
 
 
 def render(reports: Sequence[Report]) -> str:
@@ -72,29 +72,29 @@ def render(reports: Sequence[Report]) -> str:
 
 
 def _headed(reports: Sequence[Report]) -> tuple[str, str]:
-    """What several models are headed as, and what is said of them all."""
+    """The heading and tally of several models."""
     names = {report.model for report in reports}
     if any(report.overrides for report in reports) and len(names) == 1:
         many = plural(len(reports) - 1, "what-if")
         return f"What if? {names.pop()}", f"As published, and {many}: counted, not compared with anything."
-    found = Counter(map(outcome, reports))
-    return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in found.items())
+    counts = Counter(map(outcome, reports))
+    return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
 
 def _outcome(report: Report) -> tuple[str, str]:
-    """The word for a report's outcome, and its style: of what was only counted, that is no verdict."""
+    """The word and the style of a report's outcome."""
     style = outcome(report)
     return "what-if" if style == "counted" and report.overrides else style, style
 
 
 def _because(report: Report) -> str:
-    """What follows that word."""
+    """The reason after the outcome."""
     return verdict(report).removeprefix(outcome(report))
 
 
 @cache
 def environment() -> Environment:
-    """What makes the page of its templates."""
+    """The template environment of the page."""
     environment = pages.environment("hfcount.report.renderers")
     environment.filters |= {
         "number": number,
@@ -120,15 +120,15 @@ def resource(name: str) -> str:
 
 
 def modelled(name: str, report: Report) -> Model:
-    """A report with what the page computes from it."""
+    """Computes the page's values for a report."""
     total = sum(component.total for component in report.components)
     active = sum(map(active_of, report.components))
     components = [(component, list(parts(component, report.layers or ()))) for component in report.components]
-    own = [several for _, several in components]
-    inner = deeper(report, [part for several in own for part in several])
-    maps = [drawn("all", total, own, inner)] if total else []
+    groups = [several for _, several in components]
+    inner = deeper(report, [part for several in groups for part in several])
+    maps = [drawn("all", total, groups, inner)] if total else []
     if 0 < active < total:
-        maps.append(drawn("active", active, own, inner))
+        maps.append(drawn("active", active, groups, inner))
     return Model(name, report, total, active, components, maps)
 
 
@@ -140,11 +140,11 @@ def fills() -> Iterator[str]:
 
 def _places(model: Model) -> Iterator[str]:
     """The position of each tile, as CSS in the style element: the page's policy allows no other styles."""
-    for one in model.maps:
-        for place, (_, box) in enumerate(one.tiles, 1):
+    for map_ in model.maps:
+        for place, (_, box) in enumerate(map_.tiles, 1):
             across = f"left:{box.left / FRAME.width:.3%};width:{box.width / FRAME.width:.3%}"
             down = f"top:{box.top / FRAME.height:.3%};height:{box.height / FRAME.height:.3%}"
-            yield f"#{model.id}-{one.name}-{place}{{{across};{down}}}\n"
+            yield f"#{model.id}-{map_.name}-{place}{{{across};{down}}}\n"
 
 
 def _bar(model: Model) -> Iterator[tuple[str, str, str]]:

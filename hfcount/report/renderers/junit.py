@@ -1,4 +1,4 @@
-"""The reports as JUnit XML: a suite for each model, a case for each check and each finding, and one for the verdict."""
+"""Renders reports as JUnit XML: a suite a model, with cases for checks, findings and the verdict."""
 
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -11,21 +11,21 @@ from hfcount.text import plural
 
 def render(reports: Sequence[Report]) -> str:
     """The document, as continuous integration reads it: errors fail, what could not be seen is an error of the run."""
-    whole = Element("testsuites", name="hfcount")
+    root = Element("testsuites", name="hfcount")
     for report in reports:
-        _add(whole, report)
+        _add(root, report)
     for name in ("tests", "failures", "errors"):  # and not skipped, which the schema of Jenkins has for suites alone
-        whole.set(name, str(sum(int(suite.get(name, "0")) for suite in whole)))
-    indent(whole)
-    return tostring(whole, encoding="unicode", xml_declaration=True)
+        root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
+    indent(root)
+    return tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def _add(whole: Element, report: Report) -> None:
-    suite = SubElement(whole, "testsuite", name=report.label)
+def _add(root: Element, report: Report) -> None:
+    suite = SubElement(root, "testsuite", name=report.label)
     for check in report.checks:
         case = _case(suite, report, check.name)
-        said = f"expected {check.expected:,}, observed {check.observed:,}"
-        SubElement(case, "system-out").text = f"{said}: {check.text}" if check.text else said
+        text = f"expected {check.expected:,}, observed {check.observed:,}"
+        SubElement(case, "system-out").text = f"{text}: {check.text}" if check.text else text
     for finding in report.findings:
         case = _case(suite, report, f"{finding.code} {finding.name}")
         if finding.severity == "error":

@@ -1,4 +1,4 @@
-"""The report for a model card or a pull request, in GitHub's Markdown."""
+"""Renders reports as GitHub Markdown, for model cards and pull requests."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -143,9 +143,9 @@ def _formula(formula: ClosedForm) -> Iterator[str]:
 
 
 def _components(report: Report) -> Iterator[str]:
-    whole = sum(component.total for component in report.components)
+    total = sum(component.total for component in report.components)
     rows = [
-        (component.name, number(component.total), share(component.total, whole), number(component.active))
+        (component.name, number(component.total), share(component.total, total), number(component.active))
         for component in report.components
     ]
     counts = report.parameters

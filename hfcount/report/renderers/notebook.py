@@ -1,4 +1,4 @@
-"""The report in a cell of a notebook: the parts of the page, in the colours of whatever they stand on."""
+"""Renders a report for a notebook cell."""
 
 from hashlib import sha256
 

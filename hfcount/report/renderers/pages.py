@@ -1,4 +1,4 @@
-"""What all pages share: templates whose values are escaped, and a policy that lets a page ask for nothing."""
+"""Shared parts of HTML pages: escaped templates, and a policy without network access."""
 
 from base64 import b64encode
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""The path of a file that a finding is about, from where hfcount was started."""
+"""Finds the local file and line of a finding."""
 
 import os
 from pathlib import Path
@@ -9,15 +9,15 @@ from hfcount.report.model import Report, ReportedFinding
 def path(report: Report, finding: ReportedFinding) -> str | None:
     """The file of a local folder, with `/` between its parts; None for what is not local.
 
-    Relative where the file is below the working directory, as everything wants it that shows a repository's files.
+    Relative below the working directory, as tools for repositories expect.
     """
     if report.source != "folder":
         return None
     here = os.path.expanduser(report.model)
     file = finding.location.file if finding.location else "config.json"
-    whole = here if here.endswith(".json") else os.path.join(here, file)
-    inside = os.path.relpath(whole) if _drive(whole) == _drive(os.getcwd()) else whole
-    return Path(whole if inside.startswith("..") else inside).as_posix()
+    full_path = here if here.endswith(".json") else os.path.join(here, file)
+    inside = os.path.relpath(full_path) if _drive(full_path) == _drive(os.getcwd()) else full_path
+    return Path(full_path if inside.startswith("..") else inside).as_posix()
 
 
 def line(finding: ReportedFinding) -> int:

@@ -1,4 +1,4 @@
-"""The reports as a figure: parameters by component in stacked bars, as numbers and in percent, a row for each model."""
+"""Draws reports as stacked bars of parameters by component, absolute and in percent, a row a model."""
 
 import io
 import re
@@ -106,16 +106,16 @@ def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
     tags = 14 + max(_length(name, _SMALL) for row in rows for name in row.bars)
     left = _MARGIN + max(_length(line, _TEXT) for row in rows for line in row.lines) + tags
     above, height = _MARGIN + _LEGEND * len(columns[0]), sum(row.height for row in rows)
-    width, whole = left + 2 * _PANEL + _GAP + _MARGIN, above + height + _AXIS
+    width, full_height = left + 2 * _PANEL + _GAP + _MARGIN, above + height + _AXIS
 
-    figure = Figure((width / 72, whole / 72), facecolor=theme.paper)
+    figure = Figure((width / 72, full_height / 72), facecolor=theme.paper)
     figure.legend(
         handles=[_patch(name, theme) for column in columns for name in column], ncols=len(columns), frameon=False,
-        loc="upper left", bbox_to_anchor=(left / width, 1 - _MARGIN / whole), borderaxespad=0, borderpad=0,
+        loc="upper left", bbox_to_anchor=(left / width, 1 - _MARGIN / full_height), borderaxespad=0, borderpad=0,
         handlelength=1.5, handletextpad=0.5, columnspacing=1.5, labelcolor=theme.ink,
     )  # fmt: skip
     numbers, shares = (
-        figure.add_axes((x / width, _AXIS / whole, _PANEL / width, height / whole))
+        figure.add_axes((x / width, _AXIS / full_height, _PANEL / width, height / full_height))
         for x in (left, left + _PANEL + _GAP)
     )
     longest = max(sum(bar.values()) for bar in bars)
@@ -160,13 +160,13 @@ def short(count: int) -> str:
 
 def _row(report: Report) -> Row:
     sums = Counter[str](), Counter[str]()
-    for part in [part for one in report.parts or (report,) for part in one.components]:
+    for part in [part for part_ in report.parts or (report,) for part in part_.components]:
         sums[0][part.name] += part.total
         sums[1][part.name] += part.total if part.active is None else part.active
     total, active = ({name: sizes[name] for name in COLOURS if sizes[name]} for sizes in sums)
     bars = {"": total} if total == active else {"all": total, "active": active}
-    whole = report.parameters is not None and report.parameters.total is not None
-    return Row(lines(report.label), {name: bar for name, bar in bars.items() if bar}, whole)
+    complete = report.parameters is not None and report.parameters.total is not None
+    return Row(lines(report.label), {name: bar for name, bar in bars.items() if bar}, complete)
 
 
 def lines(label: str) -> list[str]:
@@ -197,11 +197,11 @@ def _patch(name: str, theme: Theme) -> Patch:
     return Patch(facecolor=fill, hatch=hatch, edgecolor=theme.paper, linewidth=0, label=name)
 
 
-def _frame(axes: Axes, title: str, limit: float, height: int, theme: Theme, whole: bool = False) -> None:
+def _frame(axes: Axes, title: str, limit: float, height: int, theme: Theme, integers: bool = False) -> None:
     """An empty panel; y is in points from the top. `whole`: only whole numbers are marked."""
     axes.set(xlim=(0, limit), ylim=(height, 0), yticks=[], facecolor=theme.paper)
     axes.set_xlabel(title, color=theme.pale)
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=whole, min_n_ticks=1))
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=integers, min_n_ticks=1))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     axes.tick_params(axis="x", length=0, pad=5, labelcolor=theme.pale)
     axes.grid(axis="x", color=theme.grid, linewidth=0.6)

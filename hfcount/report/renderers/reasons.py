@@ -1,11 +1,11 @@
-"""Why a checkpoint is not verified, as an exception says it: first what was found, with tensor, cause and cure."""
+"""Renders the reasons of a failed verification, for exception messages."""
 
 from hfcount.report.model import Report, ReportedFinding
 from hfcount.report.renderers.headline import cure
 from hfcount.report.renderers.text import verdict
 from hfcount.text import printable
 
-_MOST = 5  # findings that are told
+_MOST = 5  # findings in full
 _LONGEST = 500  # characters of a message or its cure
 
 
@@ -18,14 +18,14 @@ def reasons(report: Report) -> str:
     findings = [finding for finding in findings if finding.severity == "error"] or findings
     head = f"{report.label}: {verdict(report)}"
     if len(findings) == 1:
-        return f"{head}: {_told(findings[0])}"
-    lines = [f"  {finding.code} {finding.name}: {_told(finding)}" for finding in findings[:_MOST]]
+        return f"{head}: {_message(findings[0])}"
+    lines = [f"  {finding.code} {finding.name}: {_message(finding)}" for finding in findings[:_MOST]]
     if left := findings[_MOST:]:
         lines.append(f"  and {len(left):,} more: {', '.join(dict.fromkeys(finding.code for finding in left))}")
     return "\n".join([f"{head}:" if lines else head, *lines])
 
 
-def _told(finding: ReportedFinding) -> str:
+def _message(finding: ReportedFinding) -> str:
     """The message, of which the cure is never cut off."""
     message, fix = (printable(part, _LONGEST) for part in cure(finding))
     return f"{message} {fix}".rstrip()

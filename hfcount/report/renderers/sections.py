@@ -1,4 +1,4 @@
-"""The sections of a report for a terminal: checks, components, serving, tensors, formulas."""
+"""Renders the terminal sections of a report: checks, components, serving, tensors, formulas."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,13 +21,13 @@ _BAR = 10  # columns
 
 def components(report: Report, width: int) -> Iterator[RenderableType]:
     """Parameters by component; the active ones only where they are fewer."""
-    counts, whole = report.parameters, sum(component.total for component in report.components)
+    counts, total = report.parameters, sum(component.total for component in report.components)
     head = ("component", "parameters", "share", *(["active"] if sparse([report]) else []))
     rows = [
-        (part.name, number(part.total), share(part.total, whole), number(part.active))[: len(head)]
+        (part.name, number(part.total), share(part.total, total), number(part.active))[: len(head)]
         for part in report.components
     ]
-    last = [row[: len(head)] for row in _totals(counts, whole, sparse([report]))] if counts else []
+    last = [row[: len(head)] for row in _totals(counts, total, sparse([report]))] if counts else []
     group, room = range(1, len(head)), width - 14
     if len(fitting(head, [*rows, *last], group, room)) > 1:
         for place, table in enumerate(apart(head, [*rows, *last], group, width)):
@@ -40,18 +40,18 @@ def components(report: Report, width: int) -> Iterator[RenderableType]:
 _Row = tuple[str, ...]
 
 
-def _totals(counts: Parameters, whole: int, fewer: bool) -> Iterator[_Row]:
+def _totals(counts: Parameters, total: int, fewer: bool) -> Iterator[_Row]:
     """The rows below the components."""
     if counts.total is None:
         return
-    yield "total", number(counts.total), share(whole, whole), number(counts.active)
+    yield "total", number(counts.total), share(total, total), number(counts.active)
     rest = counts.active_without_embedding
     if rest not in (None, counts.active):
         yield "without the embedding", "" if fewer else number(rest), "", number(rest)
 
 
 def _components(report: Report, head: _Row, rows: Sequence[_Row], last: Sequence[_Row], bars: bool) -> Table:
-    whole = sum(component.total for component in report.components)
+    total = sum(component.total for component in report.components)
     table = plain()
     table.add_column(head[0], overflow="fold")
     for name in head[1:]:
@@ -59,17 +59,17 @@ def _components(report: Report, head: _Row, rows: Sequence[_Row], last: Sequence
         if name == "share":
             table.add_column("", width=_BAR if bars else 0, no_wrap=True)
     for part, row in zip(report.components, rows, strict=True):
-        table.add_row(*row[:3], _Bar(part.total, whole) if bars else "", *row[3:])
+        table.add_row(*row[:3], _Bar(part.total, total) if bars else "", *row[3:])
     for place, row in enumerate(last):
-        table.add_row(*row[:3], "" if place or not bars else short(whole), *row[3:], style=None if place else "bold")
+        table.add_row(*row[:3], "" if place or not bars else short(total), *row[3:], style=None if place else "bold")
     return table
 
 
 class _Bar:
     """A share as a small bar, if the terminal can show block characters."""
 
-    def __init__(self, part: int, whole: int) -> None:
-        self._part, self._whole = part, whole
+    def __init__(self, part: int, total: int) -> None:
+        self._part, self._whole = part, total
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not options.ascii_only:

@@ -1,4 +1,4 @@
-"""What is shown of several reports: a row with the verdict of each, some in full, and the models side by side."""
+"""Selects which parts of several reports to show."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The report for a terminal, as rich renderables; plain text when piped.
+"""Renders reports for a terminal; plain text when piped.
 
 The verdict comes first, then the findings and what to do about them, then what was compared, and the counts last: of a
 mismatch only if they are asked for. Of several models there is a row each, and the failures below; since a long output
@@ -55,10 +55,10 @@ def _several(reports: Sequence[Report], width: int, full: bool) -> Iterator[Rend
         yield Text()
         yield from notes
     for report in reports:
-        whole = full or report.formula is not None or report.tensors is not None
-        if whole or report.exit_code:
+        in_detail = full or report.formula is not None or report.tensors is not None
+        if in_detail or report.exit_code:
             yield Text()
-            yield from details(report, width, full=full) if whole else answer(report)
+            yield from details(report, width, full=full) if in_detail else answer(report)
     if judged(reports):
         yield Text()
         yield Text(words.tally(reports), f"bold {_worst(reports)}")

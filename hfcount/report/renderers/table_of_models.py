@@ -1,4 +1,4 @@
-"""Several models for a terminal: a row each, a line for those that are good all the same, and their components."""
+"""Renders several models for a terminal: a row each, notes, and components side by side."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -67,11 +67,11 @@ def _rows(reports: Sequence[Report], cache: bool, shows: Sequence[Callable[[int]
     total, active = shows
     sizes = [amount((report.memory or Memory()).kv_bytes_per_token) for report in reports]
     columns: dict[str, list[str]] = {
-        "model": [f"with {written(one.overrides)}" if one.overrides else one.model for one in reports],
+        "model": [f"with {written(report.overrides)}" if report.overrides else report.model for report in reports],
         "verdict": [*map(outcome, reports)] if judged(reports) else [],
-        "parameters": [_shown(one.parameters.total, total) if one.parameters else "" for one in reports],
+        "parameters": [_shown(report.parameters.total, total) if report.parameters else "" for report in reports],
         "active": _active(reports, active),
-        "weights": [amount(one.memory.weights_bytes) if one.memory else "" for one in reports],
+        "weights": [amount(report.memory.weights_bytes) if report.memory else "" for report in reports],
         "cache, per token": sizes if cache and len(set(sizes)) > 1 else [],
         "findings": [_codes(report) for report in reports] if codes else [],
     }
@@ -82,9 +82,9 @@ def _rows(reports: Sequence[Report], cache: bool, shows: Sequence[Callable[[int]
 def _active(reports: Sequence[Report], show: Callable[[int], str]) -> list[str]:
     """Active parameters, where some model has fewer of them than parameters."""
     counts = [report.parameters for report in reports]
-    if all(one is None or one.active in (None, one.total) for one in counts):
+    if all(count is None or count.active in (None, count.total) for count in counts):
         return []
-    return [_shown(one.active, show) if one else "" for one in counts]
+    return [_shown(count.active, show) if count else "" for count in counts]
 
 
 def _shown(count: int | None, show: Callable[[int], str]) -> str:

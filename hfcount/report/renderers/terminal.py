@@ -1,4 +1,4 @@
-"""Where people read: the width of the terminal, and whether it gets colours."""
+"""Opens the terminal's console, and decides on colours."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Sentences and table rows that all reporters share."""
+"""Sentences and table rows shared by all renderers."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ def outcome(report: Report) -> str:
 def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
-    left = ", ".join(one.kind for one in report.not_looked_at if one.kind != TRAINING) if report.ok else ""
+    left = ", ".join(other.kind for other in report.not_looked_at if other.kind != TRAINING) if report.ok else ""
     closed = f"; not opened: {left}" if left else ""
     answers = "".join(f"; {answer}" for answer in answered(report))
     more = f"{by}{closed}{answers}"
@@ -35,11 +35,11 @@ def verdict(report: Report) -> str:
     return f"{outcome(report)}: {because.rstrip('.') if more else because}{more}"
 
 
-def share(part: int, whole: int) -> str:
+def share(part: int, total: int) -> str:
     """A percentage; more than nothing is never shown as 0 %."""
-    if not part or not whole:
+    if not part or not total:
         return "0 %"
-    percent = 100 * part / whole
+    percent = 100 * part / total
     return "< 0.1 %" if percent < 0.1 else f"{percent:.1f} %"
 
 
@@ -67,8 +67,8 @@ def _weights(memory: Memory, counted: bool) -> Iterator[_Row]:
     if memory.weights_bytes is not None:
         sizes = memory.weights or {}
         stored = " + ".join(f"{binary(size)} {dtype}" for dtype, size in sizes.items())
-        said = f" {next(iter(sizes))}" if len(sizes) == 1 else f" = {stored}" if stored else ""
-        yield "weights", f"{memory.weights_bytes:,}", f"bytes, {binary(memory.weights_bytes)}{said}"
+        dtypes = f" {next(iter(sizes))}" if len(sizes) == 1 else f" = {stored}" if stored else ""
+        yield "weights", f"{memory.weights_bytes:,}", f"bytes, {binary(memory.weights_bytes)}{dtypes}"
 
 
 def _cache(memory: Memory, counted: bool) -> Iterator[_Row]:
@@ -116,8 +116,8 @@ def _limits(memory: Memory) -> str:
         if part.window or part.picked:
             limit = min(size for size in (part.window, part.picked) if size)
             near[part.kind, f"{limit:,} {'entries' if part.merged else 'tokens'} at most"] += part.layers
-    said = [f"{plural(layers, f'{kind} layer')}: {limit}" for (kind, limit), layers in near.items()]
-    return f" ({'; '.join(said)})" if said else ""
+    limits = [f"{plural(layers, f'{kind} layer')}: {limit}" for (kind, limit), layers in near.items()]
+    return f" ({'; '.join(limits)})" if limits else ""
 
 
 def _kept(memory: Memory, states: bool = False) -> str:
@@ -192,8 +192,8 @@ def origin(report: Report) -> str:
 def tally(reports: Sequence[Report]) -> str:
     """`27 models: 8 verified, 3 explained, 14 mismatch, 2 unverified`."""
     counts = Counter(map(outcome, reports))
-    said = ", ".join(f"{counts[name]:,} {name}" for name in (*get_args(Verdict), "counted") if counts[name])
-    return f"{plural(len(reports), 'model')}: {said}{refused(reports)}"
+    verdicts = ", ".join(f"{counts[name]:,} {name}" for name in (*get_args(Verdict), "counted") if counts[name])
+    return f"{plural(len(reports), 'model')}: {verdicts}{refused(reports)}"
 
 
 def inert(text: str) -> str:
@@ -206,16 +206,16 @@ def inert(text: str) -> str:
 
 def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
-    found = []
+    texts = []
     if report.depth in ("headers", "data") and report.depth_reason and report.source != "memory":
-        found.append(f"The headers were read, since {report.depth_reason}.")
-    found += [f"{part.name}: {part.error.message}" for part in report.parts or () if part.error]
-    return found
+        texts.append(f"The headers were read, since {report.depth_reason}.")
+    texts += [f"{part.name}: {part.error.message}" for part in report.parts or () if part.error]
+    return texts
 
 
 def _judged(report: Report) -> list[ReportedFinding]:
     """The findings that the verdict depends on."""
-    return [one for one in report.findings if not (one.rule.informational or one.rule.of_serving)]
+    return [finding for finding in report.findings if not (finding.rule.informational or finding.rule.of_serving)]
 
 
 def _because(report: Report) -> str:
@@ -262,8 +262,8 @@ def _explained(report: Report) -> str:
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     if not dividing:
         return f"every difference is a known, harmless one ({ways})"
-    own = "diffusers" if is_of_diffusers(report.family or "") else "transformers 5"
-    reader = f"a reader of {report.storage.scheme}" if report.storage else own
+    library = "diffusers" if is_of_diffusers(report.family or "") else "transformers 5"
+    reader = f"a reader of {report.storage.scheme}" if report.storage else library
     rest = f"; every other difference is a known, harmless one ({ways})" if ways else ""
     return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
 
@@ -275,8 +275,8 @@ def _counted(report: Report) -> str:
 
 
 def _allowed(report: Report) -> str:
-    codes = ", ".join(one.code for one in report.allowed)
-    return f"{plural(sum(one.count for one in report.allowed), 'error')} ({codes})"
+    codes = ", ".join(rule.code for rule in report.allowed)
+    return f"{plural(sum(rule.count for rule in report.allowed), 'error')} ({codes})"
 
 
 def _unproven(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""The tiles of the page's map: components, in them kinds of layers, and in these the maps that they are made of."""
+"""Computes the tiles of the page's treemap: components, kinds of layers, modules."""
 
 import re
 from collections import Counter, defaultdict
@@ -16,7 +16,7 @@ _INDEX = re.compile(r"\.(?:\{([^}]*)\}|(\d+))\.")
 _LAST = ("weight", "bias")
 
 
-class Part(NamedTuple):
+class ComponentPart(NamedTuple):
     """A component's parameters in layers of one kind, or outside of them; `title` is a short form of `where`.
 
     `module` is the map that they belong to, if it is one of several: `up_proj`.
@@ -30,14 +30,14 @@ class Part(NamedTuple):
     module: str = ""
 
 
-class Map(NamedTuple):
+class Treemap(NamedTuple):
     """A treemap of all parameters or of the active ones; `left` are parts that are too small to draw."""
 
     name: Literal["all", "active"]
-    tiles: Sequence[tuple[Part, Box]]
-    left: Sequence[Part]
+    tiles: Sequence[tuple[ComponentPart, Box]]
+    left: Sequence[ComponentPart]
 
-    def size(self, part: Part) -> int:
+    def size(self, part: ComponentPart) -> int:
         """The parameters that the area of a part represents."""
         return part.active if self.name == "active" else part.total
 
@@ -47,7 +47,7 @@ def active_of(component: ComponentCount) -> int:
     return component.total if component.active is None else component.active
 
 
-def parts(component: ComponentCount, kinds: Sequence[LayerKind]) -> Iterator[Part]:
+def parts(component: ComponentCount, kinds: Sequence[LayerKind]) -> Iterator[ComponentPart]:
     """The component's parameters by kind of layer, those outside of layers last."""
     total, active = component.total, active_of(component)
     names = Counter(kind.name for kind in kinds)
@@ -57,17 +57,17 @@ def parts(component: ComponentCount, kinds: Sequence[LayerKind]) -> Iterator[Par
                 total, active = total - part.total, active - active_of(part)
                 where = f"{kind.name}, layer{'s' if kind.count > 1 else ''} {kind.numbers}"
                 title = kind.name if names[kind.name] == 1 else where
-                yield Part(component.name, title, where, part.total, active_of(part))
+                yield ComponentPart(component.name, title, where, part.total, active_of(part))
     if total:
         where = "outside of the layers" if kinds else ""
-        yield Part(component.name, where, where, total, active)
+        yield ComponentPart(component.name, where, where, total, active)
 
 
-def deeper(report: Report, component: Sequence[Part]) -> Mapping[Part, Sequence[Part]]:
+def deeper(report: Report, component: Sequence[ComponentPart]) -> Mapping[ComponentPart, Sequence[ComponentPart]]:
     """The maps that each part is made of, where the tensors tell that exactly."""
     numbers = {f"{kind.name}, layer{'s' if kind.count > 1 else ''} {kind.numbers}": kind.numbers
                for kind in report.layers or ()}  # fmt: skip
-    found: dict[Part, Sequence[Part]] = {}
+    by_part: dict[ComponentPart, Sequence[ComponentPart]] = {}
     stored = report.container == "gguf"  # rows of which all are parameters, and say the type
     for part in component:
         sums: dict[str, int] = defaultdict(int)
@@ -78,11 +78,11 @@ def deeper(report: Report, component: Sequence[Part]) -> Mapping[Part, Sequence[
         # What a token uses of each is known if that is the same part of all of them.
         even = all(part.active * size % part.total == 0 for size in sums.values())
         if len(sums) > 1 and sum(sums.values()) == part.total and even:
-            found[part] = [
+            by_part[part] = [
                 part._replace(total=size, active=part.active * size // part.total, module=name)
                 for name, size in sums.items()
             ]
-    return found
+    return by_part
 
 
 def _within(row: TensorRow, numbers: str | None) -> bool:
@@ -93,48 +93,50 @@ def _within(row: TensorRow, numbers: str | None) -> bool:
 
 def _module(name: str) -> str:
     """The last name of a module or of a parameter of its own: `up_proj`."""
-    names = [one for one in name.split(".") if not one.startswith("{") and not one.isdecimal()]
+    names = [segment for segment in name.split(".") if not segment.startswith("{") and not segment.isdecimal()]
     return names[-2] if names[-1] in _LAST and len(names) > 1 else names[-1]
 
 
 def drawn(
     name: Literal["all", "active"],
-    whole: int,
-    components: Sequence[Sequence[Part]],
-    inner: Mapping[Part, Sequence[Part]],
-) -> Map:
+    total: int,
+    components: Sequence[Sequence[ComponentPart]],
+    inner: Mapping[ComponentPart, Sequence[ComponentPart]],
+) -> Treemap:
     """The map of so many parameters in all."""
-    empty = Map(name, (), ())
+    empty = Treemap(name, (), ())
 
-    def size(*parts: Part) -> int:
+    def size(*parts: ComponentPart) -> int:
         return sum(map(empty.size, parts))
 
-    large_ones, left = [], list[Part]()
+    large_ones, left = [], list[ComponentPart]()
     for parts in components:
-        large, small = _by_size(parts, size, whole)
+        large, small = _by_size(parts, size, total)
         left += small
         if large:
             large_ones.append(sorted(large, key=size, reverse=True))
     large_ones.sort(key=lambda parts: size(*parts), reverse=True)
     boxes = squarify([size(*parts) for parts in large_ones], FRAME)
-    tiles: list[tuple[Part, Box]] = []
+    tiles: list[tuple[ComponentPart, Box]] = []
     for parts, around in zip(large_ones, boxes, strict=True):
         for part, box in zip(parts, squarify([size(part) for part in parts], around), strict=True):
             maps = sorted(inner.get(part, ()), key=size, reverse=True)
-            within = [one for one in maps if size(one) * _FINEST >= whole] or [part]
-            tiles += zip(within, squarify([size(one) for one in within], box), strict=True)
-            left += [one for one in maps if one not in within] if within != [part] else []
-    return Map(name, tiles, left)
+            within = [map_ for map_ in maps if size(map_) * _FINEST >= total] or [part]
+            tiles += zip(within, squarify([size(map_) for map_ in within], box), strict=True)
+            left += [map_ for map_ in maps if map_ not in within] if within != [part] else []
+    return Treemap(name, tiles, left)
 
 
-def _by_size(parts: Sequence[Part], size: Callable[..., int], whole: int) -> tuple[list[Part], list[Part]]:
+def _by_size(
+    parts: Sequence[ComponentPart], size: Callable[..., int], total: int
+) -> tuple[list[ComponentPart], list[ComponentPart]]:
     """The parts that are large enough to be drawn, small ones as one, and those that are not."""
-    large = [part for part in parts if size(part) * _FINEST >= whole]
-    small = [part for part in parts if 0 < size(part) * _FINEST < whole]
+    large = [part for part in parts if size(part) * _FINEST >= total]
+    small = [part for part in parts if 0 < size(part) * _FINEST < total]
     merged = [_merged(small, "small parts" if large else "")] if len(small) > 1 else small
-    return (large, merged) if merged and size(*merged) * _FINEST < whole else (large + merged, [])
+    return (large, merged) if merged and size(*merged) * _FINEST < total else (large + merged, [])
 
 
-def _merged(parts: Sequence[Part], title: str) -> Part:
+def _merged(parts: Sequence[ComponentPart], title: str) -> ComponentPart:
     total, active = sum(part.total for part in parts), sum(part.active for part in parts)
-    return Part(parts[0].component, title, title and f"{len(parts):,} {title}", total, active)
+    return ComponentPart(parts[0].component, title, title and f"{len(parts):,} {title}", total, active)

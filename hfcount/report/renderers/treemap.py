@@ -19,8 +19,8 @@ class Box(NamedTuple):
 
 def squarify(amounts: Sequence[int], box: Box) -> list[Box]:
     """A box for each amount, in the same order; amounts must be positive and in descending order."""
-    whole = sum(amounts)
-    areas = [amount / whole * box.width * box.height for amount in amounts]
+    total = sum(amounts)
+    areas = [amount / total * box.width * box.height for amount in amounts]
     boxes: list[Box] = []
     while areas:
         upright = box.width >= box.height

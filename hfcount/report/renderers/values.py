@@ -1,4 +1,4 @@
-"""The sizes of values by layer, as a drawing: what is unlike the same tensor of other layers is seen at once."""
+"""Draws the magnitudes of tensors by layer, so that outliers stand out."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class Drawing(NamedTuple):
     @property
     def outliers(self) -> list[Point]:
         """The points that stand apart, the furthest first."""
-        return sorted((one for one in self.points if one.outlier), key=lambda one: -abs(one.apart))
+        return sorted((point for point in self.points if point.outlier), key=lambda point: -abs(point.apart))
 
 
 def drawing(statistics: Sequence[TensorStatistics]) -> Drawing | None:
@@ -54,10 +54,10 @@ def drawing(statistics: Sequence[TensorStatistics]) -> Drawing | None:
     points = [point for some in _groups(statistics).values() if len(some) > 1 for point in _measured(some)]
     if not points:
         return None
-    drawn = sorted(points, key=lambda one: -abs(one.apart))[:_MOST]
-    low, high = floor(min(one.power for one in drawn)), ceil(max(one.power for one in drawn))
+    drawn = sorted(points, key=lambda point: -abs(point.apart))[:_MOST]
+    low, high = floor(min(point.power for point in drawn)), ceil(max(point.power for point in drawn))
     high = max(high, low + 1)
-    last = max(one.layer for one in drawn)
+    last = max(point.layer for point in drawn)
 
     def x(layer: int) -> float:
         return round(_LEFT + (WIDTH - _LEFT - _RIGHT) * (layer + 0.5) / (last + 1), 1)
@@ -65,12 +65,13 @@ def drawing(statistics: Sequence[TensorStatistics]) -> Drawing | None:
     def y(power: float) -> float:
         return round(HEIGHT - _BOTTOM - (HEIGHT - _BOTTOM - _TOP) * (power - low) / (high - low), 1)
 
+    in_order = sorted(drawn, key=lambda point: point.outlier)
     step, tall = ceil((last + 1) / _TICKS), ceil((high - low) / 8)
     return Drawing(
-        [one._replace(x=x(one.layer), y=y(one.power)) for one in sorted(drawn, key=lambda one: one.outlier)],
+        [point._replace(x=x(point.layer), y=y(point.power)) for point in in_order],
         [(x(layer), str(layer)) for layer in range(0, last + 1, step)],
         [(y(power), f"1e{power}") for power in range(low, high + 1, tall)],
-        sorted({one.tensor.component or "other" for one in drawn}),
+        sorted({point.tensor.component or "other" for point in drawn}),
         len(points) - len(drawn),
     )
 
@@ -78,14 +79,14 @@ def drawing(statistics: Sequence[TensorStatistics]) -> Drawing | None:
 def _groups(statistics: Sequence[TensorStatistics]) -> Mapping[str, list[tuple[int, TensorStatistics]]]:
     """The tensors that differ in numbers alone, each with the first of these, which mostly is that of its layer."""
     groups: dict[str, list[tuple[int, TensorStatistics]]] = {}
-    for one in statistics:
-        number = _LAYER.search(one.name)
-        if number and one.rms and len(number[0]) < 6:
-            groups.setdefault(_LAYER.sub("", one.name), []).append((int(number[0]), one))
+    for tensor in statistics:
+        number = _LAYER.search(tensor.name)
+        if number and tensor.rms and len(number[0]) < 6:
+            groups.setdefault(_LAYER.sub("", tensor.name), []).append((int(number[0]), tensor))
     return groups
 
 
 def _measured(group: Sequence[tuple[int, TensorStatistics]]) -> list[Point]:
-    powers = [log10(one.rms or 1) for _, one in group]
+    powers = [log10(tensor.rms or 1) for _, tensor in group]
     middle = median(powers)
-    return [Point(one, layer, power, power - middle) for (layer, one), power in zip(group, powers, strict=True)]
+    return [Point(tensor, layer, power, power - middle) for (layer, tensor), power in zip(group, powers, strict=True)]
