@@ -83,15 +83,15 @@ class Automaton:
         holds = {"^": not before, "$": not after}
         holds["b"] = _is_word(before) != _is_word(after)
         holds["B"] = not holds["b"]
-        found, waiting = set(states), list(states)
+        reached, waiting = set(states), list(states)
         while waiting:
             state = waiting.pop()
             anchored = [follower for anchor, follower in self._anchors.get(state, ()) if holds[anchor]]
             for follower in (*self._jumps[state], *anchored):
-                if follower not in found:
-                    found.add(follower)
+                if follower not in reached:
+                    reached.add(follower)
                     waiting.append(follower)
-        return found
+        return reached
 
     def _state(self, *jumps: int) -> int:
         if len(self._tests) >= _SIZE:
@@ -225,7 +225,7 @@ class Automaton:
                 tests.append(_between(character, self._next()))
             else:
                 tests.append(_between(character, character))
-        return lambda one: any(test(one) for test in tests) != negated
+        return lambda candidate: any(test(candidate) for test in tests) != negated
 
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
@@ -243,7 +243,7 @@ def _is_word(character: str) -> bool:
 
 
 def _between(low: str, high: str) -> Callable[[str], bool]:
-    return lambda one: low <= one <= high
+    return lambda character: low <= character <= high
 
 
 def _escaped(character: str, pattern: str) -> Callable[[str], bool]:
@@ -251,7 +251,7 @@ def _escaped(character: str, pattern: str) -> Callable[[str], bool]:
         if character.lower() not in _CLASSES:
             raise Unreadable(pattern)
         known = _CLASSES[character.lower()]
-        return known.__contains__ if character.islower() else lambda one: one not in known
+        return known.__contains__ if character.islower() else lambda other: other not in known
     return _between(character, character)
 
 
@@ -262,4 +262,9 @@ def of_glob(pattern: str) -> Automaton:
         Unreadable: it is too long.
     """
     texts = {"*": ".*", "?": "."}
-    return Automaton("".join(texts.get(one) or (one if one.isalnum() else f"\\{one}") for one in pattern), whole=True)
+    return Automaton(
+        "".join(
+            texts.get(character) or (character if character.isalnum() else f"\\{character}") for character in pattern
+        ),
+        whole=True,
+    )

@@ -33,10 +33,14 @@ class Part(NamedTuple):
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a tensor of this shape is this part."""
-        own = self.shape
-        if shape == own or {shape, own} == {(), (1,)}:
+        expected = self.shape
+        if shape == expected or {shape, expected} == {(), (1,)}:
             return True
-        return bool(self.slack) and len(shape) == len(own) == 1 and own[0] - self.slack <= shape[0] <= own[0]
+        return (
+            bool(self.slack)
+            and len(shape) == len(expected) == 1
+            and expected[0] - self.slack <= shape[0] <= expected[0]
+        )
 
 
 @dataclass(frozen=True, slots=True)

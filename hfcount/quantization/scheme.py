@@ -176,14 +176,14 @@ class Listed(Scheme):
         if self.excluded is None and module.component == "lm_head" and module.inputs == module.outputs:
             # Without a list only what makes the logits is left dense, not what stands before it.
             return Choice(self.layout, either=True)
-        found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
-        if self.excluded is None and found.layout and module.component == "projector":
+        choice = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
+        if self.excluded is None and choice.layout and module.component == "projector":
             # Without a list, transformers leaves the last matrix of a model dense, and that may be this one.
-            return found._replace(either=True)
-        if found.layout and module.component == "experts" and not self.stores_experts:
+            return choice._replace(either=True)
+        if choice.layout and module.component == "experts" and not self.stores_experts:
             # Older versions saw a linear map an expert, newer ones see a stack, which they leave as it is.
             return Choice(None, either=True)
-        return relative(found) if hit else found
+        return relative(choice) if hit else choice
 
     stores_experts = True
     """Whether experts are packed whatever version of the tool wrote them."""
@@ -208,9 +208,9 @@ def excludes(listed: Matcher, module: Module) -> Hit:
     return listed.find(module.name)
 
 
-def relative(found: Choice) -> Choice:
+def relative(choice: Choice) -> Choice:
     """How a module should be stored that a list names without the prefix of its model, and `found` if it did not."""
-    return RELATIVE._replace(strictly=found.layout) if found.layout else found
+    return RELATIVE._replace(strictly=choice.layout) if choice.layout else choice
 
 
 def usual(module: Module, layout: Layout, head: bool = False, towers: bool = True) -> Choice:

@@ -86,14 +86,14 @@ def _beyond_statistics(c: Comparison, outcome: Outcome) -> Sequence[str]:
         return names
     from hfcount.verifier.rules.hf845_normalization_dropped import PREFIXES, NormalizationDropped
 
-    found = [name for name in names if name.startswith(PREFIXES)]
-    if found:
+    statistics = [name for name in names if name.startswith(PREFIXES)]
+    if statistics:
         beside = set(PROCESSORS) <= set(c.weights.files)
         level: Severity = "note" if beside else "error"
         outcome.report(
-            NormalizationDropped(severity=level, tensors=tuple(fold(found)), count=len(found), beside=beside)
+            NormalizationDropped(severity=level, tensors=tuple(fold(statistics)), count=len(statistics), beside=beside)
         )
-    return [name for name in names if name not in found]
+    return [name for name in names if name not in statistics]
 
 
 def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outcome: Outcome) -> None:
@@ -141,11 +141,11 @@ def check_heads(c: Comparison, outcome: Outcome) -> None:
 
 def check_buffers(c: Comparison, outcome: Outcome) -> None:
     """HF204: obsolete buffers."""
-    found = [(leaf, count) for leaf, count in c.match.extra("legacy") if c.bytes(leaf, count) != 0]
-    if found:  # by the headers, too, where they were read
+    stored = [(leaf, count) for leaf, count in c.match.extra("legacy") if c.bytes(leaf, count) != 0]
+    if stored:  # by the headers, too, where they were read
         from hfcount.verifier.rules.hf204_buffer_stored import BufferStored
 
-        outcome.report(BufferStored(observed=found[0][0].name, **c.stored(found)))
+        outcome.report(BufferStored(observed=stored[0][0].name, **c.stored(stored)))
 
 
 def check_auxiliary(c: Comparison, outcome: Outcome) -> None:

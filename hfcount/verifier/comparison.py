@@ -94,15 +94,15 @@ class Comparison:
         )
         if index is None and (view is None or not view.complete):
             return bare
-        found, packed, scheme = _matched(bare, announced, match)
+        names, packed, scheme = _matched(bare, announced, match)
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
         return replace(
             bare,
             evidence=frozenset(evidence | {"packed" if packed else "dense"}),
-            names=found,
+            names=names,
             scheme=scheme,
-            reading=_reading(bare, found) if found and not packed else None,
-            spelling=packed.spelling if packed else found.spelling if found else {},
+            reading=_reading(bare, names) if names and not packed else None,
+            spelling=packed.spelling if packed else names.spelling if names else {},
             announced=announced,
             packed=packed,
             samples=samples,
@@ -152,24 +152,24 @@ class Comparison:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
-    def stored(self, found: list[tuple[Leaf, int]]) -> Stored:
+    def stored(self, leaves: list[tuple[Leaf, int]]) -> Stored:
         """The arguments of a finding for the given numbers of stored tensors of some leaves."""
-        known = [self.bytes(leaf, count) for leaf, count in found]
+        known = [self.bytes(leaf, count) for leaf, count in leaves]
         return {
-            "tensors": tuple(leaf.name for leaf, _ in found),
-            "count": sum(count for _, count in found),
-            "parameters": sum(count * leaf.size for leaf, count in found),
+            "tensors": tuple(leaf.name for leaf, _ in leaves),
+            "count": sum(count for _, count in leaves),
+            "parameters": sum(count * leaf.size for leaf, count in leaves),
             "bytes": None if None in known else sum(size for size in known if size is not None),
         }
 
 
 def _listed_evidence(listing: Weights) -> set[Evidence]:
-    found: set[Evidence] = {"listing"}
+    evidence: set[Evidence] = {"listing"}
     if listing.listed and MODULES in listing.companions:
-        found.add("modules")
+        evidence.add("modules")
     if ADAPTER in listing.files and listing.there:
-        found.add("adapter")
-    return found
+        evidence.add("adapter")
+    return evidence
 
 
 def _matched(
@@ -200,8 +200,8 @@ def _reading(bare: Comparison, match: Match) -> sizes.Reading | None:
         return None
     copies = sum(count * leaf.size for leaf, count in match.extra("tied"))
     for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
-        if found := sizes.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
-            return found
+        if reading := sizes.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
+            return reading
     return None
 
 

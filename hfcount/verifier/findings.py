@@ -105,7 +105,7 @@ class Outcome:
 
     def rename_file(self, old: str, new: str) -> None:
         """Gives the findings about a file the name that it has in this checkpoint."""
-        self.findings = [one.replace(file=new) if one.file == old else one for one in self.findings]
+        self.findings = [finding.replace(file=new) if finding.file == old else finding for finding in self.findings]
 
     def report(self, finding: Finding) -> None:
         """Adds a finding."""
@@ -113,7 +113,7 @@ class Outcome:
 
     def errors_first(self) -> None:
         """Puts notes behind errors, each as they were reported."""
-        self.findings.sort(key=lambda one: one.severity != "error")
+        self.findings.sort(key=lambda finding: finding.severity != "error")
 
 
 def finding_of(error: BrokenRule, file: str) -> Finding:

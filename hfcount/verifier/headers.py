@@ -64,15 +64,15 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
 def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf206_duplicate_tensor import DuplicateTensor
 
-    name, one, other = view.twice[0]
+    name, first_file, second_file = view.twice[0]
     means = index.weight_map if index else {}
     # Of each, the file that the index does not mean; of all, where it means one of the two.
     left = sorted({first if means.get(name) == second else second for name, first, second in view.twice})
     known = all(means.get(name) in pair for name, *pair in view.twice)
     outcome.report(
         DuplicateTensor(
-            observed=(one, other),
-            file=left[0] if known else other,
+            observed=(first_file, second_file),
+            file=left[0] if known else second_file,
             **_stored(view, [name for name, _, _ in view.twice]),
             fix=f"Save {named(left)} again without them." if known else DuplicateTensor.remedy,
             first=name,
@@ -105,8 +105,8 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
 
 
 def _check_shapes(c: Comparison, compared: int, misshapen: Sequence[_Misshapen], outcome: Outcome) -> None:
-    turned = [one for one in misshapen if _is_turned(c, one[0], one[2])]
-    wrong = [one for one in misshapen if not _is_turned(c, one[0], one[2])]
+    turned = [tensor for tensor in misshapen if _is_turned(c, tensor[0], tensor[2])]
+    wrong = [tensor for tensor in misshapen if not _is_turned(c, tensor[0], tensor[2])]
     if compared:
         text = f"{plural(len(turned), 'tensor')} transposed" if turned else ""
         outcome.checks.append(Check("shapes", compared, compared - len(wrong), text))
@@ -230,8 +230,8 @@ def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
     held = {name: ties.find(name) for name, file in (c.index.weight_map if c.index else {}).items() if file in files}
     for name, leaf in held.items():
         if None not in held.values() and leaf:
-            what = "the files and their entries" if len(held) > 1 else "the file and its entry"
-            return f"{printable(name)} is tied to {leaf.tied_to}, so drop {what} in the index."
+            removed = "the files and their entries" if len(held) > 1 else "the file and its entry"
+            return f"{printable(name)} is tied to {leaf.tied_to}, so drop {removed} in the index."
     return None
 
 

@@ -23,40 +23,40 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
     """HF209, HF846: names that the reference takes for those of the blueprint."""
     if not c.match.renamed:
         return
-    found, wanted = c.match.renamed[0]
+    stored, wanted = c.match.renamed[0]
     if c.weights.layout.reader not in ("transformers", "diffusers"):
-        _report_converted(c, found, wanted, outcome)
+        _report_converted(c, stored, wanted, outcome)
         return
     from hfcount.verifier.rules.hf209_name_differs import NameDiffers
 
     within = architectures.conversions(c.blueprint.spec).within
-    inside = within is not None and found.startswith(within[0])
+    inside = within is not None and stored.startswith(within[0])
     outcome.report(
         NameDiffers(
             subject=c.subject,
             expected=wanted,
-            observed=found,
-            tensors=tuple(fold(found for found, _ in c.match.renamed)),
+            observed=stored,
+            tensors=tuple(fold(stored for stored, _ in c.match.renamed)),
             count=len(c.match.renamed),
             key="architectures" if inside else None,
             file=CONFIG if inside else None,
             effect=_effect(c),
-            old=found.endswith((".gamma", ".beta")),
+            old=stored.endswith((".gamma", ".beta")),
             within=within[0] if within and inside else None,
             around=architectures.around(c.blueprint.spec) if inside else None,
         )
     )
 
 
-def _report_converted(c: Comparison, found: str, wanted: str, outcome: Outcome) -> None:
+def _report_converted(c: Comparison, stored: str, wanted: str, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf846_names_converted import NamesConverted
 
     outcome.report(
         NamesConverted(
             subject=c.subject,
             expected=wanted,
-            observed=found,
-            tensors=tuple(fold(found for found, _ in c.match.renamed)),
+            observed=stored,
+            tensors=tuple(fold(stored for stored, _ in c.match.renamed)),
             count=len(c.match.renamed),
             library=c.weights.layout.reader,
         )
@@ -75,7 +75,7 @@ def _effect(c: Comparison) -> "Effect":
     if is_of_diffusers(c.blueprint.spec.family):
         return "diffusers"
     names, prefix, common = c.stored_names, c.blueprint.spellings.prefix, c.blueprint.spellings.common
-    if not prefix or all(common(found) == common(wanted) for found, wanted in c.match.renamed):
+    if not prefix or all(common(stored) == common(wanted) for stored, wanted in c.match.renamed):
         return "whole"
     headed = any(leaf.name.startswith(prefix) for leaf, _ in c.match.listed)
     if not headed:
@@ -101,14 +101,14 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
         return
     from hfcount.verifier.rules.hf211_wrapped_names import WrappedNames
 
-    found, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.own[0], None)
+    stored, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.own[0], None)
     names = [*(name for name, _ in wrapped.pairs), *wrapped.own]
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         WrappedNames(
             subject=c.subject,
             expected=wanted,
-            observed=found,
+            observed=stored,
             tensors=tuple(fold(names)),
             count=len(names),
             parameters=elements,
@@ -157,7 +157,7 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
         from hfcount.verifier.rules.hf212_layout_differs import OtherLayout
 
         stored = [leaf for swap in swapped for leaf in swap.stored]
-        known = [(leaf, count) for leaf, count in c.match.listed if any(leaf is one for one in stored)]
+        known = [(leaf, count) for leaf, count in c.match.listed if any(leaf is other for other in stored)]
         outcome.report(
             OtherLayout(
                 subject=c.subject,
@@ -171,7 +171,9 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
         from hfcount.verifier.rules.hf212_layout_differs import TiedAlone
 
         leaf = stand_ins[0]
-        known = [(one, count) for one, count in c.match.listed if any(one is other for other in stand_ins)]
+        known = [
+            (listed, count) for listed, count in c.match.listed if any(listed is stand_in for stand_in in stand_ins)
+        ]
         outcome.report(
             TiedAlone(subject=c.subject, expected=leaf.tied_to or "", observed=leaf.first, **c.stored(known))
         )

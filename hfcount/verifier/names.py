@@ -80,7 +80,7 @@ class Match:
     @property
     def spelling(self) -> dict[str, str]:
         """The names of the checkpoint that differ from the blueprint's, by the blueprint's name."""
-        return {expected: found for found, expected in self.taken.items()}
+        return {expected: stored for stored, expected in self.taken.items()}
 
     @property
     def taken(self) -> dict[str, str]:
@@ -116,40 +116,40 @@ def match(
     """
     if undescribed:
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
-    found = _match(leaves, names, files=files, kept=kept)
-    if found.unexpected:
+    result = _match(leaves, names, files=files, kept=kept)
+    if result.unexpected:
         from hfcount.spec.tree.spellings import Spellings  # most checkpoints have the blueprint's names
 
         known = spellings() if spellings else Spellings()
-        plain, found = found, _respelled(found, leaves, names, known)
-        if found.unexpected:
-            found = _unwrapped(plain, found, leaves, names, known)
+        plain, result = result, _respelled(result, leaves, names, known)
+        if result.unexpected:
+            result = _unwrapped(plain, result, leaves, names, known)
         if undescribed:
             besides = tuple(map(known.common, undescribed))
-            found.unexpected = [name for name in found.unexpected if not known.common(name).startswith(besides)]
-    return found
+            result.unexpected = [name for name in result.unexpected if not known.common(name).startswith(besides)]
+    return result
 
 
-def set_heads_apart(found: Match, leaves: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
+def set_heads_apart(match: Match, leaves: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
     """Moves the heads of other classes of the architecture from `unexpected` to `heads`.
 
     Args:
         leaves: those of the config's class. What only another class has within a module of theirs is no head.
         other_heads: leaves that only other classes have.
     """
-    own, unexpected = {leaf.segments[:-1] for leaf in leaves}, set(found.unexpected)
-    found.heads = [leaf for leaf in other_heads if leaf.name in unexpected and leaf.segments[:-1] not in own]
-    stored = {leaf.name for leaf in found.heads}
-    found.unexpected = [name for name in found.unexpected if name not in stored]
+    modules, unexpected = {leaf.segments[:-1] for leaf in leaves}, set(match.unexpected)
+    match.heads = [leaf for leaf in other_heads if leaf.name in unexpected and leaf.segments[:-1] not in modules]
+    stored = {leaf.name for leaf in match.heads}
+    match.unexpected = [name for name in match.unexpected if name not in stored]
 
 
-def _respelled(found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings") -> Match:
+def _respelled(match: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings") -> Match:
     """The match with the names that the reference takes for others."""
     from hfcount.verifier.spelling import respell
 
-    taken = respell(found.listed, names, found.unexpected, spellings)
+    taken = respell(match.listed, names, match.unexpected, spellings)
     if not taken.names:
-        return found
+        return match
     gone = {id(leaf) for swap in taken.swaps for leaf in swap.described}
     stored = [leaf for leaf in leaves if id(leaf) not in gone] + [leaf for swap in taken.swaps for leaf in swap.stored]
     result = _match(stored, dict.fromkeys(taken.names.get(name, name) for name in names))
@@ -163,7 +163,7 @@ def _respelled(found: Match, leaves: Collection[Leaf], names: Collection[str], s
 
 
 def _unwrapped(
-    plain: Match, found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings"
+    plain: Match, respelled: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings"
 ) -> Match:
     """The match of the names without what wrappers have added, if that makes names of the blueprint of them.
 
@@ -175,15 +175,19 @@ def _unwrapped(
     from hfcount.verifier.wrappers import Wrapped, outer, peel
 
     wrapped, bare = peel(plain.unexpected)
-    best, own = found, set(wrapped.own)
+    best, added = respelled, set(wrapped.own)
     if wrapped.wrappers:
         tried = _without(wrapped, bare, leaves, names, spellings)
         if wrapped.sure or 2 * len(tried.unexpected) <= len(plain.unexpected):
             best = plain = tried
     if best.missing_count and best.unexpected:
-        rest = {name: bare.get(name, name) for name in plain.unexpected if name not in own}
+        rest = {name: bare.get(name, name) for name in plain.unexpected if name not in added}
         for prefix in outer(rest.values()):
-            inner = {name: one.removeprefix(prefix) for name, one in rest.items() if one.startswith(prefix)}
+            inner = {
+                name: inner_name.removeprefix(prefix)
+                for name, inner_name in rest.items()
+                if inner_name.startswith(prefix)
+            }
             some = list(inner.values())[:: len(inner) // _SAMPLE + 1]
             if len(respell(plain.listed, (), some, spellings).names) * 2 < len(some):
                 continue  # and a look at all of them would find no more
@@ -200,15 +204,15 @@ def _without(
 ) -> Match:
     """The match of the names, some of them replaced by their bare form; two with the same one stay as they are."""
     times = Counter([*bare.values(), *(name for name in names if name not in bare)])
-    bare = {name: one for name, one in bare.items() if times[one] == 1}
-    own = set(wrapped.own)
-    inner = {bare.get(name, name): name for name in names if name not in own}
+    bare = {name: short for name, short in bare.items() if times[short] == 1}
+    added = set(wrapped.own)
+    inner = {bare.get(name, name): name for name in names if name not in added}
     result = _respelled(_match(leaves, inner, wrapped.flat), leaves, inner, spellings)
-    wanted = {one: name for one, name in result.renamed if inner[one] in bare}
+    wanted = {short: name for short, name in result.renamed if inner[short] in bare}
     unknown = set(result.unexpected)
-    wrapped.pairs = [(name, wanted.get(one, one)) for name, one in bare.items() if one not in unknown]
+    wrapped.pairs = [(name, wanted.get(short, short)) for name, short in bare.items() if short not in unknown]
     result.renamed = [pair for pair in result.renamed if pair[0] not in wanted]
-    result.unexpected = [inner[one] for one in result.unexpected]
+    result.unexpected = [inner[short] for short in result.unexpected]
     result.wrapped = wrapped if wrapped.pairs or wrapped.own else None
     return result
 
@@ -245,13 +249,13 @@ def _match(
 def _names_of_large(leaves: Collection[Leaf], names: Collection[str]) -> dict[int, list[str]]:
     """The listed names of leaves with more tensors than the checkpoint could have, which are not generated."""
     most = 2 * len(names) + 1_000
-    found: dict[int, list[str]] = {id(leaf): [] for leaf in leaves if leaf.count > most}
-    if found:
+    listed: dict[int, list[str]] = {id(leaf): [] for leaf in leaves if leaf.count > most}
+    if listed:
         finder = Finder(leaves)
         for name in names:
-            if (key := id(finder.find(name))) in found:
-                found[key].append(name)
-    return found
+            if (key := id(finder.find(name))) in listed:
+                listed[key].append(name)
+    return listed
 
 
 def _look_for(

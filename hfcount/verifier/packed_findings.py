@@ -24,21 +24,26 @@ class Place(TypedDict):
 
 
 def report_modules(
-    c: Comparison, packed: Packed[Match], choice: Choice, own: Layout | None, some: Sequence[Found], outcome: Outcome
+    c: Comparison,
+    packed: Packed[Match],
+    choice: Choice,
+    stored: Layout | None,
+    modules: Sequence[Found],
+    outcome: Outcome,
 ) -> None:
     """HF502: modules that are stored otherwise than the settings say, in a layout of their own, or dense."""
     from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
-    said, why = choice.layout, choice.why
-    dense = own is None and said is not None
-    unseen = dense and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
+    wanted, why = choice.layout, choice.why
+    dense = stored is None and wanted is not None
+    unseen = dense and c.view is None and wanted is not None and wanted.parts(64, 64)[0].suffix == ".weight"
     outcome.report(
         ModulesDiffer(
             severity="note" if why else "error",
-            expected=said.label if said else None,
-            observed=own.label if own else None,
+            expected=wanted.label if wanted else None,
+            observed=stored.label if stored else None,
             fix=None if why else ModulesDiffer.remedy,
-            **sums([found.leaf for found in some]),
+            **sums([module.leaf for module in modules]),
             **where(packed),
             harmless=why,
             unseen=unseen and not why,
@@ -46,7 +51,7 @@ def report_modules(
     )
 
 
-def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcome) -> None:
+def report_stale(packed: Packed[Match], modules: Sequence[Found], outcome: Outcome) -> None:
     """Nothing is packed of all that should be."""
     from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
 
@@ -55,7 +60,7 @@ def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcom
         NothingPacked(
             fix=f"Remove {place} if the weights were converted back." if place else NothingPacked.remedy,
             expected=packed.name,
-            **sums([found.leaf for found in wanted]),
+            **sums([module.leaf for module in modules]),
             **where(packed),
         )
     )
@@ -63,33 +68,35 @@ def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcom
 
 def report_contradiction(c: Comparison, packed: Packed[Match], outcome: Outcome) -> None:
     """Two files that announce different ways of packing."""
-    own = next(iter(packed.scheme.layouts), None)
+    first = next(iter(packed.scheme.layouts), None)
     for other in c.announced[1:]:
         try:
             second = next(iter(read(other, c.blueprint.spec.dtype).layouts), None)
         except Unmodelled:
             continue
-        if own and second and (type(own), own.label) != (type(second), second.label):
+        if first and second and (type(first), first.label) != (type(second), second.label):
             from hfcount.verifier.rules.hf504_quantization_config_stale import Contradiction
 
-            outcome.report(Contradiction(expected=own.label, observed=second.label, **where(packed), other=other.file))
+            outcome.report(
+                Contradiction(expected=first.label, observed=second.label, **where(packed), other=other.file)
+            )
 
 
 def report_numbers(packed: Packed[Match], outcome: Outcome) -> None:
     """Numbers of the settings that names beside them rule out."""
-    there = where(packed)
-    for one in packed.scheme.contradictions:
+    place = where(packed)
+    for contradiction in packed.scheme.contradictions:
         from hfcount.verifier.rules.hf505_quantization_settings_contradict import QuantizationSettingsContradict
 
         outcome.report(
             QuantizationSettingsContradict(
-                expected=one.wanted,
-                observed=one.found,
-                key=".".join(filter(None, (there["key"], one.key))),
-                file=there["file"],
-                source=there["source"],
-                place=f".{one.key}" if there["key"] else f": {one.key}",
-                by=one.name,
+                expected=contradiction.wanted,
+                observed=contradiction.found,
+                key=".".join(filter(None, (place["key"], contradiction.key))),
+                file=place["file"],
+                source=place["source"],
+                place=f".{contradiction.key}" if place["key"] else f": {contradiction.key}",
+                by=contradiction.name,
             )
         )
 
@@ -98,9 +105,9 @@ def report_lacking(packed: Packed[Match], outcome: Outcome) -> None:
     """Packed modules without what they need."""
     from hfcount.verifier.rules.hf503_scale_missing import ModulesLackScales
 
-    some = [found for found in packed.packed if found.lacking]
-    layout = ", ".join(dict.fromkeys(found.layout.label for found in some if found.layout))
-    modules = sum(int(found.leaf.count) for found in some)
+    lacking = [module for module in packed.packed if module.lacking]
+    layout = ", ".join(dict.fromkeys(module.layout.label for module in lacking if module.layout))
+    modules = sum(int(module.leaf.count) for module in lacking)
     outcome.report(ModulesLackScales(**sums(packed.lacking), modules=modules, layout=layout))
 
 
@@ -113,12 +120,14 @@ def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
 
 def sums(leaves: Iterable[Leaf]) -> Stored:
     """What a finding says of all tensors of some leaves."""
-    some = list(leaves)
-    names = [leaf.name for leaf in some] if len(some) > 100 else fold(name for leaf in some for name in leaf.names())
+    listed = list(leaves)
+    names = (
+        [leaf.name for leaf in listed] if len(listed) > 100 else fold(name for leaf in listed for name in leaf.names())
+    )
     return {
         "tensors": tuple(names),
-        "count": sum(int(leaf.count) for leaf in some),
-        "parameters": sum(leaf.elements for leaf in some),
+        "count": sum(int(leaf.count) for leaf in listed),
+        "parameters": sum(leaf.elements for leaf in listed),
         "bytes": None,
     }
 

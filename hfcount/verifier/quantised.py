@@ -35,8 +35,8 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     if stale := _stale(packed):
         told.report_stale(packed, stale, outcome)
     else:
-        for (choice, own), some in _differing(packed.modules).items():
-            told.report_modules(c, packed, choice, own, some, outcome)
+        for (choice, layout), modules in _differing(packed.modules).items():
+            told.report_modules(c, packed, choice, layout, modules, outcome)
     if packed.lacking:
         told.report_lacking(packed, outcome)
     if packed.uncached:
@@ -58,20 +58,20 @@ def _stale(packed: Packed[Match]) -> list[Found]:
     known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
     if not packed.announced or not known or packed.packed or not any(True for _ in packed.scheme.layouts):
         return []
-    wanted = [found for found in packed.modules if found.choice.layout]
-    return wanted or [found for found in packed.modules if found.leaf.linear]
+    stale = [module for module in packed.modules if module.choice.layout]
+    return stale or [module for module in packed.modules if module.leaf.linear]
 
 
 def _differing(modules: Sequence[Found]) -> dict[tuple[Choice, Layout | None], list[Found]]:
     """The modules that are stored otherwise than the settings say, by how they should be and how they are."""
     groups: dict[tuple[Choice, Layout | None], list[Found]] = {}
-    later = not any(found.layout for found in modules if found.leaf.part == "prediction")
+    later = not any(module.layout for module in modules if module.leaf.part == "prediction")
     odd = _odd(modules)
-    for found in modules:
-        choice = odd.get(id(found), found.choice)
-        if _is_told(choice, found.layout):
-            why = _LATER if later and found.leaf.part == "prediction" else choice.why
-            groups.setdefault((Choice(choice.layout, why), found.layout), []).append(found)
+    for module in modules:
+        choice = odd.get(id(module), module.choice)
+        if _is_told(choice, module.layout):
+            why = _LATER if later and module.leaf.part == "prediction" else choice.why
+            groups.setdefault((Choice(choice.layout, why), module.layout), []).append(module)
     return groups
 
 
@@ -86,14 +86,14 @@ def _is_told(choice: Choice, layout: Layout | None) -> bool:
 def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
     """Dense modules that may be stored either way, where others of that name are packed, with how those are."""
     others: dict[Segments, Choice] = {}
-    open_ = [found for found in modules if _open(found.choice) and found.leaf.part == "model"]
-    for found in open_:
-        if found.layout:
-            others[unnumbered(found.leaf.segments)] = Choice(found.layout)
+    open_ = [module for module in modules if _open(module.choice) and module.leaf.part == "model"]
+    for module in open_:
+        if module.layout:
+            others[unnumbered(module.leaf.segments)] = Choice(module.layout)
     return {
-        id(found): others[name]
-        for found in open_
-        if found.layout is None and (name := unnumbered(found.leaf.segments)) in others
+        id(module): others[name]
+        for module in open_
+        if module.layout is None and (name := unnumbered(module.leaf.segments)) in others
     }
 
 
@@ -155,7 +155,7 @@ def _row(modules: Iterable[Found]) -> int:
 
     A config gives all layers the width, so that all of them have the row.
     """
-    return min((int(one.leaf.count) * int(one.leaf.shape[-1]) // 2 for one in modules), default=1)
+    return min((int(module.leaf.count) * int(module.leaf.shape[-1]) // 2 for module in modules), default=1)
 
 
 def _dense_row(listed: Iterable[tuple[Leaf, int]]) -> int:
@@ -166,12 +166,12 @@ def _dense_row(listed: Iterable[tuple[Leaf, int]]) -> int:
 
 def _loose(listed: Iterable[tuple[Leaf, int]]) -> int:
     """By how many bytes scalars may differ that are each of one of several dtypes, as they were calibrated or not."""
-    found = 0
+    total = 0
     for leaf, count in listed:
         if leaf.dtypes and leaf.size == 1:
             widths = [width(dtype) for dtype in leaf.dtypes]
-            found += count * (max(widths) - min(widths))
-    return found
+            total += count * (max(widths) - min(widths))
+    return total
 
 
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
@@ -201,18 +201,18 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
         from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
 
         stored = [spell.get(name, name) for name in names]
-        found = sorted({entries[name].dtype for name in stored})
+        stored_dtypes = sorted({entries[name].dtype for name in stored})
         elements, size = c.headers.sizes(stored)
         outcome.report(
             DtypeClass(
                 subject=subject,
                 expected=dtypes[0],
-                observed=found[0] if len(found) == 1 else tuple(found),
+                observed=stored_dtypes[0] if len(stored_dtypes) == 1 else tuple(stored_dtypes),
                 tensors=tuple(fold(names)),
                 count=len(names),
                 parameters=elements,
                 bytes=size,
-                dtypes=", ".join(found),
+                dtypes=", ".join(stored_dtypes),
                 wanted=" or ".join(dtypes),
             )
         )

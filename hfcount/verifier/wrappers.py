@@ -113,12 +113,12 @@ class Wrapped:
     def title(self) -> str:
         """What the names carry."""
         names = list(dict.fromkeys(wrapper.name for wrapper in self.wrappers))
-        said = [f"what {' and '.join(names)} {'add' if len(names) > 1 else 'adds'}"] if names else []
+        parts = [f"what {' and '.join(names)} {'add' if len(names) > 1 else 'adds'}"] if names else []
         if self.outer:
-            found, wanted = self.pairs[0]
-            own = wanted[: -len(found.removeprefix(self.outer))]
-            said.append(f"the prefix {self.outer}" + (f" in place of {own}" if own and not names else ""))
-        return " and ".join(said)
+            stored, wanted = self.pairs[0]
+            replaced = wanted[: -len(stored.removeprefix(self.outer))]
+            parts.append(f"the prefix {self.outer}" + (f" in place of {replaced}" if replaced and not names else ""))
+        return " and ".join(parts)
 
     @property
     def owner(self) -> str:
@@ -138,20 +138,22 @@ class Wrapped:
 
 def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
     """What wrappers have added to the names, and the names without, for those that they changed."""
-    found, bare, peeled, there = Wrapped(), dict[str, str](), Alike(_peeled), {*names}
+    wrapped, bare, peeled, there = Wrapped(), dict[str, str](), Alike(_peeled), {*names}
     for name in names:
         ((text, marked), used, owner), numbers = peeled.of(name)
         if owner and owner.beside and f"{name.rpartition('_')[0]}{owner.beside}" not in there:
             owner = None
         rest = joined(text, filled(marked, numbers)) if used else name
         if owner is not None:
-            found.own.append(name)
+            wrapped.own.append(name)
             if _FLAT.search(rest):
-                found.flat += (_FLAT.sub("", rest),)
+                wrapped.flat += (_FLAT.sub("", rest),)
         elif used:
             bare[name] = rest
-        found.wrappers += [one for one in [*used, owner] if one is not None and one not in found.wrappers]
-    return found, bare
+        wrapped.wrappers += [
+            wrapper for wrapper in [*used, owner] if wrapper is not None and wrapper not in wrapped.wrappers
+        ]
+    return wrapped, bare
 
 
 def _peeled(name: str) -> tuple[tuple[tuple[str, ...], tuple[int, ...]], list[Wrapper], Wrapper | None]:

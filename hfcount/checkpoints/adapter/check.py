@@ -81,14 +81,14 @@ def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Findin
     """What can be said of an adapter without its base."""
     if stored and settings.method in PROMPTS:
         return []
-    found = report(Differences(settings, read_names(stored), stored, Expected()))
-    return [one for one in found if one.code in ("HF720", "HF722", "HF728")]
+    findings = report(Differences(settings, read_names(stored), stored, Expected()))
+    return [finding for finding in findings if finding.code in ("HF720", "HF722", "HF728")]
 
 
-def _result(base: Blueprint, found: tuple[list[Finding], str, Expected], kind: str = "NotCompared") -> Result:
-    findings, unread, expected = found
+def _result(base: Blueprint, compared: tuple[list[Finding], str, Expected], kind: str = "NotCompared") -> Result:
+    findings, unread, expected = compared
     count = len(expected.tensors) + len(expected.shared)
-    lost = sum(one.count for one in findings if one.code == "HF724")
+    lost = sum(finding.count for finding in findings if finding.code == "HF724")
     return Result(findings, unread, kind, base.total, expected.adapted, count, count - lost)
 
 
@@ -159,9 +159,9 @@ def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], 
     rewrite = REWRITES.get(spec.family) if candidate.era == "memory" and settings.method == "LORA" else None
     expected = expect(settings, inside, rewrite, spec.vocab)
     converts = settings.method == "LORA" and spec.family in CONVERTED
-    found = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
-    found.hold(spellings.common if settings.method == "LORA" else str)
-    return found
+    differences = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
+    differences.hold(spellings.common if settings.method == "LORA" else str)
+    return differences
 
 
 def _compare_prompt(
@@ -169,9 +169,9 @@ def _compare_prompt(
 ) -> tuple[list[Finding], str, Expected]:
     best: Differences | None = None
     for candidate in _candidates(settings, base):
-        found = _prompt_differences(settings, stored, candidate)
-        if best is None or found.number < best.number:
-            best = found
+        differences = _prompt_differences(settings, stored, candidate)
+        if best is None or differences.number < best.number:
+            best = differences
         if not best.number:
             break
     assert best is not None  # the base itself is a candidate
@@ -187,9 +187,9 @@ def _prompt_differences(settings: Settings, stored: Mapping[str, Shape], candida
     shared = {f"base_model.{name}": shape for name, shape in head.tensors.items()}
     heads = {f"base_model.{name}" for name in head.heads}
     expected = Expected(shared={"prompt_embeddings": prompt_shape(settings), **shared}, heads=heads)
-    found = Differences(settings, Named({}, {name: name for name in stored}, "", 0), stored, expected)
-    found.hold(str)
-    return found
+    differences = Differences(settings, Named({}, {name: name for name in stored}, "", 0), stored, expected)
+    differences.hold(str)
+    return differences
 
 
 def _prompt_of_another(settings: Settings, base: Blueprint) -> str:
@@ -203,7 +203,7 @@ def _prompt_of_another(settings: Settings, base: Blueprint) -> str:
             return f"adapter_config.json says {plural(layers, 'layer')}, and the base has {_numbers(depths)}"
         mixers = [layer.layer.mixer for stack in stacks for layer in stack.layers]
         grouped = [mixer for mixer in mixers if isinstance(mixer, GQA)]
-        widths |= {int(count) * int(one.head_dim) for one in grouped for count in (one.heads, one.kv_heads)}
+        widths |= {int(count) * int(mixer.head_dim) for mixer in grouped for count in (mixer.heads, mixer.kv_heads)}
     if (width := settings.number("token_dim", 0, least=0)) not in widths:
         return f"the prompt is for a width of {width:,}, and the base has {_numbers(widths)}"
     return ""

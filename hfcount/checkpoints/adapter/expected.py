@@ -80,9 +80,9 @@ def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | Non
     work.tokens(vocab)
     work.biases(chosen)
     work.embeddings(chosen, vocab)
-    found = work.found
-    found.unmatched = (*chosen.unmatched, *found.unmatched)
-    return found
+    expected = work.found
+    expected.unmatched = (*chosen.unmatched, *expected.unmatched)
+    return expected
 
 
 def _check_variants(settings: Settings) -> None:
@@ -215,7 +215,7 @@ class _Work:
                     self.found.optional[f"{module.first}.base_layer.{name}"] = shape
 
 
-def saved(settings: Settings, modules: Sequence[Module], found: Expected) -> None:
+def saved(settings: Settings, modules: Sequence[Module], expected: Expected) -> None:
     """Adds modules that are stored whole, and all that are inside them.
 
     Raises:
@@ -229,10 +229,10 @@ def saved(settings: Settings, modules: Sequence[Module], found: Expected) -> Non
             missing.append(name)
         for path, module in _inside(roots, modules):
             names = {f"{path}.{end}": shape for end, shape in module.tensors.items()}
-            found.tensors.update(names)
-            found.heads.update(names if name in heads else ())
-        found.roots |= roots
-    found.unmatched = tuple(missing)
+            expected.tensors.update(names)
+            expected.heads.update(names if name in heads else ())
+        expected.roots |= roots
+    expected.unmatched = tuple(missing)
 
 
 def _paths(name: str, modules: Sequence[Module]) -> Iterator[str]:
@@ -275,11 +275,11 @@ def output(modules: Sequence[Module]) -> Module | None:
 
 def beginnings(path: str) -> list[str]:
     """The path, and what stands before each of its dots."""
-    found, place = [path], path.rfind(".")
+    result, place = [path], path.rfind(".")
     while place >= 0:
-        found.append(path[:place])
+        result.append(path[:place])
         place = path.rfind(".", 0, place)
-    return found
+    return result
 
 
 def _unsupported(target: Target) -> str:

@@ -124,7 +124,7 @@ def factors(number: int, factor: int) -> tuple[int, int]:
     if factor > 0 and number % factor == 0:
         return factor, number // factor
     limit = number if factor == -1 else factor
-    first = max(one for one in _divisors(number) if one <= limit and one * one <= number)
+    first = max(divisor for divisor in _divisors(number) if divisor <= limit and divisor * divisor <= number)
     return first, number // first
 
 
@@ -133,8 +133,8 @@ def _divisors(number: int) -> list[int]:
     """The numbers that divide a width, in their order."""
     if not 0 < number <= _WIDEST:
         raise Unread(f"a width of {number:,} is not split into factors")
-    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
-    return [*small, *(number // one for one in reversed(small))]
+    small = [divisor for divisor in range(1, isqrt(number) + 1) if number % divisor == 0]
+    return [*small, *(number // divisor for divisor in reversed(small))]
 
 
 def _vera(adapted: Adapted) -> Shapes:
@@ -145,7 +145,7 @@ def _projections(modules: Collection[Module], settings: Settings) -> Shapes:
     if not settings.flag("save_projection", True) or not modules:
         return {}
     rank = settings.number("r", 256)
-    inputs, outputs = max(one.inputs for one in modules), max(one.outputs for one in modules)
+    inputs, outputs = max(module.inputs for module in modules), max(module.outputs for module in modules)
     return {"vera_A": (rank, inputs), "vera_B": (outputs, rank)}
 
 
@@ -169,8 +169,8 @@ def _nearest(size: int, wanted: int) -> int:
     if wanted >= size:
         return size
     known = _divisors(size)
-    higher = min(one for one in known if one >= wanted)
-    lower = max((one for one in known if one <= wanted), default=1)
+    higher = min(divisor for divisor in known if divisor >= wanted)
+    lower = max((divisor for divisor in known if divisor <= wanted), default=1)
     return lower if wanted - lower <= higher - wanted else higher
 
 

@@ -39,19 +39,19 @@ def read_names(names: Iterable[str]) -> Named:
     prefixed = [name for name in listed if name.startswith(PREFIX)]
     twice = bool(prefixed) and all(name.startswith(_OUTER, len(PREFIX)) for name in prefixed)
     bare = not prefixed and not all(name.startswith(_OUTER) for name in listed)
-    found: dict[str, str] = {}
-    whole: dict[str, str] = {}
+    by_path: dict[str, str] = {}
+    without_module: dict[str, str] = {}
     left = 0
     for name in listed:
         inner = _unwrapped(name) if twice else name
         if not inner.startswith(PREFIX) and (not bare or inner.startswith(_OUTER)):
-            whole[inner] = name
+            without_module[inner] = name
             continue
         inner = inner.removeprefix(PREFIX)
         short = _LEFT.sub(r"\1", inner)
         left += short != inner
-        found[short] = name
-    return Named(found, whole, "twice" if twice else "bare" if bare and found else "", left)
+        by_path[short] = name
+    return Named(by_path, without_module, "twice" if twice else "bare" if bare and by_path else "", left)
 
 
 def _unwrapped(name: str) -> str:

@@ -47,9 +47,9 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     if len(folders) > _MOST:
         text = f"{printable(place.label)} has {plural(len(folders), 'adapter')} in folders below; at most {_MOST}"
         raise FetchError("UnreadableFile", f"{text} are looked into at once. Name one with --subfolder.")
-    looked = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
-    sound = [one for one in looked.values() if one.outcome.proven]
-    return _together(place, looked, sound[0] if sound else looked[folders[0]])
+    inspections = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
+    sound = [inspection for inspection in inspections.values() if inspection.outcome.proven]
+    return _together(place, inspections, sound[0] if sound else inspections[folders[0]])
 
 
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
@@ -64,26 +64,28 @@ def _below(place: Place, folder: str) -> Place:
     return place._replace(sizes=sizes, reader=Below(place.reader, folder))
 
 
-def _together(place: Place, looked: Mapping[str, Inspection], first: Inspection) -> Inspection:
+def _together(place: Place, inspections: Mapping[str, Inspection], first: Inspection) -> Inspection:
     outcome = Outcome(stored=first.outcome.stored, dtypes=first.outcome.dtypes)
-    for folder, one in looked.items():
-        for found in one.outcome.findings:
-            outcome.report(found.replace(file=f"{folder}/{found.file}") if found.file else found)
+    for folder, inspection in inspections.items():
+        for finding in inspection.outcome.findings:
+            outcome.report(finding.replace(file=f"{folder}/{finding.file}") if finding.file else finding)
     outcome.errors_first()
     outcome.checks = list(first.outcome.checks)
-    outcome.proven = all(one.outcome.proven for one in looked.values())
-    held = [one.evidence.contained or Contained() for one in looked.values()]
+    outcome.proven = all(inspection.outcome.proven for inspection in inspections.values())
+    contents = [inspection.evidence.contained or Contained() for inspection in inspections.values()]
     contained = replace(
         first.evidence.contained or Contained(),
-        files=sum(one.files for one in held),
-        opened=sum(one.opened for one in held),
+        files=sum(inspection.files for inspection in contents),
+        opened=sum(inspection.opened for inspection in contents),
     )
     evidence = replace(
         first.evidence,
         contained=contained,
-        unseen=_unseen(looked),
-        variants=tuple(_rows(looked)),
-        beside=tuple(f"{folder}/{name}" for folder, one in looked.items() for name in one.evidence.beside),
+        unseen=_unseen(inspections),
+        variants=tuple(_rows(inspections)),
+        beside=tuple(
+            f"{folder}/{name}" for folder, inspection in inspections.items() for name in inspection.evidence.beside
+        ),
     )
     return first._replace(
         documents=replace(first.documents, files=list(place.sizes), sizes=place.sizes),
@@ -92,8 +94,8 @@ def _together(place: Place, looked: Mapping[str, Inspection], first: Inspection)
     )
 
 
-def _unseen(looked: Mapping[str, Inspection]) -> Failure | None:
-    reasons = {folder: unseen for folder, one in looked.items() if (unseen := one.evidence.unseen)}
+def _unseen(inspections: Mapping[str, Inspection]) -> Failure | None:
+    reasons = {folder: unseen for folder, inspection in inspections.items() if (unseen := inspection.evidence.unseen)}
     if not reasons:
         return None
     folder, first = next(iter(reasons.items()))
@@ -101,10 +103,10 @@ def _unseen(looked: Mapping[str, Inspection]) -> Failure | None:
     return replace(first, message=f"{printable(folder)}: {first.message}{more}")
 
 
-def _rows(looked: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
-    for folder, one in looked.items():
-        figures, contained = one.evidence.adapter, one.evidence.contained
-        wrong: Sequence[str] = [found.code for found in one.outcome.findings if found.severity == "error"]
+def _rows(inspections: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
+    for folder, inspection in inspections.items():
+        figures, contained = inspection.evidence.adapter, inspection.evidence.contained
+        wrong: Sequence[str] = [finding.code for finding in inspection.outcome.findings if finding.severity == "error"]
         bits = 8 * figures.bytes / figures.parameters if figures and figures.bytes and figures.parameters else None
         yield WeightsFile(
             file=printable(folder),
@@ -113,5 +115,5 @@ def _rows(looked: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
             parameters=figures.parameters if figures else None,
             bytes=dict(contained.bytes) if contained else {},
             bits_per_weight=round(bits, 2) if bits else None,
-            verdict="mismatch" if wrong else "verified" if one.outcome.proven else "unverified",
+            verdict="mismatch" if wrong else "verified" if inspection.outcome.proven else "unverified",
         )

@@ -159,8 +159,8 @@ class _Chooser:
         layers = self._settings.layers
         if layers is None:
             return True
-        found = self._layer(path)
-        return found is not None and found in layers
+        layer = self._layer(path)
+        return layer is not None and layer in layers
 
     def _layer(self, path: str) -> int | None:
         segments = path.split(".")
@@ -204,11 +204,11 @@ class _Chooser:
 
 def ends(path: str) -> list[str]:
     """The path, and what follows each of its dots."""
-    found, place = [path], path.find(".")
+    result, place = [path], path.find(".")
     while place >= 0:
-        found.append(path[place + 1 :])
+        result.append(path[place + 1 :])
         place = path.find(".", place + 1)
-    return found
+    return result
 
 
 def left_out(settings: Settings, path: str, patterns: Patterns) -> bool:

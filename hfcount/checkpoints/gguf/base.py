@@ -64,7 +64,7 @@ def _differences(header: Header, wanted: Expected, name: str) -> dict[str, Any]:
         "unexpected": () if wanted.unmapped else _unexpected(header, wanted, name),
         "shapes": (*_other_shapes(header, wanted, name), *_other_sums(header, wanted)),
     }
-    facts: dict[str, Any] = {key: found for key, found in parts.items() if found}
+    facts: dict[str, Any] = {key: names for key, names in parts.items() if names}
     if facts:
         facts["rows"] = _rows(header, wanted)
         facts["layers"] = (_depth(wanted.shapes), _depth(tensors))
@@ -113,21 +113,21 @@ def _added(key: str) -> bool:
 
 def _fused(key: str, tensors: Mapping[str, Any]) -> bool:
     """Whether a tensor is held as a part of another, or in parts."""
-    for whole, parts in FUSED.items():
+    for joined, parts in FUSED.items():
         for part in parts:
-            if f".{part}." in key and key.replace(f".{part}.", f".{whole}.") in tensors:
+            if f".{part}." in key and key.replace(f".{part}.", f".{joined}.") in tensors:
                 return True
-        if f".{whole}." in key and all(key.replace(f".{whole}.", f".{part}.") in tensors for part in parts):
+        if f".{joined}." in key and all(key.replace(f".{joined}.", f".{part}.") in tensors for part in parts):
             return True
     return False
 
 
 def _joined(key: str, known: Any) -> bool:
-    for whole, parts in FUSED.items():
-        if f".{whole}." in key and all(key.replace(f".{whole}.", f".{part}.") in known for part in parts):
+    for joined, parts in FUSED.items():
+        if f".{joined}." in key and all(key.replace(f".{joined}.", f".{part}.") in known for part in parts):
             return True
         for part in parts:
-            if f".{part}." in key and key.replace(f".{part}.", f".{whole}.") in known:
+            if f".{part}." in key and key.replace(f".{part}.", f".{joined}.") in known:
                 return True
     return False
 

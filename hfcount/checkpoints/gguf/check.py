@@ -201,8 +201,8 @@ def _required(name: str, names: Collection[str]) -> bool:
         return False
     held = [other.partition("blk.")[2] for other in names]
     kind = core.split("_")[:2]  # attn_q may be there in place of attn_q_a
-    others = [core, *(one for one, parts in FUSED.items() if core in parts), *FUSED.get(core, ())]
-    return not any(one.split(".")[0].split("_") == kind or one.rpartition(".")[0] in others for one in held)
+    others = [core, *(joined for joined, parts in FUSED.items() if core in parts), *FUSED.get(core, ())]
+    return not any(tensor.split(".")[0].split("_") == kind or tensor.rpartition(".")[0] in others for tensor in held)
 
 
 def _check_names(header: Header, known: Layers | None) -> Iterator[Remark]:

@@ -49,9 +49,9 @@ class Looked:
         """Takes remarks as findings or reasons."""
         subject = architecture(self.header) if self.header else ""
         for remark in remarks:
-            found = finding(remark, self.files.name, subject)
-            if found is not None:
-                self.findings.append(found)
+            result = finding(remark, self.files.name, subject)
+            if result is not None:
+                self.findings.append(result)
             else:
                 self.reasons.append(f"{printable(self.files.name)}: {reason(remark)}")
 
@@ -64,7 +64,9 @@ class Looked:
     def sound(self) -> bool:
         """Whether it holds what its metadata describes, as far as that is known."""
         return (
-            self.header is not None and not self.reasons and not any(one.severity == "error" for one in self.findings)
+            self.header is not None
+            and not self.reasons
+            and not any(finding.severity == "error" for finding in self.findings)
         )
 
 
@@ -91,50 +93,52 @@ def look(place: Place, request: Request, options: Options) -> Seen:
         FetchError: NoSuchFile, or they could not be read.
     """
     sets = file_sets(place)
-    read = headers(place, sets, options.progress(sum(len(one.files) for one in sets)))
-    looked = [_examined(one, read, place) for one in sets]
+    read = headers(place, sets, options.progress(sum(len(group.files) for group in sets)))
+    looked = [_examined(group, read, place) for group in sets]
     _pair(looked)
-    models = [one for one in looked if one.role == "model" and one.header]
+    models = [examined for examined in looked if examined.role == "model" and examined.header]
     if not models:
-        for one in looked:
-            if one.role and one.role in _APART:
-                one.reasons.append(f"{printable(one.files.name)}: {_APART[one.role]}")
-        return Seen(looked, next((one for one in looked if one.header), looked[0]), None, None)
-    first = max(models, key=lambda one: (one.sound, one.size or 0))
+        for group in looked:
+            if group.role and group.role in _APART:
+                group.reasons.append(f"{printable(group.files.name)}: {_APART[group.role]}")
+        return Seen(looked, next((group for group in looked if group.header), looked[0]), None, None)
+    first = max(models, key=lambda group: (group.sound, group.size or 0))
     base = base_of(place, request, bases(first.header) if first.header else ())
     if base is not None:
         _against(base, models)
     return Seen(looked, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
 
 
-def _examined(one: FileSet, read: Mapping[str, Read], place: Place) -> Looked:
+def _examined(file_set: FileSet, read: Mapping[str, Read], place: Place) -> Looked:
     """One file or set by itself."""
-    sizes = [place.sizes[name] for name in one.files]
+    sizes = [place.sizes[name] for name in file_set.files]
     size = None if None in sizes else sum(size or 0 for size in sizes)
-    looked = Looked(one, size=size)
-    parts = {name: header for name in one.files if isinstance(header := read[name], Header)}
-    looked.findings += [broken(error, name) for name in one.files if isinstance(error := read[name], DocumentError)]
-    if len(one.files) == 1 and not one.lost:
-        looked.header = next(iter(parts.values()), None)
-        looked.add(check(looked.header, size) if looked.header else ())
+    result = Looked(file_set, size=size)
+    parts = {name: header for name in file_set.files if isinstance(header := read[name], Header)}
+    result.findings += [
+        broken(error, name) for name in file_set.files if isinstance(error := read[name], DocumentError)
+    ]
+    if len(file_set.files) == 1 and not file_set.lost:
+        result.header = next(iter(parts.values()), None)
+        result.add(check(result.header, size) if result.header else ())
     elif parts:
-        looked.header, remarks = join(parts)
-        if len(parts) < len(one.files):  # some cannot be read, which is told; of a sum nothing can be said then
-            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or one.lost]
-        looked.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, one)}) for remark in remarks])
-        if len(parts) == len(one.files) and not one.lost:
-            looked.add(check(looked.header))
-    return looked
+        result.header, remarks = join(parts)
+        if len(parts) < len(file_set.files):  # some cannot be read, which is told; of a sum nothing can be said then
+            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or file_set.lost]
+        result.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, file_set)}) for remark in remarks])
+        if len(parts) == len(file_set.files) and not file_set.lost:
+            result.add(check(result.header))
+    return result
 
 
-def _lost(remark: Remark, one: FileSet) -> tuple[str, ...]:
-    return one.lost if remark.facts["what"] == "parts" else ()
+def _lost(remark: Remark, file_set: FileSet) -> tuple[str, ...]:
+    return file_set.lost if remark.facts["what"] == "parts" else ()
 
 
-def _pair(looked: Sequence[Looked]) -> None:
+def _pair(files: Sequence[Looked]) -> None:
     """Holds projectors against the models beside them, of which one has to fit."""
-    models = [one for one in looked if one.role == "model"]
-    for projector in looked:
+    models = [examined for examined in files if examined.role == "model"]
+    for projector in files:
         if projector.role != "projector" or not models:
             continue
         remarks = [
@@ -155,7 +159,7 @@ def _against(base: Base, models: Sequence[Looked]) -> None:
         file = models[0].files.name
         models[0].findings.append(BaseNotCompared(file=file, base=base.label, reason=base.problem.message))
     for model in models:
-        wrong = any(found.severity == "error" for found in model.findings)  # of which the base would say the same
+        wrong = any(finding.severity == "error" for finding in model.findings)  # of which the base would say the same
         if model.header and base.blueprint and (base.binding or not wrong):
             remarks = compare(model.header, base.blueprint, base.binding)
             known = {remark.kind for remark in check(model.header)}

@@ -53,10 +53,10 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
         if not leaf.count or not (leaf.written or leaf.tied_to or leaf.part == "prediction"):
             continue
         target = optional if leaf.presence == "optional" or leaf.tied_to or leaf.part == "prediction" else shapes
-        found = list(conversions(leaf, architecture, layers, stored))
-        if not found and target is shapes:
+        converted = list(conversions(leaf, architecture, layers, stored))
+        if not converted and target is shapes:
             unmapped.append(leaf.name)
-        for results, count, _ in found:
+        for results, count, _ in converted:
             names = []
             for name, change in results:
                 shape = changed(change, tuple(map(int, leaf.shape)), count)
@@ -93,8 +93,8 @@ class Conversion(NamedTuple):
 def conversions(leaf: Leaf, architecture: str, layers: int, stored: Container[str]) -> Iterator[Conversion]:
     """What each tensor of a leaf, or each stack of them, becomes; the arguments are those of `expected`."""
     rows = table().names.get(architecture, {})
-    if found := list(_listed(leaf, rows, layers, stored)):
-        yield from found
+    if recorded := list(_listed(leaf, rows, layers, stored)):
+        yield from recorded
     elif _dropped(leaf, rows):
         yield Conversion((), 0)
     elif not architecture.startswith("clip:"):
@@ -104,13 +104,13 @@ def conversions(leaf: Leaf, architecture: str, layers: int, stored: Container[st
 def _listed(leaf: Leaf, rows: Mapping[str, Conversions], layers: int, stored: Container[str]) -> Iterator[Conversion]:
     for depth in sorted({len(leaf.indices), min(1, len(leaf.indices)), 0}, reverse=True):
         pattern, kept, fixed = _pattern(leaf, depth)
-        found = False
+        is_recorded = False
         for numbers in product(*fixed):
             choices = rows.get(pattern(numbers))
             if choices is not None:
-                found = True
+                is_recorded = True
                 yield from _expanded(choices, kept, numbers, layers, stored)
-        if found:
+        if is_recorded:
             return
 
 
@@ -119,13 +119,13 @@ def _pattern(leaf: Leaf, depth: int) -> tuple[Callable[[tuple[int, ...]], str], 
     kept, fixed = leaf.indices[:depth], leaf.indices[depth:]
 
     def text(numbers: tuple[int, ...]) -> str:
-        rest, seen, parts = iter(numbers), 0, []
+        rest, count, parts = iter(numbers), 0, []
         for part in leaf.segments:
             if isinstance(part, str):
                 parts.append(part)
             else:
-                parts.append("#" if seen < depth else str(next(rest)))
-                seen += 1
+                parts.append("#" if count < depth else str(next(rest)))
+                count += 1
         return ".".join(parts)
 
     return text, kept, fixed

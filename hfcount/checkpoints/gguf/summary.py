@@ -88,7 +88,7 @@ def summary(header: Header) -> Summary:
 
 def bases(header: Header) -> tuple[str, ...]:
     """The models that a file was made of, as its metadata says: `org/name` where an address of the Hub is given."""
-    found = []
+    result = []
     for number in range(min(header.number("general.base_model.count") or 0, 16)):
         prefix = f"general.base_model.{number}"
         address = header.text(f"{prefix}.repo_url")
@@ -96,8 +96,8 @@ def bases(header: Header) -> tuple[str, ...]:
         organization, name = (header.text(f"{prefix}.{key}").replace(" ", "-") for key in ("organization", "name"))
         named = f"{organization}/{name}" if organization and name else name
         if text := repo.strip("/") if host and repo else named:
-            found.append(text)
-    return tuple(found)
+            result.append(text)
+    return tuple(result)
 
 
 def architecture(header: Header) -> str:

@@ -86,12 +86,12 @@ def table() -> Table:
 @cache
 def undisputed() -> Mapping[str, Conversions]:
     """The names that all recorded architectures convert alike, projectors aside: how others will."""
-    found: dict[str, set[Conversions]] = {}
+    by_pattern: dict[str, set[Conversions]] = {}
     for architecture, rows in table().names.items():
         if not architecture.startswith("clip:"):
             for pattern, conversions in rows.items():
-                found.setdefault(pattern, set()).add(conversions)
-    alike = {pattern: ways.pop() for pattern, ways in found.items() if len(ways) == 1}
+                by_pattern.setdefault(pattern, set()).add(conversions)
+    alike = {pattern: ways.pop() for pattern, ways in by_pattern.items() if len(ways) == 1}
     return {pattern: conversions for pattern, conversions in alike.items() if any(conversions)}
 
 
@@ -114,8 +114,8 @@ def slots(name: str) -> Iterator[tuple[str, tuple[int, ...]]]:
 @lru_cache(maxsize=4096)
 def folded(name: str) -> tuple[str, int | None]:
     """A GGUF name without its layer, and the layer: `blk.3.attn_q.weight` is (`blk.attn_q.weight`, 3)."""
-    found = _BLOCK.match(name)
-    return (f"{found[1]}blk.{name[found.end() :]}", int(found[2])) if found else (name, None)
+    match = _BLOCK.match(name)
+    return (f"{match[1]}blk.{name[match.end() :]}", int(match[2])) if match else (name, None)
 
 
 def plain(shape: Shape) -> Shape:
@@ -167,8 +167,8 @@ def changed(name: str, shape: Shape, origins: int = 1) -> Shape | None:
             axis, parts = map(int, part[4:].split("of"))
             if axis >= len(shape):
                 return None
-            found = (*shape[:axis], shape[axis] // parts, *shape[axis + 1 :])
-            return _turned(found) if turned else found
+            split_shape = (*shape[:axis], shape[axis] // parts, *shape[axis + 1 :])
+            return _turned(split_shape) if turned else split_shape
         case _:
             return None
 

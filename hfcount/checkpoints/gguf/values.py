@@ -20,9 +20,9 @@ def changes(model_type: str, architecture: str) -> Changes | None:
 
 @cache
 def _rows() -> Mapping[tuple[str, str], Changes]:
-    found = {}
+    rows = {}
     for line in files(__package__).joinpath("gguf_values.tsv").read_text("utf-8").splitlines():
         if not line.startswith("#"):
             kind, architecture, words = line.split("\t")
-            found[kind, architecture] = dict(word.split("=") for word in words.split())
-    return found
+            rows[kind, architecture] = dict(word.split("=") for word in words.split())
+    return rows

@@ -55,14 +55,14 @@ def weight_files(entry: Entry, names: Collection[str]) -> WeightFiles:
 
 
 def _by_variant(names: Collection[str], stems: Collection[str], ending: str) -> dict[str, list[str]]:
-    begin, found = f"(?:{'|'.join(stems)})", dict[str, list[str]]()
+    begin, by_variant = f"(?:{'|'.join(stems)})", dict[str, list[str]]()
     patterns = [re.compile(begin + _FILE + ending, re.ASCII), re.compile(rf"{begin}\.{ending}{_INDEX}", re.ASCII)]
     for name in sorted(names):
         for match in filter(None, (pattern.fullmatch(name) for pattern in patterns)):
             groups = match.groupdict()
-            found.setdefault(groups["variant"] or groups.get("early") or "", []).append(name)
+            by_variant.setdefault(groups["variant"] or groups.get("early") or "", []).append(name)
             break
-    return found
+    return by_variant
 
 
 def is_foreign(entry: Entry) -> bool:

@@ -31,12 +31,12 @@ def amount(leaves: Iterable[Leaf], dtype: str) -> Amount:
     sums: dict[str, int] = {}
     for leaf in leaves:
         if leaf.dtypes:
-            own = leaf.dtypes[0]
+            stored_dtype = leaf.dtypes[0]
         else:
-            own = "F32" if leaf.kind == "buffer" and "correction_bias" in str(leaf.segments[-1]) else dtype
+            stored_dtype = "F32" if leaf.kind == "buffer" and "correction_bias" in str(leaf.segments[-1]) else dtype
         tensors += int(leaf.count)
         window += int(leaf.count) * leaf.slack
-        sums[own] = sums.get(own, 0) + leaf.elements
+        sums[stored_dtype] = sums.get(stored_dtype, 0) + leaf.elements
     return Amount(
-        tensors, {name: sums[name] for name in sorted(sums, key=lambda one: -sums[one]) if sums[name]}, window
+        tensors, {name: sums[name] for name in sorted(sums, key=lambda other: -sums[other]) if sums[name]}, window
     )

@@ -80,24 +80,24 @@ def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
 
 
 def _numbers(scheme: Scheme, word: str) -> set[int] | range:
-    found: set[int] = set()
+    result: set[int] = set()
     for matcher in scheme.matchers:
-        some = matcher.numbers(word)
-        if isinstance(some, range):
-            return some
-        found.update(some)
-    return found
+        matcher_numbers = matcher.numbers(word)
+        if isinstance(matcher_numbers, range):
+            return matcher_numbers
+        result.update(matcher_numbers)
+    return result
 
 
 def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     """The leaf for fewer numbers: those in `segments`."""
     if segments == leaf.segments:
         return leaf
-    count, whole = 1, 1
-    for one, own in zip(segments, leaf.segments, strict=True):
-        if not isinstance(one, str) and not isinstance(own, str):
-            count, whole = count * int(one.count), whole * int(own.count)
-    return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
+    count, total = 1, 1
+    for fewer, all_numbers in zip(segments, leaf.segments, strict=True):
+        if not isinstance(fewer, str) and not isinstance(all_numbers, str):
+            count, total = count * int(fewer.count), total * int(all_numbers.count)
+    return replace(leaf, segments=segments, count=int(leaf.count) * count // total)
 
 
 def packed(leaf: Leaf, layout: Layout, block: Segments, around: Around) -> list[tuple[Part, Leaf]]:
@@ -123,9 +123,9 @@ def _tensor(leaf: Leaf, module: Segments, part: Part) -> Leaf:
     first, *rest = part.suffix.split(".")
     segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
     presence: Presence = leaf.presence if part.needed else "spare"
-    whole = tuple(map(int, part.shape))
+    shape = tuple(map(int, part.shape))
     return replace(
-        leaf, segments=segments, shape=whole, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
+        leaf, segments=segments, shape=shape, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
     )
 
 
@@ -142,13 +142,13 @@ class Planned(NamedTuple):
 
 def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
     """How the scheme's settings say that these leaves are stored."""
-    own = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
-    around = Around.of(own)
-    for leaf in own:
-        found = groups(leaf, scheme, around)
-        if not found:
+    split_leaves = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
+    around = Around.of(split_leaves)
+    for leaf in split_leaves:
+        module_groups = groups(leaf, scheme, around)
+        if not module_groups:
             yield Planned(leaf, None, [])
-        for part, choice in found:
+        for part, choice in module_groups:
             layout = choice.layout or choice.likely
             yield Planned(part, choice, packed(part, layout, leaf.segments[:-1], around) if layout else [])
 
@@ -158,18 +158,18 @@ def biases_apart(listed: Sequence[tuple[Leaf, int]], weights: Iterable[Leaf]) ->
     beside: dict[Segments, list[Segments]] = {}
     for weight in weights:
         beside.setdefault(unnumbered(weight.segments[:-1]), []).append(weight.segments[:-1])
-    found: list[tuple[Leaf, int]] = []
+    result: list[tuple[Leaf, int]] = []
     for leaf, count in listed:
-        some = beside.get(unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
-        parts = [part_of(leaf, (*one, "bias")) for one in some]
-        whole = len(parts) > 1 and count == leaf.count == sum(int(part.count) for part in parts)
-        found += [(part, int(part.count)) for part in parts] if whole else [(leaf, count)]
-    return found
+        modules = beside.get(unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
+        parts = [part_of(leaf, (*module, "bias")) for module in modules]
+        is_complete = len(parts) > 1 and count == leaf.count == sum(int(part.count) for part in parts)
+        result += [(part, int(part.count)) for part in parts] if is_complete else [(leaf, count)]
+    return result
 
 
 def unnumbered(name: Segments) -> Segments:
     """A name without its numbers."""
-    return tuple(one if isinstance(one, str) else "" for one in name)
+    return tuple(segment if isinstance(segment, str) else "" for segment in name)
 
 
 class Expected(NamedTuple):
@@ -188,7 +188,7 @@ def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
     tensors: list[Leaf] = []
     modules = logical = 0
     for leaf, _, parts in planned(together(leaves, scheme.stack) if scheme.stack else leaves, scheme):
-        tensors += [one for part, one in parts if part.usual] or [leaf]
+        tensors += [tensor for part, tensor in parts if part.usual] or [leaf]
         if parts:
             modules, logical = modules + int(leaf.count), logical + leaf.elements
     return Expected(tensors, modules, logical)

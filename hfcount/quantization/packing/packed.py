@@ -88,7 +88,7 @@ class Packed(Generic[Match]):
     @property
     def packed(self) -> list[Found]:
         """The modules that are packed."""
-        return [found for found in self.modules if found.layout]
+        return [module for module in self.modules if module.layout]
 
     @cached_property
     def _names(self) -> frozenset[Segments]:
@@ -101,7 +101,7 @@ class Packed(Generic[Match]):
     @property
     def open(self) -> bool:
         """Whether the names leave the shape of a packed tensor open."""
-        return any(found.layout and _shapes(found.layout, found.leaf) for found in self.modules)
+        return any(module.layout and _shapes(module.layout, module.leaf) for module in self.modules)
 
     @property
     def complete(self) -> bool:
@@ -112,7 +112,7 @@ class Packed(Generic[Match]):
 def _shapes(layout: Layout, leaf: Leaf) -> bool:
     """Whether another reading of a layout has other shapes for a matrix."""
     sizes = tuple(map(int, leaf.shape[-2:]))
-    return any(one.parts(*sizes) != layout.parts(*sizes) for one in layout.readings)
+    return any(other.parts(*sizes) != layout.parts(*sizes) for other in layout.readings)
 
 
 class Dense(Scheme):
@@ -149,25 +149,27 @@ def look(
     leaves, scheme, beside = fused(blueprint.leaves, names, scheme)
     finder, last = Finder(leaves), {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(names, lambda name: finder.find(name) is not None, last)
-    own = _forms(leaves, collected.dense, scheme, entries)
-    left = towers_left_out(own, collected.dense) if scheme.text_alone else []
-    match = matching([leaf for leaf in own if leaf not in left] if left else own, collected.dense, scheme)
+    tool_leaves = _forms(leaves, collected.dense, scheme, entries)
+    left = towers_left_out(tool_leaves, collected.dense) if scheme.text_alone else []
+    match = matching(
+        [leaf for leaf in tool_leaves if leaf not in left] if left else tool_leaves, collected.dense, scheme
+    )
     if scheme.own_names and (other := next((name for name in match.unexpected if name in collected.beside), None)):
         raise Unmodelled(f"{scheme.name}, whose tools have names of their own, as {printable(other, 80)}")
     spelling = match.spelling
-    found = survey(match.listed, scheme, collected, spelling, entries)
+    surveyed = survey(match.listed, scheme, collected, spelling, entries)
     cache = _cache(collected, leaves, match, blueprint, scheme)
-    unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling)]
-    stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
+    unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(surveyed, collected, spelling)]
+    stored = [*surveyed.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
     packed = Packed(
         first,
         scheme,
         replace(match, listed=stored, unexpected=[*unexpected, *cache.unknown]),
         spelling | _spelt(spelling, collected),
         collected.dense,
-        found.modules,
-        found.lacking,
-        found.biases,
+        surveyed.modules,
+        surveyed.lacking,
+        surveyed.biases,
         cache.found,
         left,
         cache.lacking,
@@ -181,10 +183,10 @@ def look(
 def _cache(collected: Collected, leaves: Sequence[Leaf], match: Names, blueprint: Blueprint, scheme: Scheme) -> Scaled:
     """The scales of attention's cache that are there, and those that should be."""
     heads = Heads.of(blueprint.spec, scheme.caches_heads)
-    found = scales(collected.cache, leaves, heads)
+    stored = scales(collected.cache, leaves, heads)
     if not scheme.caches_stored or not blueprint.spec.causal or collected.cache:
-        return found
-    return found._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
+        return stored
+    return stored._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
 
 
 def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, entries: Entries | None) -> Sequence[Leaf]:
@@ -193,11 +195,14 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, entri
         return apart(leaves)
     if not scheme.renames:
         return leaves
-    found = forms(leaves, names, scheme.renames)
+    tool_leaves = forms(leaves, names, scheme.renames)
     if entries is not None:  # where convolutions are as in the original, they stay
-        own = {leaf.name: leaf for leaf in leaves}
-        found = [one if _is_at(entries, one) else own.get(one.name, one) for one in found]
-    return found
+        original = {leaf.name: leaf for leaf in leaves}
+        tool_leaves = [
+            tool_leaf if _is_at(entries, tool_leaf) else original.get(tool_leaf.name, tool_leaf)
+            for tool_leaf in tool_leaves
+        ]
+    return tool_leaves
 
 
 def _is_at(entries: Entries, leaf: Leaf) -> bool:
@@ -210,9 +215,9 @@ def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:
     """The checkpoint's names of what stands beside weights that it spells otherwise."""
     suffixes = collected.suffixes
     return {
-        suffixes.stored(expected, suffix): suffixes.stored(found, suffix)
-        for expected, found in spelling.items()
-        if (bits := collected.beside.get(found))
+        suffixes.stored(expected, suffix): suffixes.stored(stored, suffix)
+        for expected, stored in spelling.items()
+        if (bits := collected.beside.get(stored))
         for suffix in suffixes.of(bits)
     }
 
@@ -220,22 +225,22 @@ def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:
 def _unexpected(match: Names, collected: Collected, asides: tuple[str, ...]) -> list[str]:
     """The stored names that belong to no module of the blueprint."""
     weights = [*match.unexpected, *(name for name in collected.beside if name not in collected.dense)]
-    found: list[str] = []
+    result: list[str] = []
     for weight in weights:
         if asides and weight.startswith(asides):
             continue
         beside = collected.suffixes.of(collected.beside.get(weight, 0))
         names = [collected.suffixes.stored(weight, suffix) for suffix in sorted(beside)]
-        own = collected.dense.get(weight)
-        found += [own, *(name for name in names if name != own)] if own else names
-    return found
+        stored = collected.dense.get(weight)
+        result += [stored, *(name for name in names if name != stored)] if stored else names
+    return result
 
 
-def _strange(found: Survey, collected: Collected, spelling: Mapping[str, str]) -> list[str]:
+def _strange(surveyed: Survey, collected: Collected, spelling: Mapping[str, str]) -> list[str]:
     """The stored names beside modules that no layout of theirs has."""
     return [
         collected.suffixes.stored(spelling.get(name, name), suffix)
-        for module in found.modules
+        for module in surveyed.modules
         if module.strange
         for name in module.leaf.names()
         for suffix in sorted(module.strange)

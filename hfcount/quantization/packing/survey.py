@@ -63,7 +63,7 @@ class Survey:
     @property
     def lacking(self) -> list[Leaf]:
         """Tensors that packed modules need and that are not there."""
-        return [leaf for found in self.modules for leaf in found.lacking]
+        return [leaf for module in self.modules for leaf in module.lacking]
 
 
 class _Seen(NamedTuple):
@@ -106,8 +106,8 @@ class _Names:
         """
         names = leaf.names()
         stored = [self.spelling.get(name, name) for name in names] if self.spelling else names
-        beside, dense, whole = self.collected.beside, self.collected.dense, count == leaf.count
-        bits = [beside.get(name, 0) if whole or name in dense else -1 for name in stored]
+        beside, dense, all_dense = self.collected.beside, self.collected.dense, count == leaf.count
+        bits = [beside.get(name, 0) if all_dense or name in dense else -1 for name in stored]
         kinds = {*bits}
         ends = self._told_apart(kinds)
         if len(kinds) == 1 and not ends and (self.entries is None or bits[0]):
@@ -132,13 +132,15 @@ class _Names:
             cast, shapes = bit == 0 and self._dtype(name) in casts, self._shapes(name, ends)
             key = bit, id(choice), cast, shapes
             answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
-        seen = [one for _, one in known.values()]
-        found = []
+        sights = [sight for _, sight in known.values()]
+        result = []
         for numbers, answer in regroup(leaf.indices, answers):
             given = iter(numbers)
-            segments: Segments = tuple(next(given) if isinstance(one, Indices) else one for one in leaf.segments)
-            found.append((part_of(leaf, segments), seen[answer]))
-        return found
+            segments: Segments = tuple(
+                next(given) if isinstance(segment, Indices) else segment for segment in leaf.segments
+            )
+            result.append((part_of(leaf, segments), sights[answer]))
+        return result
 
     def _told_apart(self, bits: Collection[int]) -> list[str]:
         """The suffixes beside some modules, if shapes tell apart how these are stored."""
@@ -173,30 +175,30 @@ def survey(
     """
     result, around = Survey(), Around.of([leaf for leaf, _ in listed])
     names = _Names(collected, spelling, entries, tuple(scheme.layouts))
-    seen: list[tuple[Leaf, Segments, _Seen]] = []
+    surveyed: list[tuple[Leaf, Segments, _Seen]] = []
     beside: dict[Layout | None, set[str]] = {}
     for leaf, count in listed:
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        for part, one in names.modules(leaf, count, groups(leaf, scheme, around) or [Group(leaf, DENSE)]):
-            if one.bits < 0:
+        for part, sight in names.modules(leaf, count, groups(leaf, scheme, around) or [Group(leaf, DENSE)]):
+            if sight.bits < 0:
                 result.listed.append((part, 0))
             else:
-                seen.append((part, leaf.segments[:-1], one))
-                beside.setdefault(one.choice.layout, set()).update(collected.suffixes.of(one.bits))
-    for part, block, one in seen:
-        there, somewhere = collected.suffixes.of(one.bits), beside[one.choice.layout]
-        layout = _layout(part, one, there, names.layouts, somewhere)
+                surveyed.append((part, leaf.segments[:-1], sight))
+                beside.setdefault(sight.choice.layout, set()).update(collected.suffixes.of(sight.bits))
+    for part, block, sight in surveyed:
+        there, somewhere = collected.suffixes.of(sight.bits), beside[sight.choice.layout]
+        layout = _layout(part, sight, there, names.layouts, somewhere)
         tensors = packed(part, layout, block, around) if layout else []
-        _add(result, Found(part, one.choice, layout), tensors, there, somewhere)
-    result.listed = biases_apart(result.listed, [found.leaf for found in result.modules])
+        _add(result, Found(part, sight.choice, layout), tensors, there, somewhere)
+    result.listed = biases_apart(result.listed, [module.leaf for module in result.modules])
     return result
 
 
 def _add(
     result: Survey,
-    found: Found,
+    module: Found,
     tensors: Sequence[tuple[Part, Leaf]],
     there: frozenset[str],
     somewhere: Collection[str],
@@ -208,22 +210,22 @@ def _add(
         there: the suffixes of what stands beside them.
         somewhere: what stands beside any module that should be stored like these.
     """
-    count = int(found.leaf.count)
-    if found.layout is None:
-        result.listed.append((found.leaf, count))
-        result.modules.append(found._replace(strange=there))
+    count = int(module.leaf.count)
+    if module.layout is None:
+        result.listed.append((module.leaf, count))
+        result.modules.append(module._replace(strange=there))
         return
     (_, weight), *beside = tensors
     stored = [(part, tensor) for part, tensor in beside if part.suffix in there]
     result.listed += [(weight, count), *((tensor, count) for _, tensor in stored)]
     result.biases += [tensor for part, tensor in stored if part.suffix == ".bias"]
-    lost = _needed(found.layout) | (_usual(found.layout) & {*somewhere})
+    lost = _needed(module.layout) | (_usual(module.layout) & {*somewhere})
     lacking = tuple(tensor for part, tensor in beside if part.suffix in lost - there)
-    result.modules.append(found._replace(lacking=lacking, strange=there - {part.suffix for part, _ in tensors}))
+    result.modules.append(module._replace(lacking=lacking, strange=there - {part.suffix for part, _ in tensors}))
 
 
 def _layout(
-    part: Leaf, seen: _Seen, there: frozenset[str], layouts: Sequence[Layout], somewhere: Collection[str]
+    part: Leaf, sight: _Seen, there: frozenset[str], layouts: Sequence[Layout], somewhere: Collection[str]
 ) -> Layout | None:
     """The layout that what stands beside modules is of, or is left of; None for dense.
 
@@ -231,13 +233,20 @@ def _layout(
         somewhere: what stands beside any module that should be stored like these. What these lack and others have is
             lost; what none of them has belongs to another layout.
     """
-    own = seen.choice.layout
-    known = [own, *layouts] if own else list(layouts)
+    chosen = sight.choice.layout
+    known = [chosen, *layouts] if chosen else list(layouts)
     if there <= {".bias"}:  # nothing tells but the dtype, and of what needs nothing beside it not even that
-        return known[0] if seen.cast or (own and not _needed(own)) else None
-    layout = next((one for one in known if _is(one, there) or (one == own and _is(one, there, somewhere))), None)
+        return known[0] if sight.cast or (chosen and not _needed(chosen)) else None
+    layout = next(
+        (
+            candidate
+            for candidate in known
+            if _is(candidate, there) or (candidate == chosen and _is(candidate, there, somewhere))
+        ),
+        None,
+    )
     layout = layout or _left_of(known, there)
-    shapes = dict(seen.shapes)
+    shapes = dict(sight.shapes)
     if layout is None or not shapes:
         return layout
     return next((reading for reading in (layout, *layout.readings) if _fits(reading, part, shapes)), layout)
@@ -251,15 +260,19 @@ def _is(layout: Layout, there: frozenset[str], somewhere: Collection[str] = ()) 
 def _left_of(layouts: Sequence[Layout], there: frozenset[str]) -> Layout | None:
     """The layout that most of what stands beside modules is of."""
     beside = there - {".bias"}
-    own = [one for one in layouts if _first(one)[0] in (*OWN, *there)]
-    return max(own, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
+    candidates = [candidate for candidate in layouts if _first(candidate)[0] in (*OWN, *there)]
+    return max(
+        candidates,
+        key=lambda candidate: (len(beside & _known(candidate)), -len(beside - _known(candidate))),
+        default=None,
+    )
 
 
 def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:
     """Whether the tensors of a module have the shapes of a layout."""
     return all(
-        shapes.get(one.suffix) is None or one.fits(shapes[one.suffix] or ())
-        for one in layout.parts(*map(int, part.shape[-2:]))
+        shapes.get(tensor.suffix) is None or tensor.fits(shapes[tensor.suffix] or ())
+        for tensor in layout.parts(*map(int, part.shape[-2:]))
     )
 
 

@@ -45,7 +45,7 @@ def read(settings: Settings) -> Scheme:
     Raises:
         Unmodelled: its packing is not described.
     """
-    whole = _layout(settings, settings)
+    layout = _layout(settings, settings)
     overrides = list[tuple[Matcher, Layout | None]]()
     for name, values in table(settings, "extra_config").items():
         if isinstance(values, dict):
@@ -53,44 +53,48 @@ def read(settings: Settings) -> Scheme:
             overrides.append((Matcher([name], style), _layout(settings, {**settings, **values})))
     blocks = texts(settings, "block_name_to_quantize") or ()
     if len(blocks) == 1 and "," in blocks[0]:
-        blocks = tuple(one.strip() for one in blocks[0].split(","))
-    if whole is None:
+        blocks = tuple(block.strip() for block in blocks[0].split(","))
+    if layout is None:
         raise Unmodelled("bits 16")
     only = Matcher(blocks, "transformers") if blocks else None
-    scheme = Blocks("auto-round", whole, only, None, overrides, writer="auto-round")
+    scheme = Blocks("auto-round", layout, only, None, overrides, writer="auto-round")
     scheme.spellings = _EXPERTS
     return scheme
 
 
-def _layout(settings: Settings, own: Settings) -> Layout | None:
+def _layout(settings: Settings, module_settings: Settings) -> Layout | None:
     """What a module is stored as whose settings are `own`; None for dense."""
-    given = own.get("bits")
+    given = module_settings.get("bits")
     if isinstance(given, int) and given >= _DENSE:
         return None
     kinds = tuple(word(settings, "packing_format", "backend", default="auto_round").split(":"))
-    form, inputs = word(own, "data_type", default="int"), own.get("act_bits")
+    form, inputs = word(module_settings, "data_type", default="int"), module_settings.get("act_bits")
     inputs_too = isinstance(inputs, int) and inputs <= _EIGHT
     if form == "int" and not inputs_too and {*kinds} <= {"auto_round", "autoround", "auto-round", *_PLAIN}:
-        size = group(own, "group_size", default=128)
+        size = group(module_settings, "group_size", default=128)
         if any("awq" in kind for kind in kinds):
-            return awq.Gemm(size, bits(own, "bits", among=(4,)))
+            return awq.Gemm(size, bits(module_settings, "bits", among=(4,)))
         # Nothing permutes rows, and only what is meant for GPTQModel's kernels has an index all the same.
-        return Gptq(bits(own, "bits", among=WIDTHS), size, "stored" if "gptqmodel" in kinds else "absent", True)
+        return Gptq(
+            bits(module_settings, "bits", among=WIDTHS), size, "stored" if "gptqmodel" in kinds else "absent", True
+        )
     if form.startswith("mx_fp") and kinds[-1] == "llm_compressor":
-        return compressed_tensors.Mx(bits(own, "bits", among=(4, 8)), group(own, "group_size", default=32) or 32)
+        return compressed_tensors.Mx(
+            bits(module_settings, "bits", among=(4, 8)), group(module_settings, "group_size", default=32) or 32
+        )
     if form in ("nv_fp", "nv_fp4") and kinds[-1] == "llm_compressor":
-        bits(own, "bits", among=(4,))
-        return compressed_tensors.Nvfp4(inputs_too, group(own, "group_size", default=16) or 16)
-    if form in ("fp", "fp8", "fp8_e4m3") and bits(own, "bits", among=(_EIGHT,)):
-        return _fp8(own, inputs_too and own.get("act_dynamic") is False)
+        bits(module_settings, "bits", among=(4,))
+        return compressed_tensors.Nvfp4(inputs_too, group(module_settings, "group_size", default=16) or 16)
+    if form in ("fp", "fp8", "fp8_e4m3") and bits(module_settings, "bits", among=(_EIGHT,)):
+        return _fp8(module_settings, inputs_too and module_settings.get("act_dynamic") is False)
     raise Unmodelled(f"data_type {form}, packing_format {':'.join(kinds)}")
 
 
-def _fp8(own: Mapping[str, object], static: bool) -> Layout:
+def _fp8(module_settings: Mapping[str, object], static: bool) -> Layout:
     """FP8 by what its scales are of: a block, a row (-1), or a tensor (0)."""
-    size = own.get("group_size")
+    size = module_settings.get("group_size")
     if isinstance(size, list):
-        return fp8.Fp8(pair(own, "group_size"), dtypes=("BF16", "F16", "F32"))
+        return fp8.Fp8(pair(module_settings, "group_size"), dtypes=("BF16", "F16", "F32"))
     if size not in (-1, 0):
         raise Unmodelled(f"data_type fp8, group_size {size}")
     return Fp8(size == -1, static)

@@ -90,8 +90,8 @@ class Awq(Listed):
             return DENSE
         if self._head and module.component == "lm_head":
             return Choice(self.layout)
-        found = super().choose(module)
-        return Choice(None, either=True) if found.layout and self._parts.matches(module.name) else found
+        choice = super().choose(module)
+        return Choice(None, either=True) if choice.layout and self._parts.matches(module.name) else choice
 
 
 def read(settings: Settings) -> Scheme:

@@ -148,24 +148,27 @@ class Groups(Scheme):
         self._head_too = head_too
         self._excluded, self._layouts = excluded, [layout for _, layout in groups]
         self._every = next((layout for targets, layout in reversed(groups) if _CLASS in targets), None)
-        named = [([one for one in targets if not one.startswith("re:")], layout) for targets, layout in groups]
-        patterns = [(one, layout) for targets, layout in groups for one in targets if one.startswith("re:")]
-        self._targets = [(Matcher(some, "compressed-tensors"), layout) for some, layout in named]
+        named = [([target for target in targets if not target.startswith("re:")], layout) for targets, layout in groups]
+        patterns = [(pattern, layout) for targets, layout in groups for pattern in targets if pattern.startswith("re:")]
+        self._targets = [(Matcher(target_names, "compressed-tensors"), layout) for target_names, layout in named]
         self._targets += [
-            (Matcher([one], "compressed-tensors"), layout) for one, layout in sorted(patterns, key=itemgetter(0))
+            (Matcher([target], "compressed-tensors"), layout) for target, layout in sorted(patterns, key=itemgetter(0))
         ]
         self.matchers = (excluded, *(targets for targets, _ in self._targets))
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        own = self._layouts
+        layouts = self._layouts
         # Stored names tell whether inputs have scales, too.
-        return [*own, *(Nvfp4(not layout.inputs_too, layout.group) for layout in own if isinstance(layout, Nvfp4))]
+        return [
+            *layouts,
+            *(Nvfp4(not layout.inputs_too, layout.group) for layout in layouts if isinstance(layout, Nvfp4)),
+        ]
 
     def choose(self, module: Module) -> Choice:
         hit = excludes(self._excluded, module)
-        found = DENSE if hit == "own" else self._targeted(module)
-        return relative(found) if hit == "inner" else found
+        choice = DENSE if hit == "own" else self._targeted(module)
+        return relative(choice) if hit == "inner" else choice
 
     def _targeted(self, module: Module) -> Choice:
         for targets, layout in self._targets:
@@ -173,10 +176,10 @@ class Groups(Scheme):
                 return Choice(layout, _STACKED if module.component == "experts" else "")
         if self._every is None:
             return DENSE
-        found = usual(module, self._every, head=True)  # routers were linear maps to older versions, and packed
-        if found.layout and module.component == "lm_head" and not self._head_too:
-            return found._replace(why=_HEAD)
-        return found._replace(why=_STACKED) if module.component == "experts" else found
+        choice = usual(module, self._every, head=True)  # routers were linear maps to older versions, and packed
+        if choice.layout and module.component == "lm_head" and not self._head_too:
+            return choice._replace(why=_HEAD)
+        return choice._replace(why=_STACKED) if module.component == "experts" else choice
 
 
 def read(settings: Settings) -> Scheme:
@@ -199,12 +202,12 @@ def read(settings: Settings) -> Scheme:
     for name in table(settings, "config_groups"):
         group_settings = table(table(settings, "config_groups"), name)
         if weights := table(group_settings, "weights"):
-            own = word(group_settings, "format") or form
+            group_format = word(group_settings, "format") or form
             targets = _targets(group_settings)
-            groups.append((targets, _layout(own, weights, table(group_settings, "input_activations"))))
-            if own in _WIDTHS:
+            groups.append((targets, _layout(group_format, weights, table(group_settings, "input_activations"))))
+            if group_format in _WIDTHS:
                 place = f"config_groups.{printable(name, 40)}.weights."
-                contradictions += against(weights, "num_bits", _WIDTHS[own], f"format {own}", place)
+                contradictions += against(weights, "num_bits", _WIDTHS[group_format], f"format {group_format}", place)
     sparsity = table(settings, "sparsity_config")
     halved = word(sparsity, "format", default="dense") != "dense"
     if not groups and not halved and not table(settings, "kv_cache_scheme"):

@@ -29,7 +29,7 @@ class Trellis(Layout):
 
     @property
     def readings(self) -> "tuple[Layout, ...]":
-        return tuple(replace(self, words=one) for one in _WORDS if one != self.words)
+        return tuple(replace(self, words=words) for words in _WORDS if words != self.words)
 
     def alike(self, other: Layout | None) -> bool:
         # The settings say an average, and loaders read what is there.
@@ -82,8 +82,8 @@ def read(settings: Settings) -> Scheme:
     Raises:
         Unmodelled: it says no number of bits.
     """
-    found, head = settings.get("bits"), settings.get("head_bits")
-    if not isinstance(found, int | float) or not 1 <= found <= _WORDS[-1] / _TILE:
-        raise Unmodelled(f"bits {found}")
-    words = max(one for one in _WORDS if one <= found * _TILE)
+    width, head = settings.get("bits"), settings.get("head_bits")
+    if not isinstance(width, int | float) or not 1 <= width <= _WORDS[-1] / _TILE:
+        raise Unmodelled(f"bits {width}")
+    words = max(count for count in _WORDS if count <= width * _TILE)
     return Exl3(Trellis(words), not (isinstance(head, int | float) and head >= _DENSE))

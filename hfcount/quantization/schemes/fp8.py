@@ -33,8 +33,8 @@ class Fp8(Layout):
     @property
     def label(self) -> str:
         per = "row" if self.rows else "tensor"
-        own = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else f"FP8 with one scale a {per}"
-        return f"{own}, and scales of activations" if self.static else own
+        text = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else f"FP8 with one scale a {per}"
+        return f"{text}, and scales of activations" if self.static else text
 
     @property
     def grain(self) -> tuple[int, int]:
@@ -115,11 +115,11 @@ class Finegrained(Listed):
         return (*super().layouts, *((self._experts, *other) if self._experts else ()))
 
     def fused(self, stacked: bool, beside: bool = True) -> Scheme:
-        found = copy(self)
+        scheme = copy(self)
         if isinstance(self.layout, Fp8):
-            found._experts = Fused(self.layout, stacked, beside)
-            found.packs_experts = not stacked
-        return found
+            scheme._experts = Fused(self.layout, stacked, beside)
+            scheme.packs_experts = not stacked
+        return scheme
 
     def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
         assert isinstance(self.layout, Fp8)
@@ -128,9 +128,9 @@ class Finegrained(Listed):
     def choose(self, module: Module) -> Choice:
         if module.component == "experts" and isinstance(self._experts, Fused) and self._experts.stacked:
             module = module._replace(linear=True)
-        found = super().choose(module)
-        own = self._experts if module.component == "experts" and found.layout else None
-        return found._replace(layout=own) if own else found
+        choice = super().choose(module)
+        layout = self._experts if module.component == "experts" and choice.layout else None
+        return choice._replace(layout=layout) if layout else choice
 
 
 def read(settings: Settings) -> Scheme:
@@ -146,16 +146,16 @@ def read(settings: Settings) -> Scheme:
     listed = texts(settings, "modules_to_not_convert", "ignored_layers")
     named = None if listed is None else [_meant(name) for name in listed]
     static = word(settings, "activation_scheme") == "static"
-    own = Fp8(pair(settings, "weight_block_size"), static)
+    layout = Fp8(pair(settings, "weight_block_size"), static)
     excluded = None if named is None else Matcher(named, "transformers")
     if word(settings, "expert_dtype") == "fp4":
-        powers = Fp8(own.block, static, ".scale", ("F8_E8M0", "U8", "F32"))
-        return Finegrained(powers, Fp4(), excluded, own)
-    others: tuple[Layout, ...] = Fp8(own.block, not static), Fp8(own.block, static, ".scale")
-    if own.block is None and "ignored_layers" in settings:  # of AutoFP8 and Quark, for servers
-        own = Fp8(None, static, ".weight_scale", _SERVED, ".input_scale")
-        others = (replace(own, static=not static),)
-    scheme = Finegrained(own, None, excluded, *others)
+        powers = Fp8(layout.block, static, ".scale", ("F8_E8M0", "U8", "F32"))
+        return Finegrained(powers, Fp4(), excluded, layout)
+    others: tuple[Layout, ...] = Fp8(layout.block, not static), Fp8(layout.block, static, ".scale")
+    if layout.block is None and "ignored_layers" in settings:  # of AutoFP8 and Quark, for servers
+        layout = Fp8(None, static, ".weight_scale", _SERVED, ".input_scale")
+        others = (replace(layout, static=not static),)
+    scheme = Finegrained(layout, None, excluded, *others)
     scheme.caches = bool(settings.get("kv_cache_scheme"))
     return scheme
 
@@ -177,8 +177,8 @@ def _gptqmodel(settings: Settings) -> Scheme:
 def read_powers(settings: Settings) -> Scheme:
     """The scheme of `quant_method: mxfp8`: a power of two for 32 weights."""
     listed = texts(settings, "modules_to_not_convert", "ignored_layers")
-    own = Fp8((1, 32), False, ".weight_scale_inv", ("U8", "F8_E8M0"))
-    return Listed("mxfp8", own, Matcher(listed, "transformers") if listed else None)
+    layout = Fp8((1, 32), False, ".weight_scale_inv", ("U8", "F8_E8M0"))
+    return Listed("mxfp8", layout, Matcher(listed, "transformers") if listed else None)
 
 
 def _meant(name: str) -> str:

@@ -39,17 +39,20 @@ class Rows(Layout):
         wide = self.group or inputs
         groups = ceil_div(outputs * inputs, wide)
         rows = ceil_div(wide if self.columns else groups, 10 if self.bits == 3 else _A_BYTE[self.bits])
-        whole, scales = ((rows, groups), (1, groups)) if self.columns else ((rows, wide), (groups, 1))
+        packed_shape, scales = ((rows, groups), (1, groups)) if self.columns else ((rows, wide), (groups, 1))
         dtype = "I32" if self.bits == 3 else "U8"
         small = [(".shape", (2,), "I64"), *((f".{name}", (), "I32") for name in ("nbits", "group_size", "axis"))]
         names = {"packing": "4bit_u8", "unpack_view_dtype": "torch.uint8", "compute_dtype": f"torch.{self.dtype}"}
         small += [(f".{name}", (len(text),), "U8") for name, text in names.items()]
         small += [(f".{name}", (), "U8") for name in _FLAGS]
         return [
-            Part(".W_q", whole, (dtype,)),
+            Part(".W_q", packed_shape, (dtype,)),
             Part(".scale", scales),
             Part(".zero", scales),
-            *(Part(suffix, shape, (one,), suffix in (".shape", ".nbits")) for suffix, shape, one in small),
+            *(
+                Part(suffix, shape, (stored_dtype,), suffix in (".shape", ".nbits"))
+                for suffix, shape, stored_dtype in small
+            ),
         ]
 
 
@@ -62,9 +65,13 @@ class Kinds(InMemory):
         self._kinds = kinds
 
     def choose(self, module: Module) -> Choice:
-        kind = ".".join(one for one in module.name.split(".") if not one.isdigit() and one not in ("model", "layers"))
-        found, own = super().choose(module), self._kinds.get(kind)
-        return found._replace(layout=own) if found.layout else found
+        kind = ".".join(
+            segment
+            for segment in module.name.split(".")
+            if not segment.isdigit() and segment not in ("model", "layers")
+        )
+        choice, layout = super().choose(module), self._kinds.get(kind)
+        return choice._replace(layout=layout) if choice.layout else choice
 
 
 def read(settings: Settings, dtype: str | None) -> Scheme:

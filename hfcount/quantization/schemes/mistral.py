@@ -24,5 +24,5 @@ def read(settings: Settings) -> Scheme:
     form, inputs = word(settings, "qformat_weight"), word(settings, "qscheme_act", default="tensor")
     if form != "fp8_e4m3" or inputs not in ("tensor", "no_scales"):
         raise Unmodelled(f"qformat_weight {form or 'absent'}, qscheme_act {inputs}")
-    own = Fp8(None, inputs == "tensor", ".qscale_weight", _DTYPES, ".qscale_act")
-    return Consolidated("fp8", own, None)
+    layout = Fp8(None, inputs == "tensor", ".qscale_weight", _DTYPES, ".qscale_act")
+    return Consolidated("fp8", layout, None)

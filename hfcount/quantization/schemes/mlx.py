@@ -72,17 +72,17 @@ class Mlx(Scheme):
 
     def __init__(self, name: str, layout: Grouped, overrides: dict[Grouped | None, list[str]]) -> None:
         self.name, self._layout = name, layout
-        self._overrides = [(Matcher(paths, "path"), own) for own, paths in overrides.items()]
+        self._overrides = [(Matcher(paths, "path"), override) for override, paths in overrides.items()]
         self.matchers = tuple(matcher for matcher, _ in self._overrides)
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return dict.fromkeys([self._layout, *(own for _, own in self._overrides if own)])
+        return dict.fromkeys([self._layout, *(layout for _, layout in self._overrides if layout)])
 
     def choose(self, module: Module) -> Choice:
-        for matcher, own in self._overrides:
+        for matcher, layout in self._overrides:
             if matcher.find(module.name):
-                return Choice(own)
+                return Choice(layout)
         if module.component == "router":
             # By rules of single models: most ask for 8 bits, some for none, and what is no linear map stays dense.
             return ROUTER._replace(shown=True, likely=_ROUTER if module.plain else None)
@@ -100,17 +100,17 @@ def read(settings: Settings) -> Scheme:
     Raises:
         Unmodelled: its mode, its bits or its groups are not described.
     """
-    own = _layout(settings)
+    base = _layout(settings)
     contradictions = _contradictions(settings)
     overrides: dict[Grouped | None, list[str]] = {}
     for path, value in settings.items():
         if path not in _SHARED and isinstance(value, dict | bool):
             # An entry is all that mlx-lm reads for its module: what it does not say is as usual, not as above.
-            layout = _layout(value) if isinstance(value, dict) else own if value else None
+            layout = _layout(value) if isinstance(value, dict) else base if value else None
             overrides.setdefault(layout, []).append(path)
             if isinstance(value, dict):
                 contradictions += _contradictions(value, f"{printable(path, 80)}.")
-    scheme = Mlx(f"MLX {own.mode}", own, overrides)
+    scheme = Mlx(f"MLX {base.mode}", base, overrides)
     scheme.contradictions = contradictions
     return scheme
 
@@ -136,5 +136,5 @@ def _contradictions(settings: Settings, place: str = "") -> list[Contradiction]:
     if mode == "affine":
         return []
     width, size = _USUAL[mode]
-    own = against(settings, "bits", width, f"mode {mode}", place)
-    return own + against(settings, "group_size", size, f"mode {mode}", place)
+    of_bits = against(settings, "bits", width, f"mode {mode}", place)
+    return of_bits + against(settings, "group_size", size, f"mode {mode}", place)

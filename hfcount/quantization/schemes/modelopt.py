@@ -144,17 +144,17 @@ class ModelOpt(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        own = [self._layout] if self._layout else []
-        own += [layout for _, layout in self._layers]
+        layouts = [self._layout] if self._layout else []
+        layouts += [layout for _, layout in self._layers]
         # Exports that mix algorithms do not always say so, and stored names tell them apart.
-        some = list(dict.fromkeys([*own, Nvfp4(), Nvfp4(False), Fp8()]))
-        return [*some, *map(Stack, some)]
+        candidates = list(dict.fromkeys([*layouts, Nvfp4(), Nvfp4(False), Fp8()]))
+        return [*candidates, *map(Stack, candidates)]
 
     def choose(self, module: Module) -> Choice:
         if module.component != "experts" or module.linear:
             return self._choose(module)
-        found = self._choose(module._replace(linear=True))
-        return found._replace(layout=Stack(found.layout), strictly=None) if found.layout else found
+        choice = self._choose(module._replace(linear=True))
+        return choice._replace(layout=Stack(choice.layout), strictly=None) if choice.layout else choice
 
     def _choose(self, module: Module) -> Choice:
         for matcher, layout in self._layers:
@@ -163,8 +163,8 @@ class ModelOpt(Scheme):
         hit = excludes(self._excluded, module)
         if hit == "own" or self._layout is None:
             return DENSE
-        found = usual(module, self._layout, towers=False)
-        return relative(found) if hit else found
+        choice = usual(module, self._layout, towers=False)
+        return relative(choice) if hit else choice
 
 
 def read(settings: Settings) -> Scheme:
@@ -183,10 +183,10 @@ def read(settings: Settings) -> Scheme:
     caches = bool(word(settings, "kv_cache_quant_algo") or table(settings, "kv_cache_scheme"))
     if algorithm == "mixed_precision":
         named: dict[Layout, list[str]] = {}
-        for name, one in table(settings, "quantized_layers").items():
-            one = one if isinstance(one, dict) else {}
-            one = {**one, "group_size": sizes[name]} if name in sizes else one
-            named.setdefault(_layout(word(one, "quant_algo"), one), []).append(name)
+        for name, module_settings in table(settings, "quantized_layers").items():
+            module_settings = module_settings if isinstance(module_settings, dict) else {}
+            module_settings = {**module_settings, "group_size": sizes[name]} if name in sizes else module_settings
+            named.setdefault(_layout(word(module_settings, "quant_algo"), module_settings), []).append(name)
         if not named:
             raise Unmodelled("MIXED_PRECISION without quantized_layers")
         return ModelOpt(None, [(Matcher(names, "shell"), layout) for layout, names in named.items()], excluded, caches)
@@ -199,26 +199,26 @@ def _contradictions(settings: Settings, algorithm: str) -> list[Contradiction]:
     """Numbers that the algorithm rules out."""
     name = f"quant_algo {algorithm.upper()}"
     small = algorithm in ("mxfp4", "mxfp8")
-    found = against(settings, "group_size", 32, name) if small else []
-    for group_name, one in table(settings, "config_groups").items():
-        weights = table(one, "weights") if isinstance(one, dict) else {}
+    result = against(settings, "group_size", 32, name) if small else []
+    for group_name, group in table(settings, "config_groups").items():
+        weights = table(group, "weights") if isinstance(group, dict) else {}
         place = f"config_groups.{printable(group_name, 40)}.weights."
         if algorithm in _ALGORITHMS:
-            found += against(weights, "num_bits", _ALGORITHMS[algorithm][0], name, place)
+            result += against(weights, "num_bits", _ALGORITHMS[algorithm][0], name, place)
         if small:
-            found += against(weights, "group_size", 32, name, place)
-    return found
+            result += against(weights, "group_size", 32, name, place)
+    return result
 
 
 def _sizes(settings: Settings) -> dict[str, int]:
     """The elements of a group by what `config_groups` names."""
-    found: dict[str, int] = {}
-    for one in table(settings, "config_groups").values():
-        one = one if isinstance(one, dict) else {}
-        size = table(one, "weights").get("group_size")
+    sizes: dict[str, int] = {}
+    for group in table(settings, "config_groups").values():
+        group = group if isinstance(group, dict) else {}
+        size = table(group, "weights").get("group_size")
         if type(size) is int:
-            found |= dict.fromkeys(texts(one, "targets") or ("",), size)
-    return found
+            sizes |= dict.fromkeys(texts(group, "targets") or ("",), size)
+    return sizes
 
 
 def _group(settings: Settings, default: int = 16) -> int:

@@ -48,12 +48,12 @@ class Masked(Layout):
         return f"2:4 sparse {self.one.label}" if self.one else "2:4 sparse weights"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        whole = self.one.parts(outputs, inputs) if self.one else [Part(".weight", (outputs, inputs))]
+        tensors = self.one.parts(outputs, inputs) if self.one else [Part(".weight", (outputs, inputs))]
         return [
-            Part(".compressed", (outputs, inputs // 2), whole[0].dtypes),
+            Part(".compressed", (outputs, inputs // 2), tensors[0].dtypes),
             Part(".bitmask", (outputs, ceil_div(inputs, 8)), ("U8",)),
             Part(".shape", (2, 1), ("I64",)),
-            *whole[1:],
+            *tensors[1:],
         ]
 
 
@@ -69,7 +69,7 @@ class Sparse(Scheme):
 
     def __init__(self, groups: Scheme | None, targets: tuple[str, ...], ignored: tuple[str, ...]) -> None:
         self._groups, self._every = groups, not targets or "Linear" in targets
-        self._targets = Matcher([one for one in targets if one != "Linear"], "compressed-tensors")
+        self._targets = Matcher([target for target in targets if target != "Linear"], "compressed-tensors")
         self._ignored = Matcher(ignored, "compressed-tensors")
         self.matchers = (self._targets, self._ignored, *(groups.matchers if groups else ()))
         if groups:
@@ -78,18 +78,18 @@ class Sparse(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        own = list(self._groups.layouts) if self._groups else []
-        return [*map(Masked, own), *own] if own else [Masked(None)]
+        layouts = list(self._groups.layouts) if self._groups else []
+        return [*map(Masked, layouts), *layouts] if layouts else [Masked(None)]
 
     def choose(self, module: Module) -> Choice:
-        found = self._groups.choose(module) if self._groups else DENSE
+        choice = self._groups.choose(module) if self._groups else DENSE
         sparse = self._targets.matches(module.name)
         if not sparse and self._every:
             sparse = usual(module, Masked(None), head=True).layout is not None
         if not sparse or excludes(self._ignored, module):
-            return found
-        strictly = Masked(found.strictly) if found.strictly else None
-        return found._replace(layout=Masked(found.layout), strictly=strictly)
+            return choice
+        strictly = Masked(choice.strictly) if choice.strictly else None
+        return choice._replace(layout=Masked(choice.layout), strictly=strictly)
 
 
 def read(groups: Scheme | None, settings: Settings) -> Scheme:

@@ -40,11 +40,11 @@ class Spqr(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return (max(self._sizes.values(), key=lambda one: one.sizes[-1]),)  # with the permutation, if any has one
+        return (max(self._sizes.values(), key=lambda tiles: tiles.sizes[-1]),)  # with the permutation, if any has one
 
     def choose(self, module: Module) -> Choice:
-        found = self._sizes.get(module.name)
-        return Choice(found) if found else DENSE
+        tiles = self._sizes.get(module.name)
+        return Choice(tiles) if tiles else DENSE
 
 
 def read(settings: Settings) -> Scheme:
@@ -57,10 +57,10 @@ def read(settings: Settings) -> Scheme:
     for key in shapes:
         if key.endswith(end := f".{_NAMES[0]}.shape"):
             name = key.removesuffix(end)
-            own = [shapes.get(f"{name}.{one}.shape") or 0 for one in _NAMES]
-            if any(type(size) is not int or size < 0 for size in own):
+            tile_sizes = [shapes.get(f"{name}.{tensor}.shape") or 0 for tensor in _NAMES]
+            if any(type(size) is not int or size < 0 for size in tile_sizes):
                 raise Unmodelled(f"shapes of {name}")
-            sizes[name] = Tiles(tuple(own))
+            sizes[name] = Tiles(tuple(tile_sizes))
     if not sizes:
         raise Unmodelled("no shapes")
     return Spqr(sizes)

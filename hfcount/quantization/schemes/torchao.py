@@ -116,16 +116,16 @@ class Named(InMemory):
         excluded: Matcher | None,
         embeddings: bool,
     ) -> None:
-        first, *others = dict.fromkeys(one for one in (layout, *(own for _, own in named)) if one)
+        first, *others = dict.fromkeys(used for used in (layout, *(named_layout for _, named_layout in named)) if used)
         super().__init__("torchao", first, excluded, *others)
         self._default, self._named, self._embeddings = layout, named, embeddings
         self.matchers = (*self.matchers, *(matcher for matcher, _ in named))
 
     def choose(self, module: Module) -> Choice:
         kept = self.excluded is not None and self.excluded.matches(module.name)
-        own = next(((layout,) for matcher, layout in self._named if matcher.matches(module.name)), None)
-        if own and not kept and (module.component != _EMBEDDING or self._embeddings):
-            return Choice(own[0])
+        override = next(((layout,) for matcher, layout in self._named if matcher.matches(module.name)), None)
+        if override and not kept and (module.component != _EMBEDDING or self._embeddings):
+            return Choice(override[0])
         if self._default is None:
             return DENSE
         if self._embeddings and not kept and module.component in ("lm_head", _EMBEDDING):
@@ -146,17 +146,20 @@ def read(settings: Settings) -> Scheme:
     kinds = table(data, "fqn_to_config") or table(data, "module_fqn_to_config")
     if not kinds:
         kinds = {"_default": {"_type": given} if isinstance(given, str) else default}
-    named = [(_pattern(name), None if one is None else _layout(one)) for name, one in _ordered(kinds)]
-    whole = _layout(kinds["_default"]) if kinds.get("_default") is not None else None
-    if whole is None and not any(own for _, own in named):
+    named = [
+        (_pattern(name), None if named_settings is None else _layout(named_settings))
+        for name, named_settings in _ordered(kinds)
+    ]
+    default_layout = _layout(kinds["_default"]) if kinds.get("_default") is not None else None
+    if default_layout is None and not any(layout for _, layout in named):
         raise Unmodelled("quant_type absent")
-    return Named(whole, named, excluded, settings.get("include_input_output_embeddings") is True)
+    return Named(default_layout, named, excluded, settings.get("include_input_output_embeddings") is True)
 
 
 def _ordered(kinds: Settings) -> Iterable[tuple[str, object]]:
     """The named settings, whole names before patterns."""
-    some = [(name, one) for name, one in kinds.items() if name != "_default"]
-    return sorted(some, key=lambda one: one[0].startswith("re:"))
+    named = [(name, values) for name, values in kinds.items() if name != "_default"]
+    return sorted(named, key=lambda item: item[0].startswith("re:"))
 
 
 def _pattern(name: str) -> Matcher:
@@ -183,10 +186,10 @@ def _float8(kind: str, data: Settings) -> Layout:
 def _intx(kind: str, data: Settings) -> Layout:
     if (form := _said(data, "intx_packing_format", "unpacked_to_int8")) != "unpacked_to_int8":
         raise Unmodelled(f"intx_packing_format {form}")
-    own = table(data, "granularity" if kind.startswith("Intx") else "weight_granularity")
-    if own.get("_type") not in ("PerGroup", "PerAxis"):
-        raise Unmodelled(f"granularity {own.get('_type')}")
-    return Unpacked(group(table(own, "_data"), "group_size"))
+    granularity = table(data, "granularity" if kind.startswith("Intx") else "weight_granularity")
+    if granularity.get("_type") not in ("PerGroup", "PerAxis"):
+        raise Unmodelled(f"granularity {granularity.get('_type')}")
+    return Unpacked(group(table(granularity, "_data"), "group_size"))
 
 
 def _int4(kind: str, data: Settings) -> Layout:
@@ -230,14 +233,14 @@ def _said(data: Settings, key: str, default: str) -> str:
 def _block(data: Settings, default: tuple[int | None, int | None] = (1, None)) -> tuple[int | None, int | None]:
     """Rows and columns that share a scale, of the granularity of weights."""
     given = data.get("granularity")
-    own = given[-1] if isinstance(given, list) and given else given
-    if not isinstance(own, dict):
+    granularity = given[-1] if isinstance(given, list) and given else given
+    if not isinstance(granularity, dict):
         return default
-    match own.get("_type"):
+    match granularity.get("_type"):
         case "PerRow":
             return 1, None
         case "PerTensor":
             return None, None
-        case "PerBlock" if sizes := pair(table(own, "_data"), "block_size"):
+        case "PerBlock" if sizes := pair(table(granularity, "_data"), "block_size"):
             return sizes
-    raise Unmodelled(f"granularity {own.get('_type')}")
+    raise Unmodelled(f"granularity {granularity.get('_type')}")

@@ -96,23 +96,31 @@ def read(settings: Settings) -> Scheme:
     return Vptq(named, Matcher(skipped, "transformers") if skipped else None)
 
 
-def _layout(one: Settings) -> Layout:
-    lengths, entries, residuals = (_both(one, key) for key in ("vector_lens", "num_centroids", "num_res_centroids"))
-    books, size = number(one, "group_num", default=1) or 0, number(one, "group_size") or 0
-    powers = [some for some in (entries[1], max(residuals[1], 0)) if some]
-    if one.get("is_indice_packed") is False or books < 1 or size < 1 or lengths[1] < 1:
+def _layout(settings: Settings) -> Layout:
+    lengths, entries, residuals = (
+        _both(settings, key) for key in ("vector_lens", "num_centroids", "num_res_centroids")
+    )
+    books, size = number(settings, "group_num", default=1) or 0, number(settings, "group_size") or 0
+    powers = [power for power in (entries[1], max(residuals[1], 0)) if power]
+    if settings.get("is_indice_packed") is False or books < 1 or size < 1 or lengths[1] < 1:
         raise Unmodelled("indices that are not packed")
-    if entries[1] < 1 or residuals[0] > 0 or any(some & (some - 1) for some in powers):
+    if entries[1] < 1 or residuals[0] > 0 or any(power & (power - 1) for power in powers):
         raise Unmodelled(f"num_centroids {entries}, num_res_centroids {residuals}")
-    outliers = (lengths[0], entries[0], number(one, "outlier_size") or 0) if lengths[0] > 1 and entries[0] > 0 else None
-    normal, permuted = (one.get(key) is not False for key in ("enable_norm", "enable_perm"))
-    floats = one.get("indices_as_float") is True
+    outliers = (
+        (lengths[0], entries[0], number(settings, "outlier_size") or 0) if lengths[0] > 1 and entries[0] > 0 else None
+    )
+    normal, permuted = (settings.get(key) is not False for key in ("enable_norm", "enable_perm"))
+    floats = settings.get("indices_as_float") is True
     return Vectors(books, size, lengths[1], entries[1], max(residuals[1], 0), outliers, floats, normal, permuted)
 
 
-def _both(one: Settings, key: str) -> tuple[int, int]:
+def _both(settings: Settings, key: str) -> tuple[int, int]:
     """Of outliers, and of the rest; -1 for none."""
-    value = one.get(key)
-    if not isinstance(value, list) or len(value) != 2 or any(type(some) is not int or some > _MOST for some in value):
+    value = settings.get(key)
+    if (
+        not isinstance(value, list)
+        or len(value) != 2
+        or any(type(number) is not int or number > _MOST for number in value)
+    ):
         raise Unmodelled(f"{key} {printable(str(value), 40)}")
     return value[0], value[1]

@@ -81,11 +81,11 @@ class Case:
         spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
         for name, place in self._listed().items():
-            own, entry = spelling.get(name, name), entries.get(name)
-            if own in others or own.startswith(self.blueprint.asides):
+            described_name, entry = spelling.get(name, name), entries.get(name)
+            if described_name in others or described_name.startswith(self.blueprint.asides):
                 continue
-            known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
-            shapes[own] = entry.shape if entry and known else None
+            is_known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
+            shapes[described_name] = entry.shape if entry and is_known else None
         return Stored.of(shapes)
 
     def _listed(self) -> Mapping[str, str | None]:
@@ -134,7 +134,7 @@ class Case:
 
     def _wholes(self, how: Literal["missing", "unexpected"], other: Stored) -> Wholes | None:
         differ = {"missing": self.difference.counts[0], "unexpected": self.difference.counts[1]}[how]
-        places = ((text, numbers) for own, text, numbers in self.difference.places() if own == how)
+        places = ((text, numbers) for kind, text, numbers in self.difference.places() if kind == how)
         return wholes(places, other) if differ > 0 and max(self.difference.counts) <= MOST else None
 
     @cached_property
@@ -146,10 +146,10 @@ class Case:
 
     def value(self, key: str) -> Any:
         """The config's value of a full key path; None if it has none."""
-        found: Any = self.values
+        value: Any = self.values
         for step in steps(key):
-            found = get(found, step)
-        return found
+            value = get(value, step)
+        return value
 
     def with_changes(self, changes: Changes) -> tuple[Blueprint, Difference] | None:
         """What a changed config describes, and how what is stored differs; None if it is no valid one."""

@@ -22,21 +22,21 @@ def partitioned(case: Case) -> Iterator[Cause]:
     if not any(size for _, size in flat):
         if not _all_elsewhere(case):
             return
-        said = "all that differ are empty: what one rank saves of weights that DeepSpeed's ZeRO-3 has partitioned"
+        text = "all that differ are empty: what one rank saves of weights that DeepSpeed's ZeRO-3 has partitioned"
         yield Cause(
             {"HF301"},
-            sentence(said),
+            sentence(text),
             "Gather them with DeepSpeed's zero_to_fp32.py, or set stage3_gather_16bit_weights_on_model_save and save"
             " again.",
         )
     elif (sliced := [(leaf, size) for leaf, size in flat if 0 < size < prod(leaf.shape)]) and _one_slice_each(case):
         leaf, size = max(sliced, key=lambda pair: len(pair[0].shape))
-        said = (
+        text = (
             f"all that differ are flat or empty, such as {size:,} of the {prod(leaf.shape):,} elements of {leaf.name}"
         )
         yield Cause(
             {"HF301"},
-            sentence(f"{said}: what one rank of FSDP holds of its flattened weights"),
+            sentence(f"{text}: what one rank of FSDP holds of its flattened weights"),
             "Save again with FULL_STATE_DICT, or merge the shards of all ranks.",
         )
 
@@ -51,10 +51,10 @@ def _stored(case: Case) -> Iterator[tuple[Leaf, Row]]:
 def _all_elsewhere(case: Case) -> bool:
     """Whether what is empty is all that ZeRO-3 partitions: the layers' matrices, and what is not smaller than those."""
     empty = [leaf for leaf, row in _stored(case) if row.shape == (0,)]
-    whole = [leaf for leaf, row in _stored(case) if row.shape != (0,)]
-    if any(len(leaf.shape) > 1 and leaf.indices and leaf.component in _LAYERS for leaf in whole):
+    other = [leaf for leaf, row in _stored(case) if row.shape != (0,)]
+    if any(len(leaf.shape) > 1 and leaf.indices and leaf.component in _LAYERS for leaf in other):
         return False
-    least, most = min(leaf.size for leaf in empty), max((leaf.size for leaf in whole), default=0)
+    least, most = min(leaf.size for leaf in empty), max((leaf.size for leaf in other), default=0)
     return most < least and any(len(leaf.shape) > 1 for leaf in empty)
 
 
@@ -76,16 +76,22 @@ def _one_slice_each(case: Case) -> bool:
     for leaf, row in _stored(case):
         for number in _numbers(row):
             if (key := _unit(row, number)) in odd:
-                one, many, held = units.setdefault(key, _Unit()), row.count // len(_numbers(row)), prod(row.shape or ())
-                one.matrices += many * (len(leaf.shape) > 1)
-                one.whole += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
-                one.partial += many * (0 < held < leaf.size)
-                one.held += many * held
-                one.size += many * leaf.size
-    if any(one.whole or not one.matrices or one.partial > 2 or one.held >= one.size for one in units.values()):
+                unit, many, held = (
+                    units.setdefault(key, _Unit()),
+                    row.count // len(_numbers(row)),
+                    prod(row.shape or ()),
+                )
+                unit.matrices += many * (len(leaf.shape) > 1)
+                unit.whole += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
+                unit.partial += many * (0 < held < leaf.size)
+                unit.held += many * held
+                unit.size += many * leaf.size
+    if any(
+        other.whole or not other.matrices or other.partial > 2 or other.held >= other.size for other in units.values()
+    ):
         return False  # a slice begins and ends within one tensor each
-    alike = {(key[0], one.size): one.held for key, one in units.items()}
-    return all(alike[key[0], one.size] == one.held for key, one in units.items())
+    alike = {(key[0], other.size): other.held for key, other in units.items()}
+    return all(alike[key[0], other.size] == other.held for key, other in units.items())
 
 
 def _numbers(row: Row) -> Sequence[int]:
@@ -109,14 +115,14 @@ def divided(case: Case) -> Iterator[Cause]:
             if origin(leaf.shape[cut[0]]) == origin(case.blueprint.spec.hidden):
                 return  # the width of the model itself, which every rank has whole
             axes.setdefault(leaf.component, set()).add(cut[0])
-    both = {component for component, found in axes.items() if found == {0, 1}}
+    both = {component for component, numbers in axes.items() if numbers == {0, 1}}
     if "attention" in both and both & {"mlp", "experts"}:
         (many,) = ranks
-        said = f"the layers' weights have 1/{many} of their rows or columns, as one of {many} tensor-parallel ranks has"
+        text = f"the layers' weights have 1/{many} of their rows or columns, as one of {many} tensor-parallel ranks has"
         if {"embedding", "lm_head"} & axes.keys():
-            yield Cause({"HF301"}, sentence(f"{said} them"), f"Merge the files of all {many} ranks.")
+            yield Cause({"HF301"}, sentence(f"{text} them"), f"Merge the files of all {many} ranks.")
         else:  # which a rank may hold whole
-            yield Cause({"HF301"}, sentence(f"{said} them, unless heads and widths were pruned alike"))
+            yield Cause({"HF301"}, sentence(f"{text} them, unless heads and widths were pruned alike"))
 
 
 def _everywhere(case: Case) -> bool:
@@ -131,14 +137,14 @@ def _everywhere(case: Case) -> bool:
     )
 
 
-def _cut(leaf: Leaf, found: tuple[int, ...]) -> tuple[int, int] | None:
+def _cut(leaf: Leaf, shape: tuple[int, ...]) -> tuple[int, int] | None:
     """The one axis along which a tensor is smaller, and how many times it is."""
-    if len(found) != len(leaf.shape):
+    if len(shape) != len(leaf.shape):
         return None
     smaller = [
-        (axis, int(size) // own)
-        for axis, (size, own) in enumerate(zip(leaf.shape, found, strict=True))
-        if own and own < size and size % own == 0
+        (axis, int(size) // stored)
+        for axis, (size, stored) in enumerate(zip(leaf.shape, shape, strict=True))
+        if stored and stored < size and size % stored == 0
     ]
-    same = sum(size == own for size, own in zip(leaf.shape, found, strict=True))
-    return smaller[0] if len(smaller) == 1 and same == len(found) - 1 else None
+    same = sum(size == stored for size, stored in zip(leaf.shape, shape, strict=True))
+    return smaller[0] if len(smaller) == 1 and same == len(shape) - 1 else None

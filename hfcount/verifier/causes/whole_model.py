@@ -31,13 +31,13 @@ class Wholes:
 
     def rows(self) -> list[str]:
         """Folded names; `model.vision_tower.* (437 tensors)` for a whole part, and alike for whole layers."""
-        found = []
+        rows = []
         for names in self.parts.values():
-            found += [f"{_shared(names)}.* ({plural(len(names), 'tensor')})"] if is_large(names) else fold(names)
+            rows += [f"{_shared(names)}.* ({plural(len(names), 'tensor')})"] if is_large(names) else fold(names)
         for stack, (numbers, names) in self.layers.items():
             layers = written((*stack, ".*"), [Indices.of(numbers)])
-            found.append(f"{layers} ({plural(len(names), 'tensor')})")
-        return found + fold(self.rest)
+            rows.append(f"{layers} ({plural(len(names), 'tensor')})")
+        return rows + fold(self.rest)
 
 
 def wholes(places: Places, other: Stored) -> Wholes:
@@ -68,7 +68,9 @@ def described(leaves: Iterable[Leaf]) -> Stored:
 def _shared(names: Sequence[str]) -> str:
     """The innermost module that all these tensors are in."""
     first, last = (name.split(".")[:-1] for name in (min(names), max(names)))
-    return ".".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    return ".".join(
+        segment for segment, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    )
 
 
 def is_large(names: Iterable[str]) -> bool:

@@ -28,9 +28,11 @@ class ModuleTensorsDiffer(Finding):
     @property
     def text(self) -> str:
         by = f"by {printable(self.config)} " if self.config else ""
-        said = []
+        texts = []
         if self.lacking:
-            said.append(f"lacks {plural(len(self.lacking), 'tensor')} that {self.kind} {by}needs: {some(self.lacking)}")
+            texts.append(
+                f"lacks {plural(len(self.lacking), 'tensor')} that {self.kind} {by}needs: {some(self.lacking)}"
+            )
         if self.beyond:
-            said.append(f"has {plural(len(self.beyond), 'tensor')} that it does not take: {some(self.beyond)}")
-        return f"{printable(self.file)} {', and '.join(said)}. sentence-transformers refuses to load it."
+            texts.append(f"has {plural(len(self.beyond), 'tensor')} that it does not take: {some(self.beyond)}")
+        return f"{printable(self.file)} {', and '.join(texts)}. sentence-transformers refuses to load it."

@@ -64,16 +64,16 @@ def wrong_widths(state: State, layout: Layout) -> Sequence[int]:
 
 def joined(states: Sequence[State]) -> State:
     """The features after a router: those that each of its routes gives."""
-    shared = set.intersection(*(set(one.features) for one in states))
+    shared = set.intersection(*(set(state.features) for state in states))
     return State(
-        {name: _union([one.features[name] for one in states]) for name in sorted(shared)},
+        {name: _union([state.features[name] for state in states]) for name in sorted(shared)},
         {name: states[0].sources[name] for name in sorted(shared) if name in states[0].sources},
-        all(one.whole for one in states),
+        all(state.whole for state in states),
     )
 
 
 def _union(widths: Sequence[Widths]) -> Widths:
-    known = [one for one in widths if one is not None]
+    known = [width for width in widths if width is not None]
     return frozenset[int]().union(*known) if len(known) == len(widths) else None
 
 

@@ -211,10 +211,10 @@ class _Walk:
                     source=state.sources.get(built.reads, ""),
                 )
             )
-        if built.declared is not None and given and any(one != built.declared for one in given):
+        if built.declared is not None and given and any(read_width != built.declared for read_width in given):
             from hfcount.verifier.rules.hf806_pooling_width_differs import PoolingWidthDiffers
 
-            key, width = "embedding_dimension", min(one for one in given if one != built.declared)
+            key, width = "embedding_dimension", min(read_width for read_width in given if read_width != built.declared)
             self.outcome.report(PoolingWidthDiffers(file=file, key=key, expected=width, observed=shown(built.declared)))
 
     def _report_missing(self, file: str, label: str, feature: str, state: State) -> None:

@@ -155,9 +155,9 @@ def _pooling(s: Settings) -> Layout:
         raise s.refused("has no embedding_dimension, which Pooling needs", "embedding_dimension", "Add it.")
     modes = s.get("pooling_mode", [new for old, new in _OLD_MODES.items() if s.get(old)] or "mean")
     modes = modes if isinstance(modes, list) else [modes]
-    if unknown := [one for one in modes if one not in _MODES] or ([] if modes else [[]]):
-        said = f"has {shown(unknown[0])} for pooling_mode, and must give some of {', '.join(_MODES)}"
-        raise s.refused(said, "pooling_mode")
+    if unknown := [mode for mode in modes if mode not in _MODES] or ([] if modes else [[]]):
+        text = f"has {shown(unknown[0])} for pooling_mode, and must give some of {', '.join(_MODES)}"
+        raise s.refused(text, "pooling_mode")
     return Layout(reads=TOKENS, gives=SENTENCE, times=len(modes), declared=declared)
 
 
@@ -211,8 +211,8 @@ def _sparse_static(s: Settings) -> Layout:
 def _word_embeddings(s: Settings) -> Layout:
     s.check_known(["tokenizer_class", "update_embeddings", "max_seq_length"])
     if "." not in s.text("tokenizer_class", ""):
-        said = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, and must name a class with its module"
-        raise s.refused(said, "tokenizer_class")
+        text = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, and must name a class with its module"
+        raise s.refused(text, "tokenizer_class")
     by = ("emb_layer.weight", 1)
     return Layout({"emb_layer.weight": (None, None)}, exact=False, gives=TOKENS, by=by, brings=LENGTHS)
 

@@ -58,7 +58,7 @@ def check_tensors(stored: Stored, outcome: Outcome) -> bool | None:
     if stored.tensors is None:
         return None
     known = stored.names
-    lacking = tuple(name for name, found in known.items() if found not in stored.tensors)
+    lacking = tuple(name for name, stored_name in known.items() if stored_name not in stored.tensors)
     beyond = tuple(sorted(stored.tensors.keys() - known.values())) if stored.layout.exact else ()
     if lacking or beyond:
         _report_names(stored, lacking, beyond, outcome)
@@ -105,8 +105,8 @@ def _report_shapes(stored: Stored, differing: list[str], outcome: Outcome) -> No
     )
 
 
-def _fits(found: tuple[int, ...], shape: Shape) -> bool:
-    return len(found) == len(shape) and all(side in (None, one) for one, side in zip(found, shape, strict=True))
+def _fits(stored: tuple[int, ...], shape: Shape) -> bool:
+    return len(stored) == len(shape) and all(side in (None, size) for size, side in zip(stored, shape, strict=True))
 
 
 def _written(shape: Shape) -> str:
