@@ -28,20 +28,20 @@ class Automaton:
 
     Args:
         pattern: the regular expression.
-        whole: whether it must match up to the end of a name, or only its beginning.
+        full: whether it must match up to the end of a name, or only its beginning.
 
     Raises:
         Unreadable: it is too long, malformed, or uses what the grammar lacks.
     """
 
-    def __init__(self, pattern: str, whole: bool = False) -> None:
+    def __init__(self, pattern: str, full: bool = False) -> None:
         if len(pattern) > _LENGTH or pattern.count("(") > _GROUPS:
             raise Unreadable(pattern)
         # A state is (test of a character, next) or, without a test, its followers.
         self._tests: list[tuple[Callable[[str], bool], int] | None] = []
         self._jumps: list[list[int]] = []
         self._anchors: dict[int, list[tuple[str, int]]] = {}  # the anchors after a state, and what follows them
-        self._whole, self._text, self._at = whole, pattern, 0
+        self._full, self._text, self._at = full, pattern, 0
         start, end = self._alternatives()
         if self._at < len(pattern):
             raise Unreadable(pattern)
@@ -64,7 +64,7 @@ class Automaton:
                 moved = self._moves[step] = self._step(states, before, character)
                 self._kept += len(states)
             ended, states = moved
-            if ended and (not self._whole or not character):
+            if ended and (not self._full or not character):
                 return True
             if not states:
                 return False
@@ -266,5 +266,5 @@ def of_glob(pattern: str) -> Automaton:
         "".join(
             texts.get(character) or (character if character.isalnum() else f"\\{character}") for character in pattern
         ),
-        whole=True,
+        full=True,
     )

@@ -8,7 +8,7 @@ SCALE_DTYPES = ("F32", "BF16", "F8_E8M0", "U8")
 """What scales of blocks are stored as, the most common first; the two last hold powers of two."""
 
 
-class Part(NamedTuple):
+class PackedTensor(NamedTuple):
     """One stored tensor of a packed module.
 
     Args:
@@ -53,11 +53,11 @@ class Layout(ABC):
         """What it is called in messages, with the numbers that its shapes depend on."""
 
     @abstractmethod
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         """The tensors that store a matrix (outputs, inputs), the packed weight first."""
 
     @property
-    def bias(self) -> Part | None:
+    def bias(self) -> PackedTensor | None:
         """A bias that is written even where the architecture has none, without its shape; None if there is none."""
         return None
 

@@ -146,7 +146,7 @@ class Scheme(ABC):
         """The layouts that modules may have, the usual one first; stored names choose among them."""
 
 
-class Listed(Scheme):
+class ExclusionScheme(Scheme):
     """A scheme that packs every linear map but those that a list excludes, and without a list all but the head.
 
     Args:
@@ -195,7 +195,7 @@ class Listed(Scheme):
     """Whether a head that a given list does not name is packed."""
 
 
-class InMemory(Listed):
+class InMemory(ExclusionScheme):
     """A scheme that transformers applies to a model that it has loaded."""
 
     stores_experts = False

@@ -11,7 +11,7 @@ from hfcount.mapper.reference import is_of_diffusers, version
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome, Stored, finding_of
+from hfcount.verifier.findings import Check, Outcome, TensorFacts, finding_of
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.loader_conversions import adapter_alone
 
@@ -198,7 +198,7 @@ def _report_unfinished(c: Comparison, lacking: "Unfinished", outcome: Outcome) -
     )
 
 
-def _absent(leaves: Sequence[Leaf]) -> Stored:
+def _absent(leaves: Sequence[Leaf]) -> TensorFacts:
     """What a finding says of tensors that are described and not stored."""
     return {
         "tensors": tuple(leaf.name for leaf in leaves),

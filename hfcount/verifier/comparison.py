@@ -15,7 +15,7 @@ from hfcount.formats.samples import Samples
 from hfcount.mapper.quantization_config import Announcement, scheme_of_names
 from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
-from hfcount.verifier.findings import Stored
+from hfcount.verifier.findings import TensorFacts
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
@@ -152,7 +152,7 @@ class Comparison:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
-    def stored(self, leaves: list[tuple[Leaf, int]]) -> Stored:
+    def stored(self, leaves: list[tuple[Leaf, int]]) -> TensorFacts:
         """The arguments of a finding for the given numbers of stored tensors of some leaves."""
         known = [self.bytes(leaf, count) for leaf, count in leaves]
         return {

@@ -37,7 +37,7 @@ class Check(NamedTuple):
         return self.alike and self.expected == self.observed
 
 
-class Stored(TypedDict):
+class TensorFacts(TypedDict):
     """What a finding says of some tensors: their names, folded, how many they are, their elements and bytes."""
 
     tensors: tuple[str, ...]

@@ -13,7 +13,7 @@ from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.dtype_changes import Retyped, report_dtypes
-from hfcount.verifier.findings import Check, Outcome, Stored
+from hfcount.verifier.findings import Check, Outcome, TensorFacts
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.totals import report_no_total_size, report_total_size
@@ -257,7 +257,7 @@ def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
     )
 
 
-def _stored(view: HeaderView, names: list[str]) -> Stored:
+def _stored(view: HeaderView, names: list[str]) -> TensorFacts:
     """What a finding says of tensors of these names."""
     elements, size = view.sizes(names)
     return {"tensors": tuple(fold(names)), "count": len(names), "parameters": elements, "bytes": size}

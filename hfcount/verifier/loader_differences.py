@@ -9,7 +9,7 @@ from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, Tied
 from hfcount.spec.tree.leaves import Leaf, leaves
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.ties import State, alike
+from hfcount.verifier.ties import CopyState, alike
 
 _TEXT = "text_config"
 _RANDOM = "it has a head of its own, which is not stored and is filled with random values"
@@ -24,23 +24,21 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
     if c.blueprint.ties_otherwise:
         _ties(c, outcome)
     refused = [problem.key for problem in c.blueprint.problems if problem.code == "HF110" and problem.key]
-    for rotary in c.blueprint.rotary_otherwise:
-        if any(f"{key}.".startswith(f"{rotary.key}.") or rotary.key.startswith(f"{key}.") for key in refused):
+    for other in c.blueprint.rotary_otherwise:
+        if any(f"{key}.".startswith(f"{other.key}.") or other.key.startswith(f"{key}.") for key in refused):
             continue  # what the newer refuses, it does not take
         from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
 
         outcome.report(
             RotarySettingsMoved(
-                expected=rotary.newer,
-                observed=rotary.taken,
-                key=rotary.key,
+                expected=other.newer,
+                observed=other.taken,
+                key=other.key,
                 file=CONFIG,
-                fix=f"Write {_written(rotary.writes)}, too: hfcount fix --only HF113 does it."
-                if rotary.writes
-                else None,
-                statement=f"{NEWER} and {VLLM} take {_value(rotary.newer)} for {rotary.key}, and {OLDER}, which looks only at"
-                f" {rotary.older}, takes {_value(rotary.taken)}: it computes something else.",
-                writes=rotary.writes,
+                fix=f"Write {_written(other.writes)}, too: hfcount fix --only HF113 does it." if other.writes else None,
+                statement=f"{NEWER} and {VLLM} take {_value(other.newer)} for {other.key}, and {OLDER}, which looks only at"
+                f" {other.older}, takes {_value(other.taken)}: it computes something else.",
+                writes=other.writes,
             )
         )
 
@@ -129,7 +127,7 @@ def _pair(c: Comparison) -> tuple[Leaf | None, str]:
     return head, shared.tied_to or ""
 
 
-def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[State, bool]:
+def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[CopyState, bool]:
     """Whether it is known to be a copy of the embedding, and whether it is stored."""
     if c.names is None:
         return "unknown", False

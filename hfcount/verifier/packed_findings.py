@@ -5,17 +5,17 @@ from typing import TypedDict
 
 from hfcount.quantization.layout import Layout, Unmodelled
 from hfcount.quantization.packing.packed import Packed
-from hfcount.quantization.packing.survey import Found
+from hfcount.quantization.packing.survey import StoredModules
 from hfcount.quantization.scheme import Choice
 from hfcount.quantization.schemes import read
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Outcome, Stored
+from hfcount.verifier.findings import Outcome, TensorFacts
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.names import Match
 
 
-class Place(TypedDict):
+class SettingsPlace(TypedDict):
     """Where settings are: the key and the file, if there are any, and what a message calls it."""
 
     key: str | None
@@ -28,7 +28,7 @@ def report_modules(
     packed: Packed[Match],
     choice: Choice,
     stored: Layout | None,
-    modules: Sequence[Found],
+    modules: Sequence[StoredModules],
     outcome: Outcome,
 ) -> None:
     """HF502: modules that are stored otherwise than the settings say, in a layout of their own, or dense."""
@@ -51,7 +51,7 @@ def report_modules(
     )
 
 
-def report_stale(packed: Packed[Match], modules: Sequence[Found], outcome: Outcome) -> None:
+def report_stale(packed: Packed[Match], modules: Sequence[StoredModules], outcome: Outcome) -> None:
     """Nothing is packed of all that should be."""
     from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
 
@@ -118,7 +118,7 @@ def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
     outcome.report(CacheLacksScales(**sums(packed.uncached), others=bool(packed.cache)))
 
 
-def sums(leaves: Iterable[Leaf]) -> Stored:
+def sums(leaves: Iterable[Leaf]) -> TensorFacts:
     """What a finding says of all tensors of some leaves."""
     listed = list(leaves)
     names = (
@@ -132,7 +132,7 @@ def sums(leaves: Iterable[Leaf]) -> Stored:
     }
 
 
-def where(packed: Packed[Match]) -> Place:
+def where(packed: Packed[Match]) -> SettingsPlace:
     """The settings' place, for a finding and its message."""
     if packed.announced is None:
         return {"key": None, "file": None, "source": "the config"}

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hfcount.formats.dtypes import width
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.amounts import Amount, amount
 from hfcount.quantization.packing.expected import unnumbered
 from hfcount.quantization.packing.packed import Packed
 from hfcount.quantization.packing.reading import PackedReading
 from hfcount.quantization.packing.split import Segments
-from hfcount.quantization.packing.survey import FLOATING, Found
+from hfcount.quantization.packing.survey import FLOATING, StoredModules
 from hfcount.quantization.scheme import Choice
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.verifier import packed_findings as told
+from hfcount.verifier import packed_findings
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folded_names import fold
@@ -30,30 +30,30 @@ _ZEROS = "the tools of this scheme write a bias for every module, and where the 
 def check_modules(c: Comparison, outcome: Outcome) -> None:
     """HF502 to HF506: how each module is stored, against what the settings say."""
     packed = c.packing
-    told.report_contradiction(c, packed, outcome)
-    told.report_numbers(packed, outcome)
+    packed_findings.report_contradiction(c, packed, outcome)
+    packed_findings.report_numbers(packed, outcome)
     if stale := _stale(packed):
-        told.report_stale(packed, stale, outcome)
+        packed_findings.report_stale(packed, stale, outcome)
     else:
         for (choice, layout), modules in _differing(packed.modules).items():
-            told.report_modules(c, packed, choice, layout, modules, outcome)
+            packed_findings.report_modules(c, packed, choice, layout, modules, outcome)
     if packed.lacking:
-        told.report_lacking(packed, outcome)
+        packed_findings.report_lacking(packed, outcome)
     if packed.uncached:
-        told.report_uncached(packed, outcome)
+        packed_findings.report_uncached(packed, outcome)
     if packed.fused:
         from hfcount.verifier.rules.hf506_expert_scales_fused import ExpertScalesFused
 
-        outcome.report(ExpertScalesFused(**told.sums(packed.fused)))
+        outcome.report(ExpertScalesFused(**packed_findings.sums(packed.fused)))
     for leaves, why in ((packed.biases, _ZEROS), (() if packed.scheme.caches else packed.cache, _CACHE)):
         if leaves:
             from hfcount.verifier.rules.hf502_packed_differently import StoredBeside
 
-            stored, place = told.sums(leaves), told.where(packed)
+            stored, place = packed_findings.sums(leaves), packed_findings.where(packed)
             outcome.report(StoredBeside(severity="note", fix=None, **stored, **place, harmless=why))
 
 
-def _stale(packed: Packed[Match]) -> list[Found]:
+def _stale(packed: Packed[Match]) -> list[StoredModules]:
     """The modules that should be packed, if nothing is of all that is announced; else none."""
     known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
     if not packed.announced or not known or packed.packed or not any(True for _ in packed.scheme.layouts):
@@ -62,9 +62,9 @@ def _stale(packed: Packed[Match]) -> list[Found]:
     return stale or [module for module in packed.modules if module.leaf.linear]
 
 
-def _differing(modules: Sequence[Found]) -> dict[tuple[Choice, Layout | None], list[Found]]:
+def _differing(modules: Sequence[StoredModules]) -> dict[tuple[Choice, Layout | None], list[StoredModules]]:
     """The modules that are stored otherwise than the settings say, by how they should be and how they are."""
-    groups: dict[tuple[Choice, Layout | None], list[Found]] = {}
+    groups: dict[tuple[Choice, Layout | None], list[StoredModules]] = {}
     later = not any(module.layout for module in modules if module.leaf.part == "prediction")
     odd = _odd(modules)
     for module in modules:
@@ -83,7 +83,7 @@ def _is_told(choice: Choice, layout: Layout | None) -> bool:
     return not (choice.either or shown or (choice.strictly and choice.strictly.alike(layout)))
 
 
-def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
+def _odd(modules: Sequence[StoredModules]) -> dict[int, Choice]:
     """Dense modules that may be stored either way, where others of that name are packed, with how those are."""
     others: dict[Segments, Choice] = {}
     open_ = [module for module in modules if _open(module.choice) and module.leaf.part == "model"]
@@ -150,7 +150,7 @@ def _check_exact(c: Comparison, claim: int, stored: Amount, reading: PackedReadi
         report_total_size(claim, claim + later.bytes, outcome, severity="note", parameters=elements, without=without)
 
 
-def _row(modules: Iterable[Found]) -> int:
+def _row(modules: Iterable[StoredModules]) -> int:
     """The fewest bytes by which another width of the packed matrices would change their sum: a row of 4 bits or more.
 
     A config gives all layers the width, so that all of them have the row.
@@ -184,7 +184,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
         if not count or leaf.dtypes is None:
             continue
         shape, allowed = tuple(map(int, leaf.shape)), leaf.dtypes or FLOATING
-        part = Part("", shape, leaf.dtypes, slack=leaf.slack)
+        part = PackedTensor("", shape, leaf.dtypes, slack=leaf.slack)
         for name in c.match.names(leaf):
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:

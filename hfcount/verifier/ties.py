@@ -17,12 +17,12 @@ PAGE = 65_536
 _BESIDE = 3  # tensors of another file that are compared
 _MOST = 4  # copies that are compared: more than any architecture ties
 
-State = Literal["alike", "differing", "unknown"]
+CopyState = Literal["alike", "differing", "unknown"]
 
 
 def check_copies(c: Comparison, outcome: Outcome) -> None:
     """HF203, HF213: tied weights that are stored beside the one that they are tied to."""
-    groups: dict[State, list[tuple[Leaf, int]]] = {}
+    groups: dict[CopyState, list[tuple[Leaf, int]]] = {}
     for leaf, count in c.match.extra("tied"):
         if leaf in c.match.stand_ins or c.bytes(leaf, count) == 0:  # by the headers, where they were read
             continue
@@ -38,7 +38,7 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
         _report(c, state, copies, outcome)
 
 
-def _report(c: Comparison, state: State, copies: list[tuple[Leaf, int]], outcome: Outcome) -> None:
+def _report(c: Comparison, state: CopyState, copies: list[tuple[Leaf, int]], outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf203_tied_weight_stored import TiedWeightStored
     from hfcount.verifier.rules.hf213_tied_weight_differs import TiedWeightDiffers
 
@@ -56,14 +56,14 @@ def _report(c: Comparison, state: State, copies: list[tuple[Leaf, int]], outcome
         )
 
 
-def alike(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> State:
+def alike(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> CopyState:
     """Whether a stored head is the same as the embedding."""
     pairs = [pair for name in c.match.names(head) for pair in _pieces(c, name, table)]
     outcome.pieces += [piece for pair in pairs for piece in pair if piece not in (*c.samples, *outcome.pieces)]
     return _state(c, pairs)
 
 
-def _state(c: Comparison, pairs: list[tuple[Piece, Piece]]) -> State:
+def _state(c: Comparison, pairs: list[tuple[Piece, Piece]]) -> CopyState:
     digests = [(c.samples.get(first), c.samples.get(second)) for first, second in pairs]
     known = [(first, second) for first, second in digests if first and second]
     if any(first != second for first, second in known):

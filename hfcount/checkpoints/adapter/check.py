@@ -6,11 +6,11 @@ from typing import get_args
 
 from hfcount.architectures import tree
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.adapter.expected import Expected, expect, saved
+from hfcount.checkpoints.adapter.expected import ExpectedAdapter, expect, saved
 from hfcount.checkpoints.adapter.findings import Differences, report
 from hfcount.checkpoints.adapter.methods import METHODS, PROMPTS, Shape, prompt_shape
 from hfcount.checkpoints.adapter.modules import Era, modules
-from hfcount.checkpoints.adapter.names import Named, read_names
+from hfcount.checkpoints.adapter.names import StoredNames, read_names
 from hfcount.checkpoints.adapter.rewrite import CONVERTED, REWRITES
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import Refused, Unread
@@ -74,18 +74,18 @@ def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) ->
             return _result(base, _compare_prompt(settings, stored, base))
         return _result(base, _compare_modules(settings, stored, base))
     except Unread as error:
-        return _result(base, (report_alone(settings, stored), str(error), Expected()), error.kind)
+        return _result(base, (report_alone(settings, stored), str(error), ExpectedAdapter()), error.kind)
 
 
 def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Finding]:
     """What can be said of an adapter without its base."""
     if stored and settings.method in PROMPTS:
         return []
-    findings = report(Differences(settings, read_names(stored), stored, Expected()))
+    findings = report(Differences(settings, read_names(stored), stored, ExpectedAdapter()))
     return [finding for finding in findings if finding.code in ("HF720", "HF722", "HF728")]
 
 
-def _result(base: Blueprint, compared: tuple[list[Finding], str, Expected], kind: str = "NotCompared") -> Result:
+def _result(base: Blueprint, compared: tuple[list[Finding], str, ExpectedAdapter], kind: str = "NotCompared") -> Result:
     findings, unread, expected = compared
     count = len(expected.tensors) + len(expected.shared)
     lost = sum(finding.count for finding in findings if finding.code == "HF724")
@@ -94,7 +94,7 @@ def _result(base: Blueprint, compared: tuple[list[Finding], str, Expected], kind
 
 def _compare_modules(
     settings: Settings, stored: Mapping[str, Shape], base: Blueprint
-) -> tuple[list[Finding], str, Expected]:
+) -> tuple[list[Finding], str, ExpectedAdapter]:
     named = read_names(stored)
     best: tuple[int, Differences, _Candidate] | None = None
     refused: Refused | None = None
@@ -109,8 +109,8 @@ def _compare_modules(
         if not best[0]:
             break
     if best is None:
-        differences = Differences(settings, named, stored, Expected(), refused=str(refused))
-        return report(differences), "", Expected()
+        differences = Differences(settings, named, stored, ExpectedAdapter(), refused=str(refused))
+        return report(differences), "", ExpectedAdapter()
     _, differences, candidate = best
     head = candidate.base.spec.head
     if head not in (base.spec.head, "base"):
@@ -120,7 +120,7 @@ def _compare_modules(
     return report(differences), "", differences.expected
 
 
-def _undescribed(named: Named, base: Blueprint) -> str:
+def _undescribed(named: StoredNames, base: Blueprint) -> str:
     """Why a part of the base that the adapter names is not compared; empty if it is."""
     for prefix in base.asides:
         if any(name.startswith(prefix) or f".{prefix}" in name for name in named.names):
@@ -151,7 +151,9 @@ def _loaded_as(base: Blueprint, head: Head) -> Blueprint | None:
         return None
 
 
-def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
+def _differences(
+    settings: Settings, named: StoredNames, stored: Mapping[str, Shape], candidate: _Candidate
+) -> Differences:
     """What differs from the base, as it is read in one way."""
     spec = candidate.base.spec
     spellings = candidate.base.spellings
@@ -166,7 +168,7 @@ def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], 
 
 def _compare_prompt(
     settings: Settings, stored: Mapping[str, Shape], base: Blueprint
-) -> tuple[list[Finding], str, Expected]:
+) -> tuple[list[Finding], str, ExpectedAdapter]:
     best: Differences | None = None
     for candidate in _candidates(settings, base):
         differences = _prompt_differences(settings, stored, candidate)
@@ -182,12 +184,12 @@ def _compare_prompt(
 
 def _prompt_differences(settings: Settings, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
     """What differs from the prompt that the settings ask for, and from the head that is stored beside it."""
-    base, head = candidate.base, Expected()
+    base, head = candidate.base, ExpectedAdapter()
     saved(settings, modules(base.spellings, candidate.era, base.leaves), head)
     shared = {f"base_model.{name}": shape for name, shape in head.tensors.items()}
     heads = {f"base_model.{name}" for name in head.heads}
-    expected = Expected(shared={"prompt_embeddings": prompt_shape(settings), **shared}, heads=heads)
-    differences = Differences(settings, Named({}, {name: name for name in stored}, "", 0), stored, expected)
+    expected = ExpectedAdapter(shared={"prompt_embeddings": prompt_shape(settings), **shared}, heads=heads)
+    differences = Differences(settings, StoredNames({}, {name: name for name in stored}, "", 0), stored, expected)
     differences.hold(str)
     return differences
 

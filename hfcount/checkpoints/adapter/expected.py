@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, Adapted, Method, Shape
+from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, AdaptedModule, Method, Shape
 from hfcount.checkpoints.adapter.modules import Module, containers
 from hfcount.checkpoints.adapter.rewrite import Rewrite, rewritten
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import (
     ALL_LINEAR,
-    Chosen,
+    ChosenModules,
     Parameter,
     Patterns,
     Ranks,
@@ -26,7 +26,7 @@ _HEADS = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score
 
 
 @dataclass(slots=True)
-class Expected:
+class ExpectedAdapter:
     """What an adapter must hold.
 
     Args:
@@ -52,7 +52,7 @@ class Expected:
     adapted: int = 0
 
 
-def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | None, vocab: int) -> Expected:
+def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | None, vocab: int) -> ExpectedAdapter:
     """What the file of an adapter of modules must hold.
 
     Args:
@@ -99,16 +99,16 @@ class _Work:
     everything: Sequence[Module]
     patterns: Patterns
     ranks: Ranks
-    found: Expected = field(default_factory=Expected)
+    found: ExpectedAdapter = field(default_factory=ExpectedAdapter)
 
-    def adapt(self, chosen: Chosen) -> None:
+    def adapt(self, chosen: ChosenModules) -> None:
         """The tensors of the method itself."""
         adapted: list[Module] = []
         for target in chosen.targets:
             rank = self._rank(target.path)
             if target.module.kind not in self.method.kinds:
                 raise Refused(_unsupported(target))
-            shapes = self.method.tensors(Adapted(target.path, target.module, self.settings, rank, self.patterns))
+            shapes = self.method.tensors(AdaptedModule(target.path, target.module, self.settings, rank, self.patterns))
             self._add(target.path, shapes, rank)
             adapted.append(target.module)
             if "trainable_tokens_delta" in shapes:
@@ -180,7 +180,7 @@ class _Work:
         others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
         self.found.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
 
-    def biases(self, chosen: Chosen) -> None:
+    def biases(self, chosen: ChosenModules) -> None:
         """Biases of the base that are stored."""
         which = self.settings.text("bias", "none")
         if which == "none":
@@ -204,7 +204,7 @@ class _Work:
             elif module.tied and module.kind == "linear":  # some have the bias of the module around them twice
                 self.found.optional[f"{module.first}.bias"] = (module.outputs,)
 
-    def embeddings(self, chosen: Chosen, vocab: int) -> None:
+    def embeddings(self, chosen: ChosenModules, vocab: int) -> None:
         """Embeddings that are stored beside what adapts them, and those of a vocabulary that may have grown."""
         adapted = {target.path for target in chosen.targets}
         tables = [module for module in (embedding(self.modules, vocab), output(self.modules)) if module]
@@ -215,7 +215,7 @@ class _Work:
                     self.found.optional[f"{module.first}.base_layer.{name}"] = shape
 
 
-def saved(settings: Settings, modules: Sequence[Module], expected: Expected) -> None:
+def saved(settings: Settings, modules: Sequence[Module], expected: ExpectedAdapter) -> None:
     """Adds modules that are stored whole, and all that are inside them.
 
     Raises:

@@ -5,22 +5,22 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple
 
-from hfcount.checkpoints.adapter.expected import Expected, embedding, output
+from hfcount.checkpoints.adapter.expected import ExpectedAdapter, embedding, output
 from hfcount.checkpoints.adapter.methods import METHODS, Shape
 from hfcount.checkpoints.adapter.modules import Module
-from hfcount.checkpoints.adapter.names import Named
+from hfcount.checkpoints.adapter.names import StoredNames
 from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings
 from hfcount.spec import Head
 from hfcount.spec.tree.leaves import split
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.findings import Stored
+from hfcount.verifier.findings import TensorFacts
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.rules import RULES
 
 _BASE_LAYER = ".base_layer."
 
 
-class Other(NamedTuple):
+class ShapeDifference(NamedTuple):
     """A tensor of another shape than expected."""
 
     name: str
@@ -46,9 +46,9 @@ class Differences:
     """
 
     settings: Settings
-    named: Named
+    named: StoredNames
     stored: Mapping[str, Shape]
-    expected: Expected
+    expected: ExpectedAdapter
     modules: Sequence[Module] = ()
     vocab: int = 0
     converts: bool = False
@@ -56,10 +56,10 @@ class Differences:
     other_head: Head | None = None
     missing: list[str] = field(default_factory=list)
     unexpected: list[str] = field(default_factory=list)
-    shapes: list[Other] = field(default_factory=list)
-    ranks: list[Other] = field(default_factory=list)
-    resized: list[Other] = field(default_factory=list)
-    labels: list[Other] = field(default_factory=list)
+    shapes: list[ShapeDifference] = field(default_factory=list)
+    ranks: list[ShapeDifference] = field(default_factory=list)
+    resized: list[ShapeDifference] = field(default_factory=list)
+    labels: list[ShapeDifference] = field(default_factory=list)
     own_weights: list[str] = field(default_factory=list)
     _rows: dict[int, set[int]] = field(default_factory=dict)  # of a head as stored, by those that are expected
 
@@ -98,9 +98,9 @@ class Differences:
         if name in self.expected.heads and shape and observed:
             self._rows.setdefault(shape[0], set()).add(observed[0])
         if observed not in (shape, self.expected.turned.get(name)):
-            self._put(name, Other(place, shape, observed))
+            self._put(name, ShapeDifference(place, shape, observed))
 
-    def _put(self, name: str, other: Other) -> None:
+    def _put(self, name: str, other: ShapeDifference) -> None:
         """Another shape, by its cause."""
         if name in self.expected.heads and other.expected[1:] == other.observed[1:]:
             self.labels.append(other)
@@ -142,20 +142,20 @@ class Differences:
                 self.unexpected.append(name)
             elif wanted == shape:
                 self.own_weights.append(name)
-            elif _only(Other(name, wanted, shape), self.vocab):
-                self.resized.append(Other(name, wanted, shape))
+            elif _only(ShapeDifference(name, wanted, shape), self.vocab):
+                self.resized.append(ShapeDifference(name, wanted, shape))
             else:
-                self.shapes.append(Other(name, wanted, shape))
+                self.shapes.append(ShapeDifference(name, wanted, shape))
 
 
-def _only(other: Other, size: int) -> bool:
+def _only(other: ShapeDifference, size: int) -> bool:
     """Whether only extents that are to be of this size differ."""
     return len(other.expected) == len(other.observed) and all(
         expected in (size, observed) for expected, observed in zip(other.expected, other.observed, strict=True)
     )
 
 
-def _is_rank(other: Other, rank: int) -> bool:
+def _is_rank(other: ShapeDifference, rank: int) -> bool:
     """Whether only extents that are a multiple of the rank differ, and are one of another rank."""
     if not rank or len(other.expected) != len(other.observed):
         return False
@@ -245,14 +245,14 @@ def _finding(code: str, differences: Differences, names: Iterable[str], **facts:
     return RULES[code](**known)
 
 
-def _differing(code: str, differences: Differences, others: Sequence[Other]) -> Finding:
+def _differing(code: str, differences: Differences, others: Sequence[ShapeDifference]) -> Finding:
     first = others[0]
     return _finding(
         code, differences, [other.name for other in others], expected=first.expected, observed=first.observed
     )
 
 
-def _described(differences: Differences, names: Iterable[str]) -> Stored:
+def _described(differences: Differences, names: Iterable[str]) -> TensorFacts:
     listed = list(names)
     shapes = [differences.stored[name] for name in listed if name in differences.stored]
-    return Stored(tensors=tuple(fold(listed)), count=len(listed), parameters=sum(map(prod, shapes)), bytes=None)
+    return TensorFacts(tensors=tuple(fold(listed)), count=len(listed), parameters=sum(map(prod, shapes)), bytes=None)

@@ -20,7 +20,7 @@ Shapes = Mapping[str, Shape]
 
 
 @dataclass(frozen=True, slots=True)
-class Adapted:
+class AdaptedModule:
     """A module that a method adapts: its path and size, and the settings with the rank that it is to have."""
 
     path: str
@@ -44,14 +44,14 @@ class Method:
     """
 
     prefix: str
-    tensors: Callable[[Adapted], Shapes]
+    tensors: Callable[[AdaptedModule], Shapes]
     kinds: tuple[Kind, ...] = ("linear",)
     rank: tuple[str, int] = ("r", 8)
     shared: Callable[[Collection[Module], Settings], Shapes] | None = None
     saves: bool = True
 
 
-def _lora(adapted: Adapted) -> Shapes:
+def _lora(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     inputs, outputs, kernel = module.inputs, module.outputs, module.weight[2:]
     if module.kind == "embedding":
@@ -66,12 +66,12 @@ def _lora(adapted: Adapted) -> Shapes:
     return shapes
 
 
-def _adalora(adapted: Adapted) -> Shapes:
+def _adalora(adapted: AdaptedModule) -> Shapes:
     module, rank = adapted.module, adapted.rank
     return {"lora_A": (rank, module.inputs), "lora_B": (module.outputs, rank), "lora_E": (rank, 1)}
 
 
-def _ia3(adapted: Adapted) -> Shapes:
+def _ia3(adapted: AdaptedModule) -> Shapes:
     module = adapted.module
     ones = (1,) * len(module.weight[2:])
     forward = _is_feedforward(adapted)
@@ -80,7 +80,7 @@ def _ia3(adapted: Adapted) -> Shapes:
     return {"ia3_l": (1, module.inputs) if forward else (module.outputs, 1)}
 
 
-def _is_feedforward(adapted: Adapted) -> bool:
+def _is_feedforward(adapted: AdaptedModule) -> bool:
     """Whether the inputs of a module are scaled, and not its outputs."""
     names = adapted.settings.names("feedforward_modules")
     if isinstance(names, str):
@@ -88,7 +88,7 @@ def _is_feedforward(adapted: Adapted) -> bool:
     return adapted.path.endswith(names or ())
 
 
-def _loha(adapted: Adapted) -> Shapes:
+def _loha(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     inputs, outputs, kernel = module.inputs, module.outputs, module.weight[2:]
     shapes: dict[str, Shape] = {}
@@ -101,7 +101,7 @@ def _loha(adapted: Adapted) -> Shapes:
     return shapes
 
 
-def _lokr(adapted: Adapted) -> Shapes:
+def _lokr(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     factor, kernel = settings.number("decompose_factor", -1, least=-1), module.weight[2:]
     (first, outputs), (second, inputs) = factors(module.outputs, factor), factors(module.inputs, factor)
@@ -137,7 +137,7 @@ def _divisors(number: int) -> list[int]:
     return [*small, *(number // divisor for divisor in reversed(small))]
 
 
-def _vera(adapted: Adapted) -> Shapes:
+def _vera(adapted: AdaptedModule) -> Shapes:
     return {"vera_lambda_b": (adapted.module.outputs,), "vera_lambda_d": (adapted.rank,)}
 
 
@@ -149,7 +149,7 @@ def _projections(modules: Collection[Module], settings: Settings) -> Shapes:
     return {"vera_A": (rank, inputs), "vera_B": (outputs, rank)}
 
 
-def _oft(adapted: Adapted) -> Shapes:
+def _oft(adapted: AdaptedModule) -> Shapes:
     module, settings, blocks = adapted.module, adapted.settings, adapted.rank
     size = module.inputs * prod(module.weight[2:])
     block = settings.number("oft_block_size", 32, least=0)
@@ -174,13 +174,13 @@ def _nearest(size: int, wanted: int) -> int:
     return lower if wanted - lower <= higher - wanted else higher
 
 
-def _hra(adapted: Adapted) -> Shapes:
+def _hra(adapted: AdaptedModule) -> Shapes:
     module = adapted.module
     kernel = module.weight[2:]
     return {"hra_u": (module.inputs * (kernel[0] ** 2 if kernel else 1), adapted.rank)}
 
 
-def _vblora(adapted: Adapted) -> Shapes:
+def _vblora(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     length, vectors = settings.number("vector_length", 256), settings.number("num_vectors", 256)
     for width in (module.inputs, module.outputs):
@@ -202,11 +202,11 @@ def _bank(modules: Collection[Module], settings: Settings) -> Shapes:
     return {"vblora_vector_bank": (settings.number("num_vectors", 256), settings.number("vector_length", 256))}
 
 
-def _norms(adapted: Adapted) -> Shapes:
+def _norms(adapted: AdaptedModule) -> Shapes:
     return {f"ln_tuning_layers.{name}": shape for name, shape in adapted.module.tensors.items()}
 
 
-def _tokens(adapted: Adapted) -> Shapes:
+def _tokens(adapted: AdaptedModule) -> Shapes:
     indices = adapted.settings.values.get("token_indices")
     return {"trainable_tokens_delta": (len(indices) if isinstance(indices, list) else 0, adapted.module.outputs)}
 

@@ -17,7 +17,7 @@ Wrapped = Literal["", "twice", "bare"]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class StoredNames:
     """The stored names, put right.
 
     Args:
@@ -33,7 +33,7 @@ class Named:
     left: int
 
 
-def read_names(names: Iterable[str]) -> Named:
+def read_names(names: Iterable[str]) -> StoredNames:
     """The names of an adapter of modules."""
     listed = list(names)
     prefixed = [name for name in listed if name.startswith(PREFIX)]
@@ -51,7 +51,7 @@ def read_names(names: Iterable[str]) -> Named:
         short = _LEFT.sub(r"\1", inner)
         left += short != inner
         by_path[short] = name
-    return Named(by_path, without_module, "twice" if twice else "bare" if bare and by_path else "", left)
+    return StoredNames(by_path, without_module, "twice" if twice else "bare" if bare and by_path else "", left)
 
 
 def _unwrapped(name: str) -> str:

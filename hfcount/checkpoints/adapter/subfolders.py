@@ -19,7 +19,7 @@ _MOST = 50  # folders that are looked into
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class SubfolderReader:
     """Reads the files of a folder below."""
 
     reader: FileReader
@@ -61,7 +61,7 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
 def _below(place: Place, folder: str) -> Place:
     start = f"{folder}/"
     sizes = {name.removeprefix(start): size for name, size in place.sizes.items() if name.startswith(start)}
-    return place._replace(sizes=sizes, reader=Below(place.reader, folder))
+    return place._replace(sizes=sizes, reader=SubfolderReader(place.reader, folder))
 
 
 def _together(place: Place, inspections: Mapping[str, Inspection], first: Inspection) -> Inspection:

@@ -75,7 +75,7 @@ class Patterns:
         automaton = self._known.get(pattern)
         if automaton is None:
             try:
-                automaton = self._known[pattern] = Automaton(pattern, whole=True)
+                automaton = self._known[pattern] = Automaton(pattern, full=True)
             except Unreadable:
                 raise Unread(
                     f"{key} has a regular expression that is not simulated: {printable(pattern, 100)}"
@@ -89,7 +89,7 @@ class Patterns:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenModules:
     """What the settings name in a base model.
 
     Args:
@@ -103,7 +103,7 @@ class Chosen:
     unmatched: tuple[str, ...]
 
 
-def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) -> Chosen:
+def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) -> ChosenModules:
     """The modules and parameters that the settings name.
 
     Raises:
@@ -112,7 +112,7 @@ def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) ->
     chooser = _Chooser(settings, modules, patterns)
     targets = list(chooser.targets())
     parameters = list(chooser.parameters())
-    return Chosen(targets, parameters, chooser.unmatched())
+    return ChosenModules(targets, parameters, chooser.unmatched())
 
 
 class _Chooser:

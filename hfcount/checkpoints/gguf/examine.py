@@ -8,7 +8,7 @@ from hfcount.checkpoints.bases import Base, base_of
 from hfcount.checkpoints.gguf.base import compare
 from hfcount.checkpoints.gguf.check import check
 from hfcount.checkpoints.gguf.config import blueprint_of
-from hfcount.checkpoints.gguf.files import FileSet, Read, file_sets, headers
+from hfcount.checkpoints.gguf.files import FileSet, HeaderOrError, file_sets, headers
 from hfcount.checkpoints.gguf.findings import broken, finding, reason
 from hfcount.checkpoints.gguf.set import check_pair, join
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, bases, role
@@ -30,7 +30,7 @@ _APART: Mapping[Role, str] = {
 
 
 @dataclass(slots=True)
-class Looked:
+class GgufFile:
     """One file or set, as it was looked at.
 
     Args:
@@ -71,7 +71,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class GgufFiles:
     """All files that were asked for.
 
     Args:
@@ -80,40 +80,40 @@ class Seen:
         blueprint: has exactly the tensors of the first; None if none is known.
     """
 
-    looked: Sequence[Looked]
-    first: Looked
+    looked: Sequence[GgufFile]
+    first: GgufFile
     base: Base | None
     blueprint: Blueprint | None
 
 
-def look(place: Place, request: Request, options: Options) -> Seen:
+def look(place: Place, request: Request, options: Options) -> GgufFiles:
     """Reads the GGUF files of a place that were asked for, and holds them against all there is.
 
     Raises:
         FetchError: NoSuchFile, or they could not be read.
     """
     sets = file_sets(place)
-    read = headers(place, sets, options.progress(sum(len(group.files) for group in sets)))
-    looked = [_examined(group, read, place) for group in sets]
-    _pair(looked)
-    models = [examined for examined in looked if examined.role == "model" and examined.header]
+    read = headers(place, sets, options.progress(sum(len(file_set.files) for file_set in sets)))
+    files = [_examined(file_set, read, place) for file_set in sets]
+    _pair(files)
+    models = [file for file in files if file.role == "model" and file.header]
     if not models:
-        for group in looked:
-            if group.role and group.role in _APART:
-                group.reasons.append(f"{printable(group.files.name)}: {_APART[group.role]}")
-        return Seen(looked, next((group for group in looked if group.header), looked[0]), None, None)
-    first = max(models, key=lambda group: (group.sound, group.size or 0))
+        for file in files:
+            if file.role and file.role in _APART:
+                file.reasons.append(f"{printable(file.files.name)}: {_APART[file.role]}")
+        return GgufFiles(files, next((file for file in files if file.header), files[0]), None, None)
+    first = max(models, key=lambda file: (file.sound, file.size or 0))
     base = base_of(place, request, bases(first.header) if first.header else ())
     if base is not None:
         _against(base, models)
-    return Seen(looked, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
+    return GgufFiles(files, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
 
 
-def _examined(file_set: FileSet, read: Mapping[str, Read], place: Place) -> Looked:
+def _examined(file_set: FileSet, read: Mapping[str, HeaderOrError], place: Place) -> GgufFile:
     """One file or set by itself."""
     sizes = [place.sizes[name] for name in file_set.files]
     size = None if None in sizes else sum(size or 0 for size in sizes)
-    result = Looked(file_set, size=size)
+    result = GgufFile(file_set, size=size)
     parts = {name: header for name in file_set.files if isinstance(header := read[name], Header)}
     result.findings += [
         broken(error, name) for name in file_set.files if isinstance(error := read[name], DocumentError)
@@ -135,7 +135,7 @@ def _lost(remark: Remark, file_set: FileSet) -> tuple[str, ...]:
     return file_set.lost if remark.facts["what"] == "parts" else ()
 
 
-def _pair(files: Sequence[Looked]) -> None:
+def _pair(files: Sequence[GgufFile]) -> None:
     """Holds projectors against the models beside them, of which one has to fit."""
     models = [examined for examined in files if examined.role == "model"]
     for projector in files:
@@ -153,7 +153,7 @@ def _pair(files: Sequence[Looked]) -> None:
             projector.add(remarks[0])
 
 
-def _against(base: Base, models: Sequence[Looked]) -> None:
+def _against(base: Base, models: Sequence[GgufFile]) -> None:
     """Holds models against the base; where that cannot be read, the first of them says so."""
     if base.problem and not base.binding:
         file = models[0].files.name

@@ -12,7 +12,7 @@ from hfcount.fetcher.reasons import named
 from hfcount.formats.gguf.header import Header, read_gguf, read_variant
 from hfcount.text import printable
 
-Read = Header | DocumentError
+HeaderOrError = Header | DocumentError
 """The header of a file, or why it has none."""
 
 _AT_ONCE = 4
@@ -82,7 +82,7 @@ def _without(place: Place, names: Sequence[str]) -> str:
     return f"{printable(place.model)} has no GGUF file {printable(place.file or '')}. {there}"
 
 
-def headers(place: Place, sets: Sequence[FileSet], done: Callable[[], None]) -> Mapping[str, Read]:
+def headers(place: Place, sets: Sequence[FileSet], done: Callable[[], None]) -> Mapping[str, HeaderOrError]:
     """The header of each file, or what is wrong with it.
 
     Over a network the first file is read whole, and one that may be a variant of it by one range, as far as that works.
@@ -105,12 +105,12 @@ def _is_companion(name: str) -> bool:
     return any(word in name.lower() for word in _COMPANIONS)
 
 
-def _counted(read: Read, done: Callable[[], None]) -> Read:
+def _counted(read: HeaderOrError, done: Callable[[], None]) -> HeaderOrError:
     done()
     return read
 
 
-def _read(place: Place, name: str, known: Header | None = None) -> Read:
+def _read(place: Place, name: str, known: Header | None = None) -> HeaderOrError:
     size = place.sizes[name]
 
     def reader(start: int, stop: int) -> bytes:

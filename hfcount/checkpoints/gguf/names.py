@@ -13,7 +13,7 @@ from hfcount.spec.tree.leaves import Leaf
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TensorSum:
     """Tensors of which only the sum is known, in elements: one is split or several are joined unevenly."""
 
     names: tuple[str, ...]
@@ -21,7 +21,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedFile:
     """What a GGUF file of a model holds.
 
     Args:
@@ -33,11 +33,11 @@ class Expected:
 
     shapes: Mapping[str, Shape | None]
     optional: Mapping[str, Shape | None]
-    groups: tuple[Group, ...]
+    groups: tuple[TensorSum, ...]
     unmapped: tuple[str, ...]
 
 
-def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Container[str]) -> Expected:
+def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Container[str]) -> ExpectedFile:
     """The tensors of a blueprint by their names in a file of that architecture.
 
     Args:
@@ -67,7 +67,7 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
                 key = tuple(sorted(names))
                 sums[key] = sums.get(key, 0) + count * prod(map(int, leaf.shape)) - _apart(results, leaf, count)
     optional = {name: shape for name, shape in optional.items() if name not in shapes}
-    return Expected(shapes, optional, tuple(Group(*item) for item in sums.items()), tuple(unmapped))
+    return ExpectedFile(shapes, optional, tuple(TensorSum(*item) for item in sums.items()), tuple(unmapped))
 
 
 def _apart(results: Results, leaf: Leaf, count: int) -> int:

@@ -91,7 +91,7 @@ def _instead(index: PipelineIndex, name: str) -> str:
     return f"has {shown(index.settings[name])} for it" if name in index.settings else "does not list it"
 
 
-class Looked(NamedTuple):
+class PartFolders(NamedTuple):
     """What the folders of a pipeline hold.
 
     Args:
@@ -107,7 +107,7 @@ class Looked(NamedTuple):
     findings: Sequence[Finding]
 
 
-def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, repo: bool) -> Looked:
+def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, repo: bool) -> PartFolders:
     """What there is of parts that are to be loaded, where all files are known.
 
     Args:
@@ -120,12 +120,12 @@ def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, rep
     weighty = [entry for entry in entries if not (entry.weightless or entry.name in absent or is_foreign(entry))]
     weights = {entry.name: weight_files(entry, folders[entry.name].names) for entry in weighty}
     pickled = _pickled(weights, repo)
-    variant, more = _variants({name: one for name, one in weights.items() if not one.only_pickled})
+    variant, more = _variants({name: files for name, files in weights.items() if not files.only_pickled})
     if variants := _all_variants(weights):
         some = [entry.name for entry in entries if entry.weightless or not repo]
-        needed = any(isinstance(one, VariantNeeded) for one in more)
+        needed = any(isinstance(finding, VariantNeeded) for finding in more)
         more = [*more, *_without_dot(some, folders, variants[0], needed)]
-    return Looked(weights, variant, absent, [*unknown, *missing, *pickled, *more])
+    return PartFolders(weights, variant, absent, [*unknown, *missing, *pickled, *more])
 
 
 def _pickled(weights: Mapping[str, WeightFiles], repo: bool) -> list[PartPickled]:

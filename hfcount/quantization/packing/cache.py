@@ -63,7 +63,7 @@ def _others(spec: Spec) -> Iterator[GQA]:
         yield from _others(part)
 
 
-class Scaled(NamedTuple):
+class CacheScales(NamedTuple):
     """Scales of a cache: those of the blueprint's modules, those that others have and a module lacks, other names."""
 
     found: Sequence[Leaf] = ()
@@ -71,7 +71,7 @@ class Scaled(NamedTuple):
     unknown: Sequence[str] = ()
 
 
-def scales(names: Sequence[str], leaves: Sequence[Leaf], heads: Heads = _WHOLE) -> Scaled:
+def scales(names: Sequence[str], leaves: Sequence[Leaf], heads: Heads = _WHOLE) -> CacheScales:
     """The scales among `names`, by the modules or blocks of the blueprint that they stand in.
 
     Where one layer has scales of its keys or values, all need them: servers take 1 for what is not there.
@@ -90,7 +90,7 @@ def scales(names: Sequence[str], leaves: Sequence[Leaf], heads: Heads = _WHOLE) 
         stored += _leaves(text, there & every.keys(), every, heads)
         unknown += [_joined(text, numbers) for numbers in sorted(there - every.keys())]
         lacking += _leaves(text, needed.keys() - there, needed, heads)
-    return Scaled(stored, lacking, unknown)
+    return CacheScales(stored, lacking, unknown)
 
 
 def usual(leaves: Sequence[Leaf], heads: Heads) -> list[Leaf]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.split import Segments, split
 from hfcount.quantization.packing.stacks import apart, is_stack, matrix, together, transposed
 from hfcount.quantization.scheme import Choice, Module, Scheme
@@ -14,7 +14,7 @@ from hfcount.spec.tree.nodes import Presence
 _WEIGHT = "weight"
 
 
-class Group(NamedTuple):
+class ModuleGroup(NamedTuple):
     """Modules of one leaf that a scheme stores alike; `leaf` is their dense weight."""
 
     leaf: Leaf
@@ -30,7 +30,7 @@ def module_of(leaf: Leaf) -> Segments | None:
     return None
 
 
-class Around(NamedTuple):
+class Surroundings(NamedTuple):
     """Blocks of a model by what stands in them beside a matrix.
 
     Args:
@@ -46,7 +46,7 @@ class Around(NamedTuple):
     biased: frozenset[Segments]
 
     @classmethod
-    def of(cls, leaves: Sequence[Leaf]) -> "Around":
+    def of(cls, leaves: Sequence[Leaf]) -> "Surroundings":
         """The blocks that these leaves stand in."""
         ends = [(leaf.segments[:-1], leaf.segments[-1]) for leaf in leaves]
         return cls(
@@ -57,7 +57,7 @@ class Around(NamedTuple):
         )
 
 
-def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
+def groups(leaf: Leaf, scheme: Scheme, around: Surroundings) -> list[ModuleGroup]:
     """The modules of a leaf, by how the scheme's settings say that they are stored; none if it is no matrix."""
     name = module_of(leaf)
     if name is None:
@@ -74,7 +74,7 @@ def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
         return []
     end = leaf.segments[len(name) :]
     return [
-        Group(part_of(leaf, (*segments, *end)), choice)
+        ModuleGroup(part_of(leaf, (*segments, *end)), choice)
         for segments, choice in split(name, decide, lambda word: _numbers(scheme, word))
     ]
 
@@ -100,7 +100,7 @@ def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     return replace(leaf, segments=segments, count=int(leaf.count) * count // total)
 
 
-def packed(leaf: Leaf, layout: Layout, block: Segments, around: Around) -> list[tuple[Part, Leaf]]:
+def packed(leaf: Leaf, layout: Layout, block: Segments, around: Surroundings) -> list[tuple[PackedTensor, Leaf]]:
     """The stored tensors of packed modules with what they are parts of, the packed weight first.
 
     Args:
@@ -119,7 +119,7 @@ def packed(leaf: Leaf, layout: Layout, block: Segments, around: Around) -> list[
     return [(part, _tensor(leaf, name, part)) for part in parts]
 
 
-def _tensor(leaf: Leaf, module: Segments, part: Part) -> Leaf:
+def _tensor(leaf: Leaf, module: Segments, part: PackedTensor) -> Leaf:
     first, *rest = part.suffix.split(".")
     segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
     presence: Presence = leaf.presence if part.needed else "spare"
@@ -137,13 +137,13 @@ class Planned(NamedTuple):
 
     leaf: Leaf
     choice: Choice | None
-    parts: list[tuple[Part, Leaf]]
+    parts: list[tuple[PackedTensor, Leaf]]
 
 
 def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
     """How the scheme's settings say that these leaves are stored."""
     split_leaves = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
-    around = Around.of(split_leaves)
+    around = Surroundings.of(split_leaves)
     for leaf in split_leaves:
         module_groups = groups(leaf, scheme, around)
         if not module_groups:
@@ -172,7 +172,7 @@ def unnumbered(name: Segments) -> Segments:
     return tuple(segment if isinstance(segment, str) else "" for segment in name)
 
 
-class Expected(NamedTuple):
+class ExpectedStorage(NamedTuple):
     """What the settings alone say is stored.
 
     `tensors` are leaves, `modules` the number of packed modules, `logical` the elements of their dense weights.
@@ -183,7 +183,7 @@ class Expected(NamedTuple):
     logical: int
 
 
-def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
+def expected(leaves: Sequence[Leaf], scheme: Scheme) -> ExpectedStorage:
     """What is stored of these leaves, by the scheme's settings alone."""
     tensors: list[Leaf] = []
     modules = logical = 0
@@ -191,4 +191,4 @@ def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
         tensors += [tensor for part, tensor in parts if part.usual] or [leaf]
         if parts:
             modules, logical = modules + int(leaf.count), logical + leaf.elements
-    return Expected(tensors, modules, logical)
+    return ExpectedStorage(tensors, modules, logical)

@@ -10,14 +10,14 @@ from hfcount.formats.dtypes import code
 from hfcount.formats.safetensors import Entry
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Layout, Unmodelled
-from hfcount.quantization.packing.cache import Heads, Scaled, scales, usual
+from hfcount.quantization.packing.cache import Heads, CacheScales, scales, usual
 from hfcount.quantization.packing.fused import fused
 from hfcount.quantization.packing.mlx import forms, towers_left_out
 from hfcount.quantization.packing.reading import PackedReading, exact, keeps
 from hfcount.quantization.packing.split import Segments
 from hfcount.quantization.packing.stacks import apart, is_stack
 from hfcount.quantization.packing.suffixes import Collected, Suffixes
-from hfcount.quantization.packing.survey import Found, Survey, survey
+from hfcount.quantization.packing.survey import StoredModules, Survey, survey
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.schemes import described
 from hfcount.spec.tree.leaves import Finder, Leaf
@@ -71,7 +71,7 @@ class Packed(Generic[Match]):
     match: Match
     spelling: Mapping[str, str]
     dense: Mapping[str, str]
-    modules: Sequence[Found]
+    modules: Sequence[StoredModules]
     lacking: Sequence[Leaf]
     biases: Sequence[Leaf]
     cache: Sequence[Leaf]
@@ -86,7 +86,7 @@ class Packed(Generic[Match]):
         return self.announced.name if self.announced else self.scheme.name
 
     @property
-    def packed(self) -> list[Found]:
+    def packed(self) -> list[StoredModules]:
         """The modules that are packed."""
         return [module for module in self.modules if module.layout]
 
@@ -180,7 +180,9 @@ def look(
     return replace(packed, reading=exact(total_size, stored, code(blueprint.spec.dtype)))
 
 
-def _cache(collected: Collected, leaves: Sequence[Leaf], match: Names, blueprint: Blueprint, scheme: Scheme) -> Scaled:
+def _cache(
+    collected: Collected, leaves: Sequence[Leaf], match: Names, blueprint: Blueprint, scheme: Scheme
+) -> CacheScales:
     """The scales of attention's cache that are there, and those that should be."""
     heads = Heads.of(blueprint.spec, scheme.caches_heads)
     stored = scales(collected.cache, leaves, heads)

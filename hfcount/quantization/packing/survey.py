@@ -6,10 +6,10 @@ from functools import cache
 from typing import NamedTuple
 
 from hfcount.formats.safetensors import Entry
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.expected import (
-    Around,
-    Group,
+    Surroundings,
+    ModuleGroup,
     biases_apart,
     groups,
     module_of,
@@ -28,7 +28,7 @@ FLOATING = {"F64", "F32", "F16", "BF16"}
 _MOST = 200_000  # modules of one leaf that are told apart
 
 
-class Found(NamedTuple):
+class StoredModules(NamedTuple):
     """Modules of one leaf that are stored alike.
 
     Args:
@@ -57,7 +57,7 @@ class Survey:
     """
 
     listed: list[tuple[Leaf, int]] = field(default_factory=list)
-    modules: list[Found] = field(default_factory=list)
+    modules: list[StoredModules] = field(default_factory=list)
     biases: list[Leaf] = field(default_factory=list)
 
     @property
@@ -66,7 +66,7 @@ class Survey:
         return [leaf for module in self.modules for leaf in module.lacking]
 
 
-class _Seen(NamedTuple):
+class _Storage(NamedTuple):
     """How modules are stored.
 
     Args:
@@ -98,7 +98,7 @@ class _Names:
     entries: Mapping[str, Entry] | None
     layouts: Sequence[Layout]
 
-    def modules(self, leaf: Leaf, count: int, chosen: Sequence[Group]) -> list[tuple[Leaf, _Seen]]:
+    def modules(self, leaf: Leaf, count: int, chosen: Sequence[ModuleGroup]) -> list[tuple[Leaf, _Storage]]:
         """The modules of a leaf, by how they are stored and how they should be.
 
         Args:
@@ -111,14 +111,14 @@ class _Names:
         kinds = {*bits}
         ends = self._told_apart(kinds)
         if len(kinds) == 1 and not ends and (self.entries is None or bits[0]):
-            return [(part, _Seen(bits[0], choice)) for part, choice in chosen]
+            return [(part, _Storage(bits[0], choice)) for part, choice in chosen]
         by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
         choices = [by_name.get(name, chosen[0].choice) for name in names]
         return self._apart(leaf, stored, bits, choices, ends)
 
     def _apart(
         self, leaf: Leaf, stored: Sequence[str], bits: Sequence[int], choices: Sequence[Choice], ends: Sequence[str]
-    ) -> list[tuple[Leaf, _Seen]]:
+    ) -> list[tuple[Leaf, _Storage]]:
         """The modules of a leaf, each of which has to be looked at.
 
         Args:
@@ -127,11 +127,11 @@ class _Names:
         """
         casts = {dtype for layout in self.layouts for dtype in _first(layout)[1]} - FLOATING
         answers: list[int] = []
-        known: dict[tuple[object, ...], tuple[int, _Seen]] = {}
+        known: dict[tuple[object, ...], tuple[int, _Storage]] = {}
         for name, bit, choice in zip(stored, bits, choices, strict=True):
             cast, shapes = bit == 0 and self._dtype(name) in casts, self._shapes(name, ends)
             key = bit, id(choice), cast, shapes
-            answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
+            answers.append(known.setdefault(key, (len(known), _Storage(bit, choice, cast, shapes)))[0])
         sights = [sight for _, sight in known.values()]
         result = []
         for numbers, answer in regroup(leaf.indices, answers):
@@ -173,15 +173,15 @@ def survey(
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
         entries: tensors in headers, by name; None if none were read.
     """
-    result, around = Survey(), Around.of([leaf for leaf, _ in listed])
+    result, around = Survey(), Surroundings.of([leaf for leaf, _ in listed])
     names = _Names(collected, spelling, entries, tuple(scheme.layouts))
-    surveyed: list[tuple[Leaf, Segments, _Seen]] = []
+    surveyed: list[tuple[Leaf, Segments, _Storage]] = []
     beside: dict[Layout | None, set[str]] = {}
     for leaf, count in listed:
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        for part, sight in names.modules(leaf, count, groups(leaf, scheme, around) or [Group(leaf, DENSE)]):
+        for part, sight in names.modules(leaf, count, groups(leaf, scheme, around) or [ModuleGroup(leaf, DENSE)]):
             if sight.bits < 0:
                 result.listed.append((part, 0))
             else:
@@ -191,15 +191,15 @@ def survey(
         there, somewhere = collected.suffixes.of(sight.bits), beside[sight.choice.layout]
         layout = _layout(part, sight, there, names.layouts, somewhere)
         tensors = packed(part, layout, block, around) if layout else []
-        _add(result, Found(part, sight.choice, layout), tensors, there, somewhere)
+        _add(result, StoredModules(part, sight.choice, layout), tensors, there, somewhere)
     result.listed = biases_apart(result.listed, [module.leaf for module in result.modules])
     return result
 
 
 def _add(
     result: Survey,
-    module: Found,
-    tensors: Sequence[tuple[Part, Leaf]],
+    module: StoredModules,
+    tensors: Sequence[tuple[PackedTensor, Leaf]],
     there: frozenset[str],
     somewhere: Collection[str],
 ) -> None:
@@ -225,7 +225,7 @@ def _add(
 
 
 def _layout(
-    part: Leaf, sight: _Seen, there: frozenset[str], layouts: Sequence[Layout], somewhere: Collection[str]
+    part: Leaf, sight: _Storage, there: frozenset[str], layouts: Sequence[Layout], somewhere: Collection[str]
 ) -> Layout | None:
     """The layout that what stands beside modules is of, or is left of; None for dense.
 

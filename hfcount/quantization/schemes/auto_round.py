@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled
 from hfcount.quantization.matcher import Matcher, Style
 from hfcount.quantization.scheme import Scheme
 from hfcount.quantization.schemes import awq, compressed_tensors, fp8
@@ -33,10 +33,10 @@ class Fp8(Layout):
     def label(self) -> str:
         return f"FP8 with one scale a {'row' if self.rows else 'tensor'}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scale = Part(".weight_scale", (outputs if self.rows else 1,))
-        parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), scale]
-        return [*parts, Part(".input_scale", (1,))] if self.static else parts
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scale = PackedTensor(".weight_scale", (outputs if self.rows else 1,))
+        parts = [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), scale]
+        return [*parts, PackedTensor(".input_scale", (1,))] if self.static else parts
 
 
 def read(settings: Settings) -> Scheme:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from hfcount.quantization import layouts
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.schemes import sparse
@@ -82,15 +82,15 @@ class Packed(Layout):
     def grain(self) -> tuple[int, int]:
         return self.scales.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         width, (rows, groups) = self.scales.bits, self.scales.grid(outputs, inputs)
         parts = [
-            Part(".weight_packed", (outputs, ceil_div(inputs * width, 32)), ("I32",)),
-            Part(".weight_scale", (rows, groups)),
-            Part(".weight_shape", (2,), ("I64", "I32")),
-            Part(".weight_g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
+            PackedTensor(".weight_packed", (outputs, ceil_div(inputs * width, 32)), ("I32",)),
+            PackedTensor(".weight_scale", (rows, groups)),
+            PackedTensor(".weight_shape", (2,), ("I64", "I32")),
+            PackedTensor(".weight_g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
         ]
-        zeros = Part(".weight_zero_point", (ceil_div(outputs * width, 32), groups), ("I32",))
+        zeros = PackedTensor(".weight_zero_point", (ceil_div(outputs * width, 32), groups), ("I32",))
         return parts if self.scales.symmetric else [*parts, zeros]
 
 
@@ -111,13 +111,16 @@ class Quantized(Layout):
     def grain(self) -> tuple[int, int]:
         return self.scales.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         scales = self.scales.grid(outputs, inputs)
-        parts = [Part(".weight", (outputs, inputs), (self.dtype,)), Part(".weight_scale", scales)]
+        parts = [PackedTensor(".weight", (outputs, inputs), (self.dtype,)), PackedTensor(".weight_scale", scales)]
         if not self.scales.symmetric:
-            parts.append(Part(".weight_zero_point", scales, (self.dtype,)))
+            parts.append(PackedTensor(".weight_zero_point", scales, (self.dtype,)))
         if self.static:
-            parts += [Part(".input_scale", (1,)), Part(".input_zero_point", (1,), (self.dtype,), False, usual=False)]
+            parts += [
+                PackedTensor(".input_scale", (1,)),
+                PackedTensor(".input_zero_point", (1,), (self.dtype,), False, usual=False),
+            ]
         return parts
 
 
@@ -125,8 +128,8 @@ class Nvfp4(layouts.Nvfp4):
     """nvfp4-pack-quantized."""
 
     weight = ".weight_packed"
-    whole = Part(".weight_global_scale", (1,), ("F32",))
-    inputs = Part(".input_global_scale", (1,), ("F32",))
+    whole = PackedTensor(".weight_global_scale", (1,), ("F32",))
+    inputs = PackedTensor(".input_global_scale", (1,), ("F32",))
 
 
 class Mx(layouts.Mx):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.settings import Settings
 
@@ -39,16 +39,16 @@ class Trellis(Layout):
     def grain(self) -> tuple[int, int]:
         return _PADDED, _PADDED
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         rows, columns = (ceil_div(size, _PADDED) * _PADDED for size in (inputs, outputs))
         by = _TILE if self.bits_of_signs else 1
         kind, end = ("I16", "") if self.bits_of_signs else ("F16", "h")
         return [
-            Part(".trellis", (rows // _TILE, columns // _TILE, self.words), ("I16",)),
-            Part(f".su{end}", (rows // by,), (kind,)),
-            Part(f".sv{end}", (columns // by,), (kind,)),
-            Part(".mcg", (), ("I32", "U32"), False, usual=False),
-            Part(".mul1", (), ("I32", "U32"), False, usual=False),
+            PackedTensor(".trellis", (rows // _TILE, columns // _TILE, self.words), ("I16",)),
+            PackedTensor(f".su{end}", (rows // by,), (kind,)),
+            PackedTensor(f".sv{end}", (columns // by,), (kind,)),
+            PackedTensor(".mcg", (), ("I32", "U32"), False, usual=False),
+            PackedTensor(".mul1", (), ("I32", "U32"), False, usual=False),
         ]
 
 

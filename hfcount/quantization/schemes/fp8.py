@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 
-from hfcount.quantization.layout import SCALE_DTYPES, Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import SCALE_DTYPES, Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Choice, Listed, Module, Scheme
+from hfcount.quantization.scheme import Choice, ExclusionScheme, Module, Scheme
 from hfcount.quantization.schemes.gptq import Blocks
 from hfcount.quantization.settings import Settings, pair, table, texts, word
 
@@ -40,12 +40,12 @@ class Fp8(Layout):
     def grain(self) -> tuple[int, int]:
         return self.block or (1, 1)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         grid: tuple[int, ...] = (outputs,) if self.rows else ()
         if self.block:
             grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1]))
-        parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(self.scale, grid, self.dtypes)]
-        return [*parts, Part(self.inputs, (), ("F32", "BF16"))] if self.static else parts
+        parts = [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), PackedTensor(self.scale, grid, self.dtypes)]
+        return [*parts, PackedTensor(self.inputs, (), ("F32", "BF16"))] if self.static else parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Fp4(Layout):
     def grain(self) -> tuple[int, int]:
         return 1, 32
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scales = Part(self.scale, (outputs, ceil_div(inputs, 32)), ("F8_E8M0", "U8", "F32"))
-        return [Part(".weight", (outputs, inputs // 2), ("I8", "U8")), scales]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scales = PackedTensor(self.scale, (outputs, ceil_div(inputs, 32)), ("F8_E8M0", "U8", "F32"))
+        return [PackedTensor(".weight", (outputs, inputs // 2), ("I8", "U8")), scales]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,12 @@ class Fused(Layout):
     def grain(self) -> tuple[int, int]:
         return self.one.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        weight = Part("" if self.stacked else ".weight", (outputs, inputs), ("F8_E4M3",))
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        weight = PackedTensor("" if self.stacked else ".weight", (outputs, inputs), ("F8_E4M3",))
         if not self.stacked or not self.beside:
             return [weight]
         shape, dtypes = self.scale(outputs, inputs, 1)
-        return [weight, Part(_FUSED, shape, dtypes)]
+        return [weight, PackedTensor(_FUSED, shape, dtypes)]
 
     def scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The shape and dtypes of the scales of one matrix, which is of at least `fewest` matrices."""
@@ -99,7 +99,7 @@ class Fused(Layout):
         return (max(ceil_div(outputs, rows), fewest), ceil_div(inputs, columns)), self.one.dtypes
 
 
-class Finegrained(Listed):
+class Finegrained(ExclusionScheme):
     """FP8 with experts of their own layout, if they have one."""
 
     fused_suffix = _FUSED
@@ -178,7 +178,7 @@ def read_powers(settings: Settings) -> Scheme:
     """The scheme of `quant_method: mxfp8`: a power of two for 32 weights."""
     listed = texts(settings, "modules_to_not_convert", "ignored_layers")
     layout = Fp8((1, 32), False, ".weight_scale_inv", ("U8", "F8_E8M0"))
-    return Listed("mxfp8", layout, Matcher(listed, "transformers") if listed else None)
+    return ExclusionScheme("mxfp8", layout, Matcher(listed, "transformers") if listed else None)
 
 
 def _meant(name: str) -> str:

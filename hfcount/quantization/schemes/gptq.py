@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Literal
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, usual
 from hfcount.quantization.settings import Settings, bits, group, table, word
@@ -49,9 +49,9 @@ class Gptq(Layout):
         return f"{text}, words for whole blocks of {_BLOCK}" if self.shown else text
 
     @property
-    def bias(self) -> Part:
+    def bias(self) -> PackedTensor:
         usual = self.order != "absent" and not self.floor
-        return Part(".bias", (), _HALVES, False, usual=usual)  # zeros where the architecture has none
+        return PackedTensor(".bias", (), _HALVES, False, usual=usual)  # zeros where the architecture has none
 
     @property
     def grain(self) -> tuple[int, int]:
@@ -61,16 +61,16 @@ class Gptq(Layout):
     def readings(self) -> "tuple[Layout, ...]":
         return (replace(self, floor=True, shown=True),) if self.floor is None else ()
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         groups = divided(inputs, self.group)
         rows, words = (
             size // _BLOCK * self.bits if self.floor else ceil_div(size * self.bits, 32) for size in (inputs, outputs)
         )
         return [
-            Part(".qweight", (rows, outputs), ("I32",)),
-            Part(".qzeros", (groups, words), ("I32",)),
-            Part(".scales", (groups, outputs), _HALVES),
-            Part(".g_idx", (inputs,), ("I32",), self.order == "needed", usual=self.order != "absent"),
+            PackedTensor(".qweight", (rows, outputs), ("I32",)),
+            PackedTensor(".qzeros", (groups, words), ("I32",)),
+            PackedTensor(".scales", (groups, outputs), _HALVES),
+            PackedTensor(".g_idx", (inputs,), ("I32",), self.order == "needed", usual=self.order != "absent"),
         ]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import Choice, InMemory, Module, Scheme
 from hfcount.quantization.settings import Settings, bits, group, table, texts
@@ -35,7 +35,7 @@ class Rows(Layout):
     def label(self) -> str:
         return f"HQQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         wide = self.group or inputs
         groups = ceil_div(outputs * inputs, wide)
         rows = ceil_div(wide if self.columns else groups, 10 if self.bits == 3 else _A_BYTE[self.bits])
@@ -46,11 +46,11 @@ class Rows(Layout):
         small += [(f".{name}", (len(text),), "U8") for name, text in names.items()]
         small += [(f".{name}", (), "U8") for name in _FLAGS]
         return [
-            Part(".W_q", packed_shape, (dtype,)),
-            Part(".scale", scales),
-            Part(".zero", scales),
+            PackedTensor(".W_q", packed_shape, (dtype,)),
+            PackedTensor(".scale", scales),
+            PackedTensor(".zero", scales),
             *(
-                Part(suffix, shape, (stored_dtype,), suffix in (".shape", ".nbits"))
+                PackedTensor(suffix, shape, (stored_dtype,), suffix in (".shape", ".nbits"))
                 for suffix, shape, stored_dtype in small
             ),
         ]

@@ -1,14 +1,14 @@
 """FP8 of Mistral's own layout: a scale for each weight and, where they are static, one for its inputs."""
 
 from hfcount.quantization.layout import Unmodelled
-from hfcount.quantization.scheme import TOWER, Choice, Listed, Module, Scheme
+from hfcount.quantization.scheme import TOWER, Choice, ExclusionScheme, Module, Scheme
 from hfcount.quantization.schemes.fp8 import Fp8
 from hfcount.quantization.settings import Settings, word
 
 _DTYPES = ("F32", "BF16", "F16")
 
 
-class Consolidated(Listed):
+class Consolidated(ExclusionScheme):
     """What packs the layers of the language model and a draft's projection, and nothing around these."""
 
     def choose(self, module: Module) -> Choice:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import ROUTER, TOWER, TOWERS, Choice, Module, Scheme
 from hfcount.quantization.settings import Contradiction, Settings, against, bits, group, word
@@ -37,13 +37,13 @@ class Grouped(Layout):
     def label(self) -> str:
         return f"MLX {self.mode} of {self.bits} bits, groups of {self.group}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         groups = (outputs, ceil_div(inputs, self.group))
-        weight = Part(".weight", (outputs, ceil_div(inputs * self.bits, 32)), ("U32",))
+        weight = PackedTensor(".weight", (outputs, ceil_div(inputs * self.bits, 32)), ("U32",))
         if self.mode == "affine":
-            return [weight, Part(".scales", groups), Part(".biases", groups)]
-        scales = [weight, Part(".scales", groups, ("U8",), code=_CODES[self.mode])]
-        return [*scales, Part(f".{_ONE_SCALE}", (), ("F32",), each=True)] if self.whole else scales
+            return [weight, PackedTensor(".scales", groups), PackedTensor(".biases", groups)]
+        scales = [weight, PackedTensor(".scales", groups, ("U8",), code=_CODES[self.mode])]
+        return [*scales, PackedTensor(f".{_ONE_SCALE}", (), ("F32",), each=True)] if self.whole else scales
 
 
 _ROUTER = Grouped(8, 64)

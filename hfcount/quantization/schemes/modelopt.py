@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from hfcount.quantization import layouts
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.settings import (
@@ -28,9 +28,9 @@ class Fp8(Layout):
 
     label = "FP8 with one scale a tensor"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scales = [Part(".weight_scale", (), _SCALAR), Part(".input_scale", (), _SCALAR)]
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), *scales]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scales = [PackedTensor(".weight_scale", (), _SCALAR), PackedTensor(".input_scale", (), _SCALAR)]
+        return [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), *scales]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,11 @@ class Fp8Rows(Layout):
 
     label = "FP8 with a scale a row"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", (outputs,), ("F32",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        return [
+            PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)),
+            PackedTensor(".weight_scale", (outputs,), ("F32",)),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,9 @@ class Fp8Blocks(Layout):
     def grain(self) -> tuple[int, int]:
         return 128, 128
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         grid = (ceil_div(outputs, 128), 1, ceil_div(inputs, 128), 1)
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", grid, ("F32",))]
+        return [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), PackedTensor(".weight_scale", grid, ("F32",))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,11 @@ class Nvfp4(layouts.Nvfp4):
     """NVFP4; with `smoothed`, inputs may be scaled before."""
 
     smoothed: bool = False
-    whole = Part(".weight_scale_2", (), _SCALAR)
-    inputs = Part(".input_scale", (), _SCALAR)
+    whole = PackedTensor(".weight_scale_2", (), _SCALAR)
+    inputs = PackedTensor(".input_scale", (), _SCALAR)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        smoothed = [Part(".pre_quant_scale", (inputs,), (), False, usual=False)] if self.smoothed else []
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        smoothed = [PackedTensor(".pre_quant_scale", (inputs,), (), False, usual=False)] if self.smoothed else []
         return [*layouts.Nvfp4.parts(self, outputs, inputs), *smoothed]
 
 
@@ -86,13 +89,13 @@ class Int4(Layout):
     def grain(self) -> tuple[int, int]:
         return 2, self.group
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scalars = [Part(".weight_scale_2", (), _SCALAR), Part(".input_scale", (), _SCALAR)]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scalars = [PackedTensor(".weight_scale_2", (), _SCALAR), PackedTensor(".input_scale", (), _SCALAR)]
         return [
-            Part(".weight", (ceil_div(outputs, 2), inputs), ("U8",)),
-            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F32", "BF16", "F16")),
+            PackedTensor(".weight", (ceil_div(outputs, 2), inputs), ("U8",)),
+            PackedTensor(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F32", "BF16", "F16")),
             *(scalars if self.inputs_too else []),
-            Part(".pre_quant_scale", (inputs,), (), False, usual=False),
+            PackedTensor(".pre_quant_scale", (inputs,), (), False, usual=False),
         ]
 
 
@@ -103,9 +106,12 @@ class Int8(Layout):
     inputs_too: bool = True
     label = "8-bit integers with a scale a row"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        smoothed = [Part(".input_scale", (), _SCALAR), Part(".pre_quant_scale", (inputs,), (), False)]
-        weight = [Part(".weight", (outputs, inputs), ("I8",)), Part(".weight_scale", (outputs,), ("F32",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        smoothed = [PackedTensor(".input_scale", (), _SCALAR), PackedTensor(".pre_quant_scale", (inputs,), (), False)]
+        weight = [
+            PackedTensor(".weight", (outputs, inputs), ("I8",)),
+            PackedTensor(".weight_scale", (outputs,), ("F32",)),
+        ]
         return weight + (smoothed if self.inputs_too else [])
 
 
@@ -123,7 +129,7 @@ class Stack(Layout):
     def grain(self) -> tuple[int, int]:
         return self.one.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
             part._replace(suffix=f"_{part.suffix[1:]}" if place else "", shape=part.shape[::-1])
             for place, part in enumerate(self.one.parts(outputs, inputs))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.settings import Settings, number, table, texts, word
@@ -49,39 +49,42 @@ class Stage(Layout):
     def grain(self) -> tuple[int, int]:
         return (_PACKED, self.group) if self.group and self.dtype in _FOUR else (1, self.group or 1)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         if self.dtype in _SMALL:
             tensors = self._small(outputs, inputs)
         elif self.second:  # integers of what FP8 with one scale would be
             tensors = [
-                Part(".weight", (outputs, ceil_div(inputs, _PACKED)), ("I32",)),
-                Part(".weight_scale", (), _SCALES),
-                Part(".weight_scale_2", (outputs,), _SCALES),
-                Part(".weight_zero_point_2", (ceil_div(outputs, _PACKED),), ("I32",), False),
+                PackedTensor(".weight", (outputs, ceil_div(inputs, _PACKED)), ("I32",)),
+                PackedTensor(".weight_scale", (), _SCALES),
+                PackedTensor(".weight_scale_2", (outputs,), _SCALES),
+                PackedTensor(".weight_zero_point_2", (ceil_div(outputs, _PACKED),), ("I32",), False),
             ]
         elif self.dtype in _FOUR:
             tensors = self._four(outputs, inputs)
         else:
             shape, code = (outputs,) if self.per == "channel" else (), _BYTES[self.dtype]
-            tensors = [Part(".weight", (outputs, inputs), (code,)), Part(".weight_scale", shape, _SCALES)]
+            tensors = [
+                PackedTensor(".weight", (outputs, inputs), (code,)),
+                PackedTensor(".weight_scale", shape, _SCALES),
+            ]
             if code in ("I8", "U8"):
-                tensors.append(Part(".weight_zero_point", shape, (code,), False))
-        return [*tensors, *(Part(suffix, (), dtypes) for suffix, dtypes in self.beside)]
+                tensors.append(PackedTensor(".weight_zero_point", shape, (code,), False))
+        return [*tensors, *(PackedTensor(suffix, (), dtypes) for suffix, dtypes in self.beside)]
 
-    def _small(self, outputs: int, inputs: int) -> list[Part]:
-        weight = Part(".weight", (outputs, inputs * _SMALL[self.dtype] // 8), ("U8",))
-        scales = Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), self.scale)
-        return [weight, scales, Part(".weight_scale_2", (), _SCALES)] if self.second else [weight, scales]
+    def _small(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        weight = PackedTensor(".weight", (outputs, inputs * _SMALL[self.dtype] // 8), ("U8",))
+        scales = PackedTensor(".weight_scale", (outputs, ceil_div(inputs, self.group)), self.scale)
+        return [weight, scales, PackedTensor(".weight_scale_2", (), _SCALES)] if self.second else [weight, scales]
 
-    def _four(self, outputs: int, inputs: int) -> list[Part]:
+    def _four(self, outputs: int, inputs: int) -> list[PackedTensor]:
         """Words of integers; groups are stored transposed, as AWQ has them."""
         words = ceil_div(outputs, _PACKED)
         weight = (inputs, words) if self.group else (outputs, ceil_div(inputs, _PACKED))
         groups = (ceil_div(inputs, self.group),) if self.group else ()
         return [
-            Part(".weight", weight, ("I32",)),
-            Part(".weight_scale", (*groups, outputs), _SCALES),
-            Part(".weight_zero_point", (*groups, words), ("I32",), False),
+            PackedTensor(".weight", weight, ("I32",)),
+            PackedTensor(".weight_scale", (*groups, outputs), _SCALES),
+            PackedTensor(".weight_zero_point", (*groups, words), ("I32",), False),
         ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, usual
 from hfcount.quantization.settings import Settings, texts, word
@@ -28,12 +28,12 @@ class Marlin24(Layout):
     def grain(self) -> tuple[int, int]:
         return 64, self.group or _WORD
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         tiles = inputs // _WORD
         return [
-            Part(".weight_packed", (tiles, outputs * self.bits // 2), ("I32",)),
-            Part(".scale_packed", (divided(inputs, self.group), outputs), ("F16",)),
-            Part(".meta", (tiles, 2 * outputs), ("I16",)),
+            PackedTensor(".weight_packed", (tiles, outputs * self.bits // 2), ("I32",)),
+            PackedTensor(".scale_packed", (divided(inputs, self.group), outputs), ("F16",)),
+            PackedTensor(".meta", (tiles, 2 * outputs), ("I16",)),
         ]
 
 
@@ -47,12 +47,12 @@ class Masked(Layout):
     def label(self) -> str:
         return f"2:4 sparse {self.one.label}" if self.one else "2:4 sparse weights"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        tensors = self.one.parts(outputs, inputs) if self.one else [Part(".weight", (outputs, inputs))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        tensors = self.one.parts(outputs, inputs) if self.one else [PackedTensor(".weight", (outputs, inputs))]
         return [
-            Part(".compressed", (outputs, inputs // 2), tensors[0].dtypes),
-            Part(".bitmask", (outputs, ceil_div(inputs, 8)), ("U8",)),
-            Part(".shape", (2, 1), ("I64",)),
+            PackedTensor(".compressed", (outputs, inputs // 2), tensors[0].dtypes),
+            PackedTensor(".bitmask", (outputs, ceil_div(inputs, 8)), ("U8",)),
+            PackedTensor(".shape", (2, 1), ("I64",)),
             *tensors[1:],
         ]
 

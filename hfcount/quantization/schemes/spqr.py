@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.settings import Settings, table
@@ -21,9 +21,9 @@ class Tiles(Layout):
     def alike(self, other: Layout | None) -> bool:
         return isinstance(other, Tiles)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
-            Part(f".{name}", (size,), ("I64",) if name == _NAMES[0] else ("I32",))
+            PackedTensor(f".{name}", (size,), ("I64",) if name == _NAMES[0] else ("I32",))
             for name, size in zip(_NAMES, self.sizes, strict=True)
             if size or name != _NAMES[-1]
         ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, InMemory, Module, Scheme, usual
 from hfcount.quantization.settings import Settings, group, pair, table, texts, word
@@ -25,12 +25,12 @@ class Bytes(Layout):
             return kind if self.block[0] else f"{kind} with one scale a tensor"
         return f"{kind} in blocks of {self.block[0]}×{self.block[1]}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         dtype = "F8_E4M3" if self.floats else "I8"
         grid = divided(outputs, self.block[0]), divided(inputs, self.block[1])
-        zeros = [] if self.floats else [Part("._weight_zero_point", grid, ("I8",), False)]
-        scales = Part("._weight_scale", grid, ("F32", "BF16"))
-        return [Part("._weight_qdata", (outputs, inputs), (dtype,)), scales, *zeros]
+        zeros = [] if self.floats else [PackedTensor("._weight_zero_point", grid, ("I8",), False)]
+        scales = PackedTensor("._weight_scale", grid, ("F32", "BF16"))
+        return [PackedTensor("._weight_qdata", (outputs, inputs), (dtype,)), scales, *zeros]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Unpacked(Layout):
     def label(self) -> str:
         return f"torchao integers, {f'groups of {self.group}' if self.group else 'one group a row'}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         grid = (outputs, divided(inputs, self.group))
-        scales = [Part("._weight_scale", grid), Part("._weight_zero_point", grid, ("I8",))]
-        return [Part("._weight_qdata", (outputs, inputs), ("I8",)), *scales]
+        scales = [PackedTensor("._weight_scale", grid), PackedTensor("._weight_zero_point", grid, ("I8",))]
+        return [PackedTensor("._weight_qdata", (outputs, inputs), ("I8",)), *scales]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,21 @@ class Int4(Layout):
     def label(self) -> str:
         return f"torchao 4-bit integers ({self.form}), groups of {self.group}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         if self.form == "tile_packed_to_4d":
             rows, columns = ceil_div(outputs, self.tile) * self.tile, ceil_div(inputs, 1024) * 1024
-            weight = Part("._weight_qdata", (rows // 8, columns // 128, 32, 4), ("I32",))
-            return [weight, Part("._weight_scale_and_zero", (columns // self.group, rows, 2))]
+            weight = PackedTensor("._weight_qdata", (rows // 8, columns // 128, 32, 4), ("I32",))
+            return [weight, PackedTensor("._weight_scale_and_zero", (columns // self.group, rows, 2))]
         grid = (ceil_div(inputs, self.group), outputs)
         if self.form == "plain":
             weight, zeros = (
-                Part("._weight_qdata", (outputs, inputs // 2), ("I8", "U8")),
-                Part("._weight_zero_point", grid),
+                PackedTensor("._weight_qdata", (outputs, inputs // 2), ("I8", "U8")),
+                PackedTensor("._weight_zero_point", grid),
             )
         else:
-            weight = Part("._weight_qdata", (outputs, inputs // 8), ("I32",))
-            zeros = Part("._weight_zero_point", grid, ("I8",))
-        return [weight, Part("._weight_scale", grid), zeros]
+            weight = PackedTensor("._weight_qdata", (outputs, inputs // 8), ("I32",))
+            zeros = PackedTensor("._weight_zero_point", grid, ("I8",))
+        return [weight, PackedTensor("._weight_scale", grid), zeros]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +88,16 @@ class Tiled(Layout):
     def label(self) -> str:
         return "torchao NVFP4" if self.bits == 4 else "torchao MXFP8"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         tiles = ceil_div(outputs, 128)
         if self.bits == 4:
             return [
-                Part("._weight_qdata", (outputs, inputs // 2), ("U8",)),
-                Part("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 64)), ("F8_E4M3",)),
-                Part("._weight_per_tensor_scale", (), ("F32",), False),
+                PackedTensor("._weight_qdata", (outputs, inputs // 2), ("U8",)),
+                PackedTensor("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 64)), ("F8_E4M3",)),
+                PackedTensor("._weight_per_tensor_scale", (), ("F32",), False),
             ]
-        scales = Part("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 128)), ("F8_E8M0",))
-        return [Part("._weight_qdata", (outputs, inputs), ("F8_E4M3",)), scales]
+        scales = PackedTensor("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 128)), ("F8_E8M0",))
+        return [PackedTensor("._weight_qdata", (outputs, inputs), ("F8_E4M3",)), scales]
 
 
 class Named(InMemory):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.settings import Settings, number, table, texts
@@ -40,24 +40,27 @@ class Vectors(Layout):
     def label(self) -> str:
         return f"VPTQ, {self.entries} vectors of {self.length}" + (f", then {self.residual}" if self.residual else "")
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         width = self.entries.bit_length() - 1 + (self.residual.bit_length() - 1 if self.residual else 0)
         words = ceil_div(self.size * width, _WORD)
         parts = [
-            Part(".indices", (self.books, ceil_div(outputs, self.length), words), ("I32",)),
-            Part(".centroids.weight", (self.books, self.entries * self.length), _HALVES),
+            PackedTensor(".indices", (self.books, ceil_div(outputs, self.length), words), ("I32",)),
+            PackedTensor(".centroids.weight", (self.books, self.entries * self.length), _HALVES),
         ]
         if self.residual:
-            parts.append(Part(".res_centroids.weight", (self.books, self.residual * self.length), _HALVES))
+            parts.append(PackedTensor(".res_centroids.weight", (self.books, self.residual * self.length), _HALVES))
         if self.outliers:
             length, entries, some = self.outliers
             kinds = ("F16",) if self.floats else ("I16", "U16")
-            parts.append(Part(".outlier_indices", (1, ceil_div(outputs, length), some), kinds))
-            parts.append(Part(".outlier_centroids.weight", (1, entries * length), _HALVES))
+            parts.append(PackedTensor(".outlier_indices", (1, ceil_div(outputs, length), some), kinds))
+            parts.append(PackedTensor(".outlier_centroids.weight", (1, entries * length), _HALVES))
         if self.permuted:
-            parts.append(Part(".perm", (inputs,), ("I16", "U16", "I64")))
+            parts.append(PackedTensor(".perm", (inputs,), ("I16", "U16", "I64")))
         if self.normal:
-            parts += [Part(".weight_scale", (inputs,), _HALVES), Part(".weight_bias", (inputs,), _HALVES)]
+            parts += [
+                PackedTensor(".weight_scale", (inputs,), _HALVES),
+                PackedTensor(".weight_bias", (inputs,), _HALVES),
+            ]
         return parts
 
 

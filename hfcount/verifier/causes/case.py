@@ -14,8 +14,8 @@ from hfcount.formats import dtypes
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, get, steps
 from hfcount.verifier.causes.modules import module_of
-from hfcount.verifier.causes.stored_rows import MOST, Difference, Stored, compare
-from hfcount.verifier.causes.whole_model import Wholes, described, wholes
+from hfcount.verifier.causes.stored_rows import MOST, Difference, StoredRows, compare
+from hfcount.verifier.causes.whole_model import WholeParts, described, wholes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
 
@@ -74,7 +74,7 @@ class Case:
         return self.comparison.blueprint
 
     @cached_property
-    def stored(self) -> Stored:
+    def stored(self) -> StoredRows:
         """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
         c, match = self.comparison, self.comparison.match
         others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
@@ -86,7 +86,7 @@ class Case:
                 continue
             is_known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
             shapes[described_name] = entry.shape if entry and is_known else None
-        return Stored.of(shapes)
+        return StoredRows.of(shapes)
 
     def _listed(self) -> Mapping[str, str | None]:
         """The names that are stored, as if they were not packed, each with the name that it is stored under."""
@@ -122,17 +122,17 @@ class Case:
         return compare([leaf for leaf, count in listed if count or leaf.part == "model"], self.stored)
 
     @cached_property
-    def gone(self) -> Wholes | None:
+    def gone(self) -> WholeParts | None:
         """What is missing, by parts and layers; None if it is nothing, or too much to look at."""
         return self._wholes("missing", self.stored)
 
     @cached_property
-    def beyond(self) -> Wholes | None:
+    def beyond(self) -> WholeParts | None:
         """What is unexpected, by parts and layers; None if it is nothing, or too much to look at."""
         few = self.blueprint.tensor_count <= 10 * MOST and not self.comparison.packed
         return self._wholes("unexpected", described(self.blueprint.leaves)) if few else None
 
-    def _wholes(self, how: Literal["missing", "unexpected"], other: Stored) -> Wholes | None:
+    def _wholes(self, how: Literal["missing", "unexpected"], other: StoredRows) -> WholeParts | None:
         differ = {"missing": self.difference.counts[0], "unexpected": self.difference.counts[1]}[how]
         places = ((text, numbers) for kind, text, numbers in self.difference.places() if kind == how)
         return wholes(places, other) if differ > 0 and max(self.difference.counts) <= MOST else None

@@ -9,7 +9,7 @@ from hfcount.spec.tree.dims import Dim, has_key
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.verifier.causes.stored_rows import Difference, Stored, Text, text_of
+from hfcount.verifier.causes.stored_rows import Difference, StoredRows, Text, text_of
 from hfcount.verifier.folded_names import written
 
 _DEFAULT = ", by default"
@@ -96,7 +96,7 @@ class Sights:
             self.derived.setdefault((key, int(size), value), size)
 
 
-def sights(blueprint: Blueprint, difference: Difference, stored: Stored) -> Sights:
+def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> Sights:
     """Collects what is seen of every size of the blueprint."""
     result = Sights()
     for leaf, rows in difference.found:

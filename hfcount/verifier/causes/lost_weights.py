@@ -11,7 +11,7 @@ from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import Hint, stacks
 from hfcount.verifier.causes.sizes import changes, counting
-from hfcount.verifier.causes.stored_rows import Stored, Text, compare
+from hfcount.verifier.causes.stored_rows import StoredRows, Text, compare
 from hfcount.verifier.causes.whole_model import is_large
 
 _TOWERS = {"vision", "audio", "projector"}
@@ -118,7 +118,7 @@ def _text_alone(case: Case) -> str | None:
             (first.replace(f".{prefix}", ".", 1), *rest): [replace(row, text=()) for row in rows]
             for (first, *rest), rows in case.stored.rows.items()
         }
-        if not any(compare(alone.leaves, Stored(rows)).counts):
+        if not any(compare(alone.leaves, StoredRows(rows)).counts):
             return prefix
     return None
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import agreed, sights
-from hfcount.verifier.causes.stored_rows import Difference, Stored, compare
+from hfcount.verifier.causes.stored_rows import Difference, StoredRows, compare
 from hfcount.verifier.comparison import Comparison
 
 _FOLLOWING = {"HF205", "HF206", "HF401"}
@@ -17,7 +17,7 @@ def mixed(case: Case) -> Iterator[Cause]:
     if c.view is None or len(c.view.shards) < 2 or c.packed or c.match.taken or not case.difference.misshapen:
         return
     held = {
-        file: Stored.of({name: entry.shape for name, entry in shard.header.tensors.items()})
+        file: StoredRows.of({name: entry.shape for name, entry in shard.header.tensors.items()})
         for file, shard in c.view.shards.items()
         if shard.header
     }
@@ -28,7 +28,7 @@ def mixed(case: Case) -> Iterator[Cause]:
     yield from _of_another(case, odd[0], differences[odd[0]], held[odd[0]])
 
 
-def _of_another(case: Case, file: str, difference: Difference, stored: Stored) -> Iterator[Cause]:
+def _of_another(case: Case, file: str, difference: Difference, stored: StoredRows) -> Iterator[Cause]:
     """A file is another model's if all that it holds would fit with other sizes."""
     hints = [hint for hint in agreed(sights(case.blueprint, difference, stored)) if not _counted(hint.noun)]
     made = case.with_changes({hint.key: hint.fits for hint in hints})

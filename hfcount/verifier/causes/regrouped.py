@@ -9,7 +9,7 @@ from hfcount.verifier.causes.stored_rows import Text, text_of
 Shape = tuple[int, ...]
 
 
-class Group(NamedTuple):
+class Regrouping(NamedTuple):
     """Tensors of one module that are another's in another grouping.
 
     Args:
@@ -28,7 +28,7 @@ class Group(NamedTuple):
         return f"{self.place} has {listed(self.stored)} in place of {listed(self.described)}"
 
 
-def groups(case: Case) -> list[Group]:
+def groups(case: Case) -> list[Regrouping]:
     """All such tensors, where the stored shapes prove that they are the same numbers."""
     missing: dict[tuple[Text, str, str], list[tuple[str, Shape, int, str]]] = {}
     for leaf, count in case.difference.missing:
@@ -54,7 +54,7 @@ def groups(case: Case) -> list[Group]:
         if _joined([shape for _, shape, *_ in described]) & _joined([shape for _, shape, _ in others]):
             place = described[0][3].removesuffix(f".{described[0][0]}.{key[2]}")
             counts = sum(tensor[2] for tensor in described), sum(tensor[2] for tensor in others)
-            result.append(Group(place, [name for name, *_ in described], [name for name, *_ in others], counts))
+            result.append(Regrouping(place, [name for name, *_ in described], [name for name, *_ in others], counts))
     return result
 
 

@@ -10,7 +10,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.spec.tree.dims import Dim, has_key, round_up
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import Hint, Sights, agreed, derived, scaled, sights
-from hfcount.verifier.causes.stored_rows import Difference, Stored
+from hfcount.verifier.causes.stored_rows import Difference, StoredRows
 
 _TRIES = 60  # configs
 _LISTS = 6  # with an entry for each layer
@@ -92,7 +92,7 @@ class _View:
 
     blueprint: Blueprint
     difference: Difference
-    stored: Stored
+    stored: StoredRows
 
     @cached_property
     def seen(self) -> Sights:

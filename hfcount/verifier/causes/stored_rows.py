@@ -65,7 +65,7 @@ class Shared(NamedTuple):
     tensors: int
 
 
-class Stored:
+class StoredRows:
     """What a checkpoint holds: the names, and the shapes where they are known."""
 
     def __init__(self, rows: Mapping[Text, list[Row]]) -> None:
@@ -73,7 +73,7 @@ class Stored:
         self._shared: dict[tuple[str | Indices, ...], list[Shared]] = {}
 
     @classmethod
-    def of(cls, shapes: Mapping[str, tuple[int, ...] | None]) -> "Stored":
+    def of(cls, shapes: Mapping[str, tuple[int, ...] | None]) -> "StoredRows":
         """Folds names with their shapes."""
         groups: dict[Text, dict[tuple[int, ...] | None, list[tuple[int, ...]]]] = {}
         for name, shape in shapes.items():
@@ -129,10 +129,10 @@ class Stored:
         firsts = {text[0][1:] if len(text) > 1 else text[0][1:].rpartition(".")[0] for text in self.rows}
         return {first[:end] for first in firsts for end in (*(match.start() for match in _DOT.finditer(first)), None)}
 
-    def renumbered(self, stack: Text, order: Sequence[int]) -> "Stored":
+    def renumbered(self, stack: Text, order: Sequence[int]) -> "StoredRows":
         """A copy in which the layers `order` of a stack are numbered from 0."""
         new, place = {old: number for number, old in enumerate(order)}, len(stack) - 1
-        return Stored(
+        return StoredRows(
             {
                 text: [_moved(row, place, new) for row in rows] if text[: place + 1] == stack else rows
                 for text, rows in self.rows.items()
@@ -207,7 +207,7 @@ class Difference:
                 yield "misshapen", row.text, numbers
 
 
-def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
+def compare(leaves: Iterable[Leaf], stored: StoredRows) -> Difference:
     """Compares what is stored with what a blueprint's leaves ask for."""
     result = Difference()
     known: dict[int, list[Shared]] = {}

@@ -7,7 +7,7 @@ from itertools import takewhile
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.verifier.causes.stored_rows import Row, Stored, Text, text_of
+from hfcount.verifier.causes.stored_rows import Row, StoredRows, Text, text_of
 from hfcount.verifier.folded_names import fold, written
 
 _ROWS = 4  # a part of fewer rows is given by its names
@@ -16,7 +16,7 @@ Places = Iterable[tuple[Text, tuple[int, ...]]]
 
 
 @dataclass(slots=True)
-class Wholes:
+class WholeParts:
     """Tensors that one side has and the other lacks.
 
     Args:
@@ -40,9 +40,9 @@ class Wholes:
         return rows + fold(self.rest)
 
 
-def wholes(places: Places, other: Stored) -> Wholes:
+def wholes(places: Places, other: StoredRows) -> WholeParts:
     """Groups tensors that the other side lacks."""
-    result = Wholes()
+    result = WholeParts()
     for text, numbers in places:
         name = written(text, [Indices.of([number]) for number in numbers])
         part = _part(text, other.modules)
@@ -57,12 +57,12 @@ def wholes(places: Places, other: Stored) -> Wholes:
     return result
 
 
-def described(leaves: Iterable[Leaf]) -> Stored:
+def described(leaves: Iterable[Leaf]) -> StoredRows:
     """The names that a blueprint has."""
     rows: dict[Text, list[Row]] = {}
     for leaf in leaves:
         rows.setdefault(text_of(leaf), []).append(Row(text_of(leaf), tuple(leaf.indices), None))
-    return Stored(rows)
+    return StoredRows(rows)
 
 
 def _shared(names: Sequence[str]) -> str:

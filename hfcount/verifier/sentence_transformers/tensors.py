@@ -7,10 +7,10 @@ from hfcount.formats.modules_json import Module
 from hfcount.formats.safetensors import Entry
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.sentence_transformers.classes import Layout, Shape
+from hfcount.verifier.sentence_transformers.classes import ModuleLayout, Shape
 
 
-class Stored(NamedTuple):
+class ModuleWeights(NamedTuple):
     """The weights of a module.
 
     Args:
@@ -22,7 +22,7 @@ class Stored(NamedTuple):
     module: Module
     config: str
     file: str
-    layout: Layout
+    layout: ModuleLayout
     tensors: Mapping[str, Entry] | None
 
     @property
@@ -51,7 +51,7 @@ class Stored(NamedTuple):
         return sides if sides == [*self.layout.tensors.values()] else None
 
 
-def check_tensors(stored: Stored, outcome: Outcome) -> bool | None:
+def check_tensors(stored: ModuleWeights, outcome: Outcome) -> bool | None:
     """HF802, HF803: whether a module's file holds what its config needs; None if it was not read."""
     if not stored.layout.tensors:
         return True
@@ -72,7 +72,7 @@ def check_tensors(stored: Stored, outcome: Outcome) -> bool | None:
     return not (lacking or beyond or differing)
 
 
-def _report_names(stored: Stored, lacking: tuple[str, ...], beyond: tuple[str, ...], outcome: Outcome) -> None:
+def _report_names(stored: ModuleWeights, lacking: tuple[str, ...], beyond: tuple[str, ...], outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf802_module_tensors_differ import ModuleTensorsDiffer
 
     outcome.report(
@@ -88,7 +88,7 @@ def _report_names(stored: Stored, lacking: tuple[str, ...], beyond: tuple[str, .
     )
 
 
-def _report_shapes(stored: Stored, differing: list[str], outcome: Outcome) -> None:
+def _report_shapes(stored: ModuleWeights, differing: list[str], outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf803_module_shape_differs import ModuleShapeDiffers
 
     tensors, names = stored.tensors or {}, [stored.names[name] for name in differing]
