@@ -262,9 +262,5 @@ def of_glob(pattern: str) -> Automaton:
         Unreadable: it is too long.
     """
     texts = {"*": ".*", "?": "."}
-    return Automaton(
-        "".join(
-            texts.get(character) or (character if character.isalnum() else f"\\{character}") for character in pattern
-        ),
-        full=True,
-    )
+    parts = (texts.get(sign) or (sign if sign.isalnum() else f"\\{sign}") for sign in pattern)
+    return Automaton("".join(parts), full=True)

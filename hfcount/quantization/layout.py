@@ -33,14 +33,10 @@ class PackedTensor(NamedTuple):
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a tensor of this shape is this part."""
-        expected = self.shape
-        if shape == expected or {shape, expected} == {(), (1,)}:
+        full = self.shape
+        if shape == full or {shape, full} == {(), (1,)}:
             return True
-        return (
-            bool(self.slack)
-            and len(shape) == len(expected) == 1
-            and expected[0] - self.slack <= shape[0] <= expected[0]
-        )
+        return bool(self.slack) and len(shape) == len(full) == 1 and full[0] - self.slack <= shape[0] <= full[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,9 +171,7 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
         from hfcount.verifier.rules.hf212_layout_differs import TiedAlone
 
         leaf = stand_ins[0]
-        known = [
-            (listed, count) for listed, count in c.match.listed if any(listed is stand_in for stand_in in stand_ins)
-        ]
+        known = [(other, count) for other, count in c.match.listed if any(other is tied for tied in stand_ins)]
         outcome.report(
             TiedAlone(subject=c.subject, expected=leaf.tied_to or "", observed=leaf.first, **c.stored(known))
         )

@@ -36,8 +36,8 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
                 key=other.key,
                 file=CONFIG,
                 fix=f"Write {_written(other.writes)}, too: hfcount fix --only HF113 does it." if other.writes else None,
-                statement=f"{NEWER} and {VLLM} take {_value(other.newer)} for {other.key}, and {OLDER}, which looks only at"
-                f" {other.older}, takes {_value(other.taken)}: it computes something else.",
+                statement=f"{NEWER} and {VLLM} take {_value(other.newer)} for {other.key}, and {OLDER}, which looks"
+                f" only at {other.older}, takes {_value(other.taken)}: it computes something else.",
                 writes=other.writes,
             )
         )
@@ -142,9 +142,7 @@ def _value(value: Any) -> str:
 
 
 def _written(writes: Mapping[str, Any]) -> str:
-    return " and ".join(
-        name if isinstance(value, dict) else f"{name} {_value(value)}" for name, value in writes.items()
-    )
+    return " and ".join(name if isinstance(new, dict) else f"{name} {_value(new)}" for name, new in writes.items())
 
 
 def _listed(sizes: Mapping[str, int]) -> str:

@@ -183,11 +183,7 @@ def _unwrapped(
     if best.missing_count and best.unexpected:
         rest = {name: bare.get(name, name) for name in plain.unexpected if name not in added}
         for prefix in outer(rest.values()):
-            inner = {
-                name: inner_name.removeprefix(prefix)
-                for name, inner_name in rest.items()
-                if inner_name.startswith(prefix)
-            }
+            inner = {name: old.removeprefix(prefix) for name, old in rest.items() if old.startswith(prefix)}
             some = list(inner.values())[:: len(inner) // _SAMPLE + 1]
             if len(respell(plain.listed, (), some, spellings).names) * 2 < len(some):
                 continue  # and a look at all of them would find no more

@@ -120,14 +120,12 @@ def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
 
 def sums(leaves: Iterable[Leaf]) -> TensorFacts:
     """What a finding says of all tensors of some leaves."""
-    listed = list(leaves)
-    names = (
-        [leaf.name for leaf in listed] if len(listed) > 100 else fold(name for leaf in listed for name in leaf.names())
-    )
+    given = list(leaves)
+    names = [leaf.name for leaf in given] if len(given) > 100 else fold(name for leaf in given for name in leaf.names())
     return {
         "tensors": tuple(names),
-        "count": sum(int(leaf.count) for leaf in listed),
-        "parameters": sum(leaf.elements for leaf in listed),
+        "count": sum(int(leaf.count) for leaf in given),
+        "parameters": sum(leaf.elements for leaf in given),
         "bytes": None,
     }
 

@@ -55,13 +55,11 @@ def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
     if largest is None:
         return
     rows, table = largest
-    by_severity: dict[Severity, dict[int, tuple[str, str]]] = {}
+    groups: dict[Severity, dict[int, tuple[str, str]]] = {}
     for file, token, number in added:
         if number >= rows:
-            by_severity.setdefault("note" if re.search(_UNREAD, token) else "error", {}).setdefault(
-                number, (file, token)
-            )
-    for severity, by_id in by_severity.items():
+            groups.setdefault("note" if re.search(_UNREAD, token) else "error", {}).setdefault(number, (file, token))
+    for severity, by_id in groups.items():
         from hfcount.verifier.rules.hf105_token_beyond_embedding import TokenBeyondEmbedding
 
         first = min(by_id)

@@ -49,14 +49,14 @@ def _compare_single(c: Comparison, indexed: Mapping[str, Entry], shard: Shard, f
     if shard.header is None:
         outcome.report(TwoWeightSets(file=SINGLE, fix=shard.fix, files=files, problem=shard.problem or ""))
         return
-    tensors = shard.header.tensors
+    single = shard.header.tensors
     lacking, beyond = (
-        [name for name in indexed if name not in tensors],
-        [name for name in tensors if name not in indexed],
+        [name for name in indexed if name not in single],
+        [name for name in single if name not in indexed],
     )
-    differing = [name for name, entry in tensors.items() if name in indexed and entry[:2] != indexed[name][:2]]
+    differing = [name for name, entry in single.items() if name in indexed and entry[:2] != indexed[name][:2]]
     different = [*lacking, *beyond, *differing]
-    changed, same = ([], False) if different else _changed(c, shard, tensors, outcome)
+    changed, same = ([], False) if different else _changed(c, shard, single, outcome)
     different += changed
     outcome.report(
         TwoWeightSets(
@@ -66,7 +66,7 @@ def _compare_single(c: Comparison, indexed: Mapping[str, Entry], shard: Shard, f
             count=len(different),
             parameters=None,
             bytes=None,
-            fix=(different and not changed and _meant(c, tensors, outcome)) or TwoWeightSets.remedy,
+            fix=(different and not changed and _meant(c, single, outcome)) or TwoWeightSets.remedy,
             files=files,
             same=same,
             values=next(iter(changed), ""),
@@ -186,15 +186,13 @@ def _read(c: Comparison, file: str) -> _Unlisted | None:
     return _Unlisted(file, "alien", list(tensors))
 
 
-def _taken(c: Comparison, unlisted: _Unlisted) -> str | None:
+def _taken(c: Comparison, file: _Unlisted) -> str | None:
     """Who takes the file for a part of the model: loaders of language models read what is there."""
     if c.blueprint.spec.head not in ("causal_lm", "conditional_generation"):
         return None
-    if c.index is None and unlisted.kind == "copies":
+    if c.index is None and file.kind == "copies":
         return "vLLM reads every .safetensors file where there is no index"
-    return (
-        "mlx-lm and llama.cpp's converter read every model*.safetensors" if unlisted.file.startswith("model") else None
-    )
+    return "mlx-lm and llama.cpp's converter read every model*.safetensors" if file.file.startswith("model") else None
 
 
 def _needed(c: Comparison, names: Iterable[str], announced: bool) -> list[str]:

@@ -150,9 +150,7 @@ def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
                 wrapped.flat += (_FLAT.sub("", rest),)
         elif used:
             bare[name] = rest
-        wrapped.wrappers += [
-            wrapper for wrapper in [*used, owner] if wrapper is not None and wrapper not in wrapped.wrappers
-        ]
+        wrapped.wrappers += [kind for kind in [*used, owner] if kind is not None and kind not in wrapped.wrappers]
     return wrapped, bare
 
 

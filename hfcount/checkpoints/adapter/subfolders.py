@@ -47,9 +47,9 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     if len(folders) > _MOST:
         text = f"{printable(place.label)} has {plural(len(folders), 'adapter')} in folders below; at most {_MOST}"
         raise FetchError("UnreadableFile", f"{text} are looked into at once. Name one with --subfolder.")
-    inspections = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
-    sound = [inspection for inspection in inspections.values() if inspection.outcome.proven]
-    return _together(place, inspections, sound[0] if sound else inspections[folders[0]])
+    adapters = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
+    sound = [adapter for adapter in adapters.values() if adapter.outcome.proven]
+    return _together(place, adapters, sound[0] if sound else adapters[folders[0]])
 
 
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
@@ -64,28 +64,26 @@ def _below(place: Place, folder: str) -> Place:
     return place._replace(sizes=sizes, reader=SubfolderReader(place.reader, folder))
 
 
-def _together(place: Place, inspections: Mapping[str, Inspection], first: Inspection) -> Inspection:
+def _together(place: Place, adapters: Mapping[str, Inspection], first: Inspection) -> Inspection:
     outcome = Outcome(stored=first.outcome.stored, dtypes=first.outcome.dtypes)
-    for folder, inspection in inspections.items():
-        for finding in inspection.outcome.findings:
+    for folder, adapter in adapters.items():
+        for finding in adapter.outcome.findings:
             outcome.report(finding.replace(file=f"{folder}/{finding.file}") if finding.file else finding)
     outcome.errors_first()
     outcome.checks = list(first.outcome.checks)
-    outcome.proven = all(inspection.outcome.proven for inspection in inspections.values())
-    contents = [inspection.evidence.contained or Contained() for inspection in inspections.values()]
+    outcome.proven = all(adapter.outcome.proven for adapter in adapters.values())
+    contents = [adapter.evidence.contained or Contained() for adapter in adapters.values()]
     contained = replace(
         first.evidence.contained or Contained(),
-        files=sum(inspection.files for inspection in contents),
-        opened=sum(inspection.opened for inspection in contents),
+        files=sum(adapter.files for adapter in contents),
+        opened=sum(adapter.opened for adapter in contents),
     )
     evidence = replace(
         first.evidence,
         contained=contained,
-        unseen=_unseen(inspections),
-        variants=tuple(_rows(inspections)),
-        beside=tuple(
-            f"{folder}/{name}" for folder, inspection in inspections.items() for name in inspection.evidence.beside
-        ),
+        unseen=_unseen(adapters),
+        variants=tuple(_rows(adapters)),
+        beside=tuple(f"{folder}/{name}" for folder, adapter in adapters.items() for name in adapter.evidence.beside),
     )
     return first._replace(
         documents=replace(first.documents, files=list(place.sizes), sizes=place.sizes),
@@ -94,8 +92,8 @@ def _together(place: Place, inspections: Mapping[str, Inspection], first: Inspec
     )
 
 
-def _unseen(inspections: Mapping[str, Inspection]) -> Failure | None:
-    reasons = {folder: unseen for folder, inspection in inspections.items() if (unseen := inspection.evidence.unseen)}
+def _unseen(adapters: Mapping[str, Inspection]) -> Failure | None:
+    reasons = {folder: unseen for folder, adapter in adapters.items() if (unseen := adapter.evidence.unseen)}
     if not reasons:
         return None
     folder, first = next(iter(reasons.items()))
@@ -103,10 +101,10 @@ def _unseen(inspections: Mapping[str, Inspection]) -> Failure | None:
     return replace(first, message=f"{printable(folder)}: {first.message}{more}")
 
 
-def _rows(inspections: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
-    for folder, inspection in inspections.items():
-        figures, contained = inspection.evidence.adapter, inspection.evidence.contained
-        wrong: Sequence[str] = [finding.code for finding in inspection.outcome.findings if finding.severity == "error"]
+def _rows(adapters: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
+    for folder, adapter in adapters.items():
+        figures, contained = adapter.evidence.adapter, adapter.evidence.contained
+        wrong: Sequence[str] = [finding.code for finding in adapter.outcome.findings if finding.severity == "error"]
         bits = 8 * figures.bytes / figures.parameters if figures and figures.bytes and figures.parameters else None
         yield WeightsFile(
             file=printable(folder),
@@ -115,5 +113,5 @@ def _rows(inspections: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
             parameters=figures.parameters if figures else None,
             bytes=dict(contained.bytes) if contained else {},
             bits_per_weight=round(bits, 2) if bits else None,
-            verdict="mismatch" if wrong else "verified" if inspection.outcome.proven else "unverified",
+            verdict="mismatch" if wrong else "verified" if adapter.outcome.proven else "unverified",
         )

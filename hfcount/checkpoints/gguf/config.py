@@ -109,11 +109,8 @@ def _values(header: Header, name: str) -> dict[str, Any]:
         result["vocab_size"] = tokens
     if (rotated := header.number(f"{name}.rope.dimension_count")) is not None:
         result["qk_rope_head_dim"] = rotated
-        if (key_length := header.number(f"{name}.attention.key_length_mla")) is not None:
-            result |= {
-                "qk_nope_head_dim": key_length - rotated,
-                "num_key_value_heads": result.get("num_attention_heads"),
-            }
+        if (width := header.number(f"{name}.attention.key_length_mla")) is not None:
+            result |= {"qk_nope_head_dim": width - rotated, "num_key_value_heads": result.get("num_attention_heads")}
     stored = {folded(tensor)[0] for tensor in list(header.tensors)[:2_000]}
     for tensor, names in _BIASES.items():
         result |= dict.fromkeys(names, result.get(names[0], False) or tensor in stored)

@@ -63,11 +63,8 @@ class GgufFile:
     @property
     def sound(self) -> bool:
         """Whether it holds what its metadata describes, as far as that is known."""
-        return (
-            self.header is not None
-            and not self.reasons
-            and not any(finding.severity == "error" for finding in self.findings)
-        )
+        wrong = any(finding.severity == "error" for finding in self.findings)
+        return self.header is not None and not self.reasons and not wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +106,22 @@ def look(place: Place, request: Request, options: Options) -> GgufFiles:
     return GgufFiles(files, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
 
 
-def _examined(file_set: FileSet, read: Mapping[str, HeaderOrError], place: Place) -> GgufFile:
+def _examined(group: FileSet, read: Mapping[str, HeaderOrError], place: Place) -> GgufFile:
     """One file or set by itself."""
-    sizes = [place.sizes[name] for name in file_set.files]
+    sizes = [place.sizes[name] for name in group.files]
     size = None if None in sizes else sum(size or 0 for size in sizes)
-    result = GgufFile(file_set, size=size)
-    parts = {name: header for name in file_set.files if isinstance(header := read[name], Header)}
-    result.findings += [
-        broken(error, name) for name in file_set.files if isinstance(error := read[name], DocumentError)
-    ]
-    if len(file_set.files) == 1 and not file_set.lost:
+    result = GgufFile(group, size=size)
+    parts = {name: header for name in group.files if isinstance(header := read[name], Header)}
+    result.findings += [broken(error, name) for name in group.files if isinstance(error := read[name], DocumentError)]
+    if len(group.files) == 1 and not group.lost:
         result.header = next(iter(parts.values()), None)
         result.add(check(result.header, size) if result.header else ())
     elif parts:
         result.header, remarks = join(parts)
-        if len(parts) < len(file_set.files):  # some cannot be read, which is told; of a sum nothing can be said then
-            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or file_set.lost]
-        result.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, file_set)}) for remark in remarks])
-        if len(parts) == len(file_set.files) and not file_set.lost:
+        if len(parts) < len(group.files):  # some cannot be read, which is told; of a sum nothing can be said then
+            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or group.lost]
+        result.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, group)}) for remark in remarks])
+        if len(parts) == len(group.files) and not group.lost:
             result.add(check(result.header))
     return result
 

@@ -130,14 +130,12 @@ def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, rep
 
 def _pickled(weights: Mapping[str, WeightFiles], repo: bool) -> list[PartPickled]:
     """HF819: the parts that are pickled where others are not."""
-    file_names = {name: files.pickled_name for name, files in weights.items() if files.only_pickled}
-    if len(file_names) == len(weights):
+    names = {name: files.pickled_name for name, files in weights.items() if files.only_pickled}
+    if len(names) == len(weights):
         return []
     fails = next((name for name, files in weights.items() if repo and not files.pickled), None)
     level: Severity = "error" if fails else "note"
-    return [
-        PartPickled(severity=level, part=name, file=f"{name}/{file}", fails=fails) for name, file in file_names.items()
-    ]
+    return [PartPickled(severity=level, part=name, file=f"{name}/{file}", fails=fails) for name, file in names.items()]
 
 
 def _all_variants(weights: Mapping[str, WeightFiles]) -> list[str]:

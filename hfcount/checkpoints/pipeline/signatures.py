@@ -29,9 +29,7 @@ class Signature(NamedTuple):
 def _recorded() -> tuple[str, dict[str, str]]:
     """The version of diffusers, and the signature of each class."""
     values = json.loads(files(__package__).joinpath("classes.json").read_bytes())
-    return values["version"], {
-        name: signature for signature, names in values["classes"].items() for name in names.split()
-    }
+    return values["version"], {name: text for text, names in values["classes"].items() for name in names.split()}
 
 
 def version() -> str:

@@ -89,12 +89,7 @@ def _broken(kind: str, rule: Rule, configs: Configs) -> PartsDoNotFit | None:
     expected = [total for total in sums if total is not None]
     if any(_same(observed.value, total.value) for total in expected):
         return None
-    used = {
-        used_value.key: used_value.value
-        for total in expected
-        for used_value in total.used
-        if used_value.key != observed.key
-    }
+    used = {size.key: size.value for total in expected for size in total.used if size.key != observed.key}
     sizes = ", ".join(f"{key} is {shown(value)}" for key, value in used.items())
     needed = " or ".join(total.text for total in expected)
     result = " or ".join(shown(total.value) for total in expected if total.text not in used)
@@ -143,17 +138,15 @@ def _factor(text: str, configs: Configs, used: list[_Value]) -> Any:
     if text.isdigit():
         return int(text)
     made, _, key = text.removesuffix(")").rpartition("(")
-    used_value = configs.value(key)
-    if used_value is None or _size(used_value.value) is None:
+    value = configs.value(key)
+    if value is None or _size(value.value) is None:
         return None
-    used.append(used_value)
+    used.append(value)
     if not made:
-        return used_value.value
-    if not isinstance(used_value.value, list):
+        return value.value
+    if not isinstance(value.value, list):
         return None
-    return (
-        sum(used_value.value) if made == "sum" else 4 ** (len(used_value.value) - 1)
-    )  # a level after the first halves sides
+    return sum(value.value) if made == "sum" else 4 ** (len(value.value) - 1)  # a level after the first halves sides
 
 
 def _size(value: Any) -> Size | None:

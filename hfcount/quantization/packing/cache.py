@@ -43,10 +43,8 @@ class Heads:
         if not self.apart:
             return ()
         mixers, rows = self.mixers if module.component == "attention" else self.others, int(module.shape[0])
-        matching = [
-            mixer for mixer in mixers if rows in (mixer.kv_heads * mixer.head_dim, mixer.heads * mixer.head_dim)
-        ]
-        counts = {int(mixer.heads if scale == "q_scale" else mixer.kv_heads) for mixer in matching or mixers}
+        matching = [gqa for gqa in mixers if rows in (gqa.kv_heads * gqa.head_dim, gqa.heads * gqa.head_dim)]
+        counts = {int(gqa.heads if scale == "q_scale" else gqa.kv_heads) for gqa in matching or mixers}
         return (counts.pop(), 1, 1) if len(counts) == 1 else ()
 
 

@@ -10,7 +10,7 @@ from hfcount.formats.dtypes import code
 from hfcount.formats.safetensors import Entry
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Layout, Unmodelled
-from hfcount.quantization.packing.cache import Heads, CacheScales, scales, usual
+from hfcount.quantization.packing.cache import CacheScales, Heads, scales, usual
 from hfcount.quantization.packing.fused import fused
 from hfcount.quantization.packing.mlx import forms, towers_left_out
 from hfcount.quantization.packing.reading import PackedReading, exact, keeps
@@ -149,11 +149,9 @@ def look(
     leaves, scheme, beside = fused(blueprint.leaves, names, scheme)
     finder, last = Finder(leaves), {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(names, lambda name: finder.find(name) is not None, last)
-    tool_leaves = _forms(leaves, collected.dense, scheme, entries)
-    left = towers_left_out(tool_leaves, collected.dense) if scheme.text_alone else []
-    match = matching(
-        [leaf for leaf in tool_leaves if leaf not in left] if left else tool_leaves, collected.dense, scheme
-    )
+    native = _forms(leaves, collected.dense, scheme, entries)
+    left = towers_left_out(native, collected.dense) if scheme.text_alone else []
+    match = matching([leaf for leaf in native if leaf not in left] if left else native, collected.dense, scheme)
     if scheme.own_names and (other := next((name for name in match.unexpected if name in collected.beside), None)):
         raise Unmodelled(f"{scheme.name}, whose tools have names of their own, as {printable(other, 80)}")
     spelling = match.spelling
@@ -197,14 +195,11 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, entri
         return apart(leaves)
     if not scheme.renames:
         return leaves
-    tool_leaves = forms(leaves, names, scheme.renames)
+    native = forms(leaves, names, scheme.renames)
     if entries is not None:  # where convolutions are as in the original, they stay
         original = {leaf.name: leaf for leaf in leaves}
-        tool_leaves = [
-            tool_leaf if _is_at(entries, tool_leaf) else original.get(tool_leaf.name, tool_leaf)
-            for tool_leaf in tool_leaves
-        ]
-    return tool_leaves
+        native = [leaf if _is_at(entries, leaf) else original.get(leaf.name, leaf) for leaf in native]
+    return native
 
 
 def _is_at(entries: Entries, leaf: Leaf) -> bool:

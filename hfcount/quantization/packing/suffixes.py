@@ -34,27 +34,25 @@ class Suffixes:
         """The suffixes whose bits are set."""
         return frozenset(suffix for suffix, bit in self._bits.items() if bit & bits)
 
-    def collect(
-        self, names: Iterable[str], described: Callable[[str], bool], last_segments: Iterable[str]
-    ) -> "Collected":
+    def collect(self, names: Iterable[str], described: Callable[[str], bool], lasts: Iterable[str]) -> "Collected":
         """Sorts the names of a checkpoint by the modules that they belong to.
 
         Args:
             described: whether a name is one of the blueprint's.
             own: the last segments of the blueprint's names, which alone have to be looked up.
         """
-        collected, last_segments = Collected(self), {*last_segments}
+        collected, lasts = Collected(self), {*lasts}
         dense, beside, by_last, tails = collected.dense, collected.beside, self._by_last, self._by_last.get("", [])
         for name in names:
             last = name[name.rfind(".") + 1 :]
             suffixes = by_last.get(last, tails)
             suffix = _end(name, suffixes) if suffixes else None
             if suffix is None:
-                if last in CACHE_SCALES and last not in by_last and not (last in last_segments and described(name)):
+                if last in CACHE_SCALES and last not in by_last and not (last in lasts and described(name)):
                     collected.cache.append(name)
                 else:
                     dense[name] = name
-            elif suffix[0] == "." and last in last_segments and described(name):
+            elif suffix[0] == "." and last in lasts and described(name):
                 dense[name] = name
             else:
                 weight = name[: -len(suffix)] + (".weight" if suffix[0] == "." else "")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from hfcount.formats.safetensors import Entry
 from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.expected import (
-    Surroundings,
     ModuleGroup,
+    Surroundings,
     biases_apart,
     groups,
     module_of,
@@ -136,9 +136,7 @@ class _Names:
         result = []
         for numbers, answer in regroup(leaf.indices, answers):
             given = iter(numbers)
-            segments: Segments = tuple(
-                next(given) if isinstance(segment, Indices) else segment for segment in leaf.segments
-            )
+            segments: Segments = tuple(next(given) if isinstance(part, Indices) else part for part in leaf.segments)
             result.append((part_of(leaf, segments), sights[answer]))
         return result
 
@@ -238,12 +236,7 @@ def _layout(
     if there <= {".bias"}:  # nothing tells but the dtype, and of what needs nothing beside it not even that
         return known[0] if sight.cast or (chosen and not _needed(chosen)) else None
     layout = next(
-        (
-            candidate
-            for candidate in known
-            if _is(candidate, there) or (candidate == chosen and _is(candidate, there, somewhere))
-        ),
-        None,
+        (other for other in known if _is(other, there) or (other == chosen and _is(other, there, somewhere))), None
     )
     layout = layout or _left_of(known, there)
     shapes = dict(sight.shapes)
@@ -260,12 +253,8 @@ def _is(layout: Layout, there: frozenset[str], somewhere: Collection[str] = ()) 
 def _left_of(layouts: Sequence[Layout], there: frozenset[str]) -> Layout | None:
     """The layout that most of what stands beside modules is of."""
     beside = there - {".bias"}
-    candidates = [candidate for candidate in layouts if _first(candidate)[0] in (*OWN, *there)]
-    return max(
-        candidates,
-        key=lambda candidate: (len(beside & _known(candidate)), -len(beside - _known(candidate))),
-        default=None,
-    )
+    fitting = [layout for layout in layouts if _first(layout)[0] in (*OWN, *there)]
+    return max(fitting, key=lambda layout: (len(beside & _known(layout)), -len(beside - _known(layout))), default=None)
 
 
 def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:

@@ -62,39 +62,35 @@ def read(settings: Settings) -> Scheme:
     return scheme
 
 
-def _layout(settings: Settings, module_settings: Settings) -> Layout | None:
+def _layout(settings: Settings, entry: Settings) -> Layout | None:
     """What a module is stored as whose settings are `own`; None for dense."""
-    given = module_settings.get("bits")
+    given = entry.get("bits")
     if isinstance(given, int) and given >= _DENSE:
         return None
     kinds = tuple(word(settings, "packing_format", "backend", default="auto_round").split(":"))
-    form, inputs = word(module_settings, "data_type", default="int"), module_settings.get("act_bits")
+    form, inputs = word(entry, "data_type", default="int"), entry.get("act_bits")
     inputs_too = isinstance(inputs, int) and inputs <= _EIGHT
     if form == "int" and not inputs_too and {*kinds} <= {"auto_round", "autoround", "auto-round", *_PLAIN}:
-        size = group(module_settings, "group_size", default=128)
+        size = group(entry, "group_size", default=128)
         if any("awq" in kind for kind in kinds):
-            return awq.Gemm(size, bits(module_settings, "bits", among=(4,)))
+            return awq.Gemm(size, bits(entry, "bits", among=(4,)))
         # Nothing permutes rows, and only what is meant for GPTQModel's kernels has an index all the same.
-        return Gptq(
-            bits(module_settings, "bits", among=WIDTHS), size, "stored" if "gptqmodel" in kinds else "absent", True
-        )
+        return Gptq(bits(entry, "bits", among=WIDTHS), size, "stored" if "gptqmodel" in kinds else "absent", True)
     if form.startswith("mx_fp") and kinds[-1] == "llm_compressor":
-        return compressed_tensors.Mx(
-            bits(module_settings, "bits", among=(4, 8)), group(module_settings, "group_size", default=32) or 32
-        )
+        return compressed_tensors.Mx(bits(entry, "bits", among=(4, 8)), group(entry, "group_size", default=32) or 32)
     if form in ("nv_fp", "nv_fp4") and kinds[-1] == "llm_compressor":
-        bits(module_settings, "bits", among=(4,))
-        return compressed_tensors.Nvfp4(inputs_too, group(module_settings, "group_size", default=16) or 16)
-    if form in ("fp", "fp8", "fp8_e4m3") and bits(module_settings, "bits", among=(_EIGHT,)):
-        return _fp8(module_settings, inputs_too and module_settings.get("act_dynamic") is False)
+        bits(entry, "bits", among=(4,))
+        return compressed_tensors.Nvfp4(inputs_too, group(entry, "group_size", default=16) or 16)
+    if form in ("fp", "fp8", "fp8_e4m3") and bits(entry, "bits", among=(_EIGHT,)):
+        return _fp8(entry, inputs_too and entry.get("act_dynamic") is False)
     raise Unmodelled(f"data_type {form}, packing_format {':'.join(kinds)}")
 
 
-def _fp8(module_settings: Mapping[str, object], static: bool) -> Layout:
+def _fp8(entry: Mapping[str, object], static: bool) -> Layout:
     """FP8 by what its scales are of: a block, a row (-1), or a tensor (0)."""
-    size = module_settings.get("group_size")
+    size = entry.get("group_size")
     if isinstance(size, list):
-        return fp8.Fp8(pair(module_settings, "group_size"), dtypes=("BF16", "F16", "F32"))
+        return fp8.Fp8(pair(entry, "group_size"), dtypes=("BF16", "F16", "F32"))
     if size not in (-1, 0):
         raise Unmodelled(f"data_type fp8, group_size {size}")
     return Fp8(size == -1, static)

@@ -95,9 +95,7 @@ def read(settings: Settings, dtype: str | None) -> Scheme:
         double = settings.get("bnb_4bit_use_double_quant") is True
         name = dtype if dtype in ("bfloat16", "float32") else "float16"
         kinds = dict.fromkeys((kind, "nf4", "fp4"))
-        layout, *others = (
-            Float4(float_kind, storage, twice, name) for float_kind in kinds for twice in (double, not double)
-        )
+        layout, *others = (Float4(form, storage, twice, name) for form in kinds for twice in (double, not double))
     elif settings.get("load_in_8bit") is True or settings.get("_load_in_8bit") is True:
         layout, others = LlmInt8(), []
     else:

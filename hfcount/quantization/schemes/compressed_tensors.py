@@ -161,12 +161,9 @@ class Groups(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        layouts = self._layouts
+        given = self._layouts
         # Stored names tell whether inputs have scales, too.
-        return [
-            *layouts,
-            *(Nvfp4(not layout.inputs_too, layout.group) for layout in layouts if isinstance(layout, Nvfp4)),
-        ]
+        return [*given, *(Nvfp4(not layout.inputs_too, layout.group) for layout in given if isinstance(layout, Nvfp4))]
 
     def choose(self, module: Module) -> Choice:
         hit = excludes(self._excluded, module)

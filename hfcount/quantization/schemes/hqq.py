@@ -49,10 +49,7 @@ class Rows(Layout):
             PackedTensor(".W_q", packed_shape, (dtype,)),
             PackedTensor(".scale", scales),
             PackedTensor(".zero", scales),
-            *(
-                PackedTensor(suffix, shape, (stored_dtype,), suffix in (".shape", ".nbits"))
-                for suffix, shape, stored_dtype in small
-            ),
+            *(PackedTensor(suffix, shape, (code,), suffix in (".shape", ".nbits")) for suffix, shape, code in small),
         ]
 
 
@@ -66,9 +63,7 @@ class Kinds(InMemory):
 
     def choose(self, module: Module) -> Choice:
         kind = ".".join(
-            segment
-            for segment in module.name.split(".")
-            if not segment.isdigit() and segment not in ("model", "layers")
+            part for part in module.name.split(".") if not part.isdigit() and part not in ("model", "layers")
         )
         choice, layout = super().choose(module), self._kinds.get(kind)
         return choice._replace(layout=layout) if choice.layout else choice

@@ -206,8 +206,8 @@ def _contradictions(settings: Settings, algorithm: str) -> list[Contradiction]:
     name = f"quant_algo {algorithm.upper()}"
     small = algorithm in ("mxfp4", "mxfp8")
     result = against(settings, "group_size", 32, name) if small else []
-    for group_name, group in table(settings, "config_groups").items():
-        weights = table(group, "weights") if isinstance(group, dict) else {}
+    for group_name, values in table(settings, "config_groups").items():
+        weights = table(values, "weights") if isinstance(values, dict) else {}
         place = f"config_groups.{printable(group_name, 40)}.weights."
         if algorithm in _ALGORITHMS:
             result += against(weights, "num_bits", _ALGORITHMS[algorithm][0], name, place)
@@ -219,11 +219,11 @@ def _contradictions(settings: Settings, algorithm: str) -> list[Contradiction]:
 def _sizes(settings: Settings) -> dict[str, int]:
     """The elements of a group by what `config_groups` names."""
     sizes: dict[str, int] = {}
-    for group in table(settings, "config_groups").values():
-        group = group if isinstance(group, dict) else {}
-        size = table(group, "weights").get("group_size")
+    for values in table(settings, "config_groups").values():
+        values = values if isinstance(values, dict) else {}
+        size = table(values, "weights").get("group_size")
         if type(size) is int:
-            sizes |= dict.fromkeys(texts(group, "targets") or ("",), size)
+            sizes |= dict.fromkeys(texts(values, "targets") or ("",), size)
     return sizes
 
 

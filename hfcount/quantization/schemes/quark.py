@@ -101,9 +101,7 @@ class Quark(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return dict.fromkeys(
-            layout for layout in (self._layout, *(named_layout for _, named_layout in self._named)) if layout
-        )
+        return dict.fromkeys(layout for layout in (self._layout, *(named for _, named in self._named)) if layout)
 
     def choose(self, module: Module) -> Choice:
         hit = excludes(self._excluded, module)

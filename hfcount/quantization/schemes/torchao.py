@@ -146,10 +146,7 @@ def read(settings: Settings) -> Scheme:
     kinds = table(data, "fqn_to_config") or table(data, "module_fqn_to_config")
     if not kinds:
         kinds = {"_default": {"_type": given} if isinstance(given, str) else default}
-    named = [
-        (_pattern(name), None if named_settings is None else _layout(named_settings))
-        for name, named_settings in _ordered(kinds)
-    ]
+    named = [(_pattern(name), None if values is None else _layout(values)) for name, values in _ordered(kinds)]
     default_layout = _layout(kinds["_default"]) if kinds.get("_default") is not None else None
     if default_layout is None and not any(layout for _, layout in named):
         raise Unmodelled("quant_type absent")

@@ -99,31 +99,25 @@ def read(settings: Settings) -> Scheme:
     return Vptq(named, Matcher(skipped, "transformers") if skipped else None)
 
 
-def _layout(settings: Settings) -> Layout:
-    lengths, entries, residuals = (
-        _both(settings, key) for key in ("vector_lens", "num_centroids", "num_res_centroids")
-    )
-    books, size = number(settings, "group_num", default=1) or 0, number(settings, "group_size") or 0
+def _layout(entry: Settings) -> Layout:
+    lengths, entries, residuals = (_both(entry, key) for key in ("vector_lens", "num_centroids", "num_res_centroids"))
+    books, size = number(entry, "group_num", default=1) or 0, number(entry, "group_size") or 0
     powers = [power for power in (entries[1], max(residuals[1], 0)) if power]
-    if settings.get("is_indice_packed") is False or books < 1 or size < 1 or lengths[1] < 1:
+    if entry.get("is_indice_packed") is False or books < 1 or size < 1 or lengths[1] < 1:
         raise Unmodelled("indices that are not packed")
     if entries[1] < 1 or residuals[0] > 0 or any(power & (power - 1) for power in powers):
         raise Unmodelled(f"num_centroids {entries}, num_res_centroids {residuals}")
     outliers = (
-        (lengths[0], entries[0], number(settings, "outlier_size") or 0) if lengths[0] > 1 and entries[0] > 0 else None
+        (lengths[0], entries[0], number(entry, "outlier_size") or 0) if lengths[0] > 1 and entries[0] > 0 else None
     )
-    normal, permuted = (settings.get(key) is not False for key in ("enable_norm", "enable_perm"))
-    floats = settings.get("indices_as_float") is True
+    normal, permuted = (entry.get(key) is not False for key in ("enable_norm", "enable_perm"))
+    floats = entry.get("indices_as_float") is True
     return Vectors(books, size, lengths[1], entries[1], max(residuals[1], 0), outliers, floats, normal, permuted)
 
 
-def _both(settings: Settings, key: str) -> tuple[int, int]:
+def _both(entry: Settings, key: str) -> tuple[int, int]:
     """Of outliers, and of the rest; -1 for none."""
-    value = settings.get(key)
-    if (
-        not isinstance(value, list)
-        or len(value) != 2
-        or any(type(number) is not int or number > _MOST for number in value)
-    ):
+    value = entry.get(key)
+    if not isinstance(value, list) or len(value) != 2 or any(type(size) is not int or size > _MOST for size in value):
         raise Unmodelled(f"{key} {printable(str(value), 40)}")
     return value[0], value[1]

@@ -93,12 +93,10 @@ def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]]) -> Cause:
     text = "; or, ".join(
-        "; ".join(f"{key} {_read(case.value(key))}, and {_text(value)} would fit" for key, value in changes.items())
-        for changes in fits
+        "; ".join(f"{key} {_read(case.value(key))}, and {_text(value)} would fit" for key, value in fit.items())
+        for fit in fits
     )
-    advice = ", or ".join(
-        listed([f"{key} to {json.dumps(value)}" for key, value in changes.items()]) for changes in fits
-    )
+    advice = ", or ".join(listed([f"{key} to {json.dumps(value)}" for key, value in fit.items()]) for fit in fits)
     advice = f"set {advice}"
     missing, *others = case.difference.counts
     if missing and not any(others):

@@ -112,9 +112,7 @@ def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> 
                 continue
             within = Indices.of(outer[:1]) if outer else None
             result.see(
-                count,
-                len(numbers),
-                Sight(written(stack, [Indices.of([number]) for number in outer]), leaf, within, stack),
+                count, len(numbers), Sight(written(stack, [Indices.of([n]) for n in outer]), leaf, within, stack)
             )
             if len(stack) == 1 and not has_key(count) and len(numbers) != count:
                 result.perhaps.append((count, len(numbers)))
@@ -136,12 +134,12 @@ def stacks(blueprint: Blueprint) -> dict[Text, tuple[Leaf, int]]:
     return result
 
 
-def agreed(stored_sights: Sights) -> list[Hint]:
+def agreed(sights: Sights) -> list[Hint]:
     """The value of each key that all sights agree on, if it is not the one that was read."""
     return [
         Hint(key, read, value, source, _noun(values[value]))
-        for key, values in stored_sights.keys.items()
-        for read, source in [stored_sights.read[key]]
+        for key, values in sights.keys.items()
+        for read, source in [sights.read[key]]
         for value in values
         if len(values) == 1 and value != read
     ]
@@ -194,10 +192,10 @@ def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:
                 yield Hint(key, read, int(fits), key)
 
 
-def _noun(stored_sights: Sequence[Sight]) -> str:
+def _noun(sights: Sequence[Sight]) -> str:
     """What there is as many of as the value says, if that is plain."""
-    components = {sight.leaf.component for sight in stored_sights}
-    counted = [sight for sight in stored_sights if sight.stack]
+    components = {sight.leaf.component for sight in sights}
+    counted = [sight for sight in sights if sight.stack]
     if any(sight.within is None for sight in counted):
         return "layer"
     if counted and components <= {"experts", "router"}:

@@ -39,9 +39,7 @@ def stripped(case: Case) -> Iterator[Cause]:
     if not components <= _TOWERS:
         return
     every = {leaf.component for leaf in case.blueprint.leaves} & _TOWERS == components
-    key = next(
-        (f"{component}_config" for component in sorted(components) if f"{component}_config" in case.values), None
-    )
+    key = next((f"{tower}_config" for tower in sorted(components) if f"{tower}_config" in case.values), None)
     them = "them" if len(gone.parts) > 1 else "it"
     text = f"{_absent([], [*gone.parts])}, while {key or 'the config'} announces {them}: "
     advice = f"add {them} from the model that was converted"

@@ -78,9 +78,7 @@ def misnamed(case: Case) -> Iterator[Cause]:
         text += f", such as {printable(pairs[0][0])} for {printable(pairs[0][1])}"
     advice = "Rename them"
     if len(pairs) == len(case.difference.missing):
-        advice = (
-            f"Rename {listed([f'{printable(stored)} to {printable(expected)}' for stored, expected in pairs[:_PAIRS]])}"
-        )
+        advice = f"Rename {listed([f'{printable(old)} to {printable(new)}' for old, new in pairs[:_PAIRS]])}"
         advice += ", and the others alike" if len(pairs) > _PAIRS else ""
     yield Cause(_CODES, sentence(f"{text}: most likely the same"), f"{advice}, if they are the same.")
 

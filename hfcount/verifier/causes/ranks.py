@@ -76,22 +76,17 @@ def _one_slice_each(case: Case) -> bool:
     for leaf, row in _stored(case):
         for number in _numbers(row):
             if (key := _unit(row, number)) in odd:
-                unit, many, held = (
-                    units.setdefault(key, _Unit()),
-                    row.count // len(_numbers(row)),
-                    prod(row.shape or ()),
-                )
+                unit = units.setdefault(key, _Unit())
+                many, held = row.count // len(_numbers(row)), prod(row.shape or ())
                 unit.matrices += many * (len(leaf.shape) > 1)
                 unit.whole += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
                 unit.partial += many * (0 < held < leaf.size)
                 unit.held += many * held
                 unit.size += many * leaf.size
-    if any(
-        other.whole or not other.matrices or other.partial > 2 or other.held >= other.size for other in units.values()
-    ):
+    if any(unit.whole or not unit.matrices or unit.partial > 2 or unit.held >= unit.size for unit in units.values()):
         return False  # a slice begins and ends within one tensor each
-    alike = {(key[0], other.size): other.held for key, other in units.items()}
-    return all(alike[key[0], other.size] == other.held for key, other in units.items())
+    alike = {(key[0], unit.size): unit.held for key, unit in units.items()}
+    return all(alike[key[0], unit.size] == unit.held for key, unit in units.items())
 
 
 def _numbers(row: Row) -> Sequence[int]:

@@ -41,20 +41,20 @@ def groups(case: Case) -> list[Regrouping]:
         if row.shape is not None and not known:
             beyond.setdefault(key, []).append((name, row.shape, row.count))
     result = []
-    for key, described in missing.items():
+    for key, wanted in missing.items():
         others = beyond.get(key, [])
-        alone = {count for _, _, count, _ in described}, {count for *_, count in others}
+        alone = {count for _, _, count, _ in wanted}, {count for *_, count in others}
         if (
             alone[0] != alone[1]
             or len(alone[0]) != 1
-            or 1 not in (len(described), len(others))
-            or len(described) == len(others)
+            or 1 not in (len(wanted), len(others))
+            or len(wanted) == len(others)
         ):
             continue
-        if _joined([shape for _, shape, *_ in described]) & _joined([shape for _, shape, _ in others]):
-            place = described[0][3].removesuffix(f".{described[0][0]}.{key[2]}")
-            counts = sum(tensor[2] for tensor in described), sum(tensor[2] for tensor in others)
-            result.append(Regrouping(place, [name for name, *_ in described], [name for name, *_ in others], counts))
+        if _joined([shape for _, shape, *_ in wanted]) & _joined([shape for _, shape, _ in others]):
+            place = wanted[0][3].removesuffix(f".{wanted[0][0]}.{key[2]}")
+            counts = sum(tensor[2] for tensor in wanted), sum(tensor[2] for tensor in others)
+            result.append(Regrouping(place, [name for name, *_ in wanted], [name for name, *_ in others], counts))
     return result
 
 

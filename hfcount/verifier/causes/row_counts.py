@@ -46,10 +46,10 @@ def halved(case: Case) -> Iterator[Cause]:
 def contradicting(case: Case) -> Iterator[Cause]:
     """No one value of a key fits all that is stored, or no one shape all layers."""
     difference = case.difference
-    stored_sights = sights(case.blueprint, difference, case.stored)
-    apart = {key: values for key, values in stored_sights.keys.items() if len(values) > 1}
+    observed = sights(case.blueprint, difference, case.stored)
+    apart = {key: values for key, values in observed.keys.items() if len(values) > 1}
     everywhere = [sight for values in apart.values() for sight in chain(*values.values())]
-    parts = [_contradiction(case, key, values, stored_sights.read[key][0]) for key, values in apart.items()]
+    parts = [_contradiction(case, key, values, observed.read[key][0]) for key, values in apart.items()]
     further = _further(difference, {id(sight.leaf) for sight in everywhere if not sight.stack})
     if further is None:
         return
@@ -95,11 +95,8 @@ def _router(key: str, values: Values, read: int) -> tuple[str, str | None] | Non
     text = f"the router has {plural(rowed, 'row')} for {plural(stored, 'expert')}: {printable(name)}"
     if rowed < stored:
         return text, None
-    advice = f"ut its rows to those of the {stored:,} experts that are stored"
-    return (
-        text,
-        f"C{advice}." if read == stored else f"Add the missing experts, or c{advice} and set {key} to {stored}.",
-    )
+    fix = f"ut its rows to those of the {stored:,} experts that are stored"
+    return (text, f"C{fix}." if read == stored else f"Add the missing experts, or c{fix} and set {key} to {stored}.")
 
 
 def _layers(case: Case, key: str, values: Values) -> tuple[str, str | None] | None:

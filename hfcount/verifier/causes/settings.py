@@ -104,15 +104,12 @@ def _settings(around: Any, prefix: str) -> Iterator[tuple[str, list[Any]]]:
 def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Changes], every: bool) -> Cause:
     text = "; or, ".join(
         " and ".join(
-            f"{key} was read as {_shown(_get(values, key))}, and {_shown(new)} would fit"
-            for key, new in changes.items()
+            f"{key} was read as {_shown(_get(values, key))}, and {_shown(new)} would fit" for key, new in fit.items()
         )
-        for changes in fits
+        for fit in fits
     )
-    advice = ", or ".join(
-        f"set {listed([f'{key} to {_shown(new)}' for key, new in changes.items()])}" for changes in fits
-    )
-    lacking = "HF503" in codes or any(key.endswith("activation_scheme") for changes in fits for key in changes)
+    advice = ", or ".join(f"set {listed([f'{key} to {_shown(new)}' for key, new in fit.items()])}" for fit in fits)
+    lacking = "HF503" in codes or any(key.endswith("activation_scheme") for fit in fits for key in fit)
     if lacking:
         advice = f"add what is missing, or {advice}"
     method = any(key.endswith("quant_method") for key in fits[0])  # which has settings of its own

@@ -108,18 +108,18 @@ class _View:
 def _proposals(case: Case, view: _View) -> Iterator[Sequence[Hint]]:
     if not any(view.difference.counts):
         return
-    stored_sights = view.seen
-    hints = agreed(stored_sights)
+    sights = view.seen
+    hints = agreed(sights)
     if hints:
         yield hints
     for hint in hints if len(hints) > 1 else ():
         yield [hint]
-    for read, value in stored_sights.perhaps:
+    for read, value in sights.perhaps:
         for key in counting(case, read):
             yield [Hint(key, read, value, key, "layer")]
-    for (_, _, value), size in () if hints else list(stored_sights.derived.items())[:_DERIVED]:
+    for (_, _, value), size in () if hints else list(sights.derived.items())[:_DERIVED]:
         numbers = {
-            key: number for key in case.keys if key not in stored_sights.read and type(number := case.value(key)) is int
+            key: number for key in case.keys if key not in sights.read and type(number := case.value(key)) is int
         }
         for hint in chain(derived(size, value, _absent(case, size)), scaled(size, value, numbers)):
             yield [hint]
@@ -141,22 +141,19 @@ def _absent(case: Case, size: int) -> list[str]:
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
     fits = sorted(fits, key=len)
     text, new = _said(fits), changes(case, fits[0])
-    advice = ", or ".join(_orders(list(fit.values())) for fit in fits)
+    fix = ", or ".join(_orders(list(fit.values())) for fit in fits)
     if lists := [key for key in new if key not in fits[0]]:
-        advice += f", and give {listed(lists)} as many entries"
+        fix += f", and give {listed(lists)} as many entries"
     missing, *others = case.difference.counts
     if len(fits[0]) >= _MODEL:
-        text, advice = (
-            f"the config is that of another model: {text}",
-            "take the config.json of the model that was saved",
-        )
+        text, fix = (f"the config is that of another model: {text}", "take the config.json of the model that was saved")
     elif multiple := _padding(fits):
         (hint,) = fits[0].values()
         text += f": {hint.read:,} rounded up to a multiple of {multiple:,}, as Megatron and other trainers pad it"
-        advice += f", or cut the rows from {hint.read:,} on"
+        fix += f", or cut the rows from {hint.read:,} on"
     elif missing and not any(others):
-        advice = f"add what is missing, or {advice}"
-    return Cause(codes, sentence(text), sentence(advice), new, sole=_sole(fits))
+        fix = f"add what is missing, or {fix}"
+    return Cause(codes, sentence(text), sentence(fix), new, sole=_sole(fits))
 
 
 def _sole(fits: Sequence[Fit]) -> bool:

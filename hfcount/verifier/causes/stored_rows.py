@@ -82,9 +82,7 @@ class StoredRows:
         return cls(
             {
                 text: [
-                    Row(text, tuple(indices), shape)
-                    for shape, places in by_shape.items()
-                    for indices in products(places)
+                    Row(text, tuple(index), shape) for shape, places in by_shape.items() for index in products(places)
                 ]
                 for text, by_shape in groups.items()
             }
@@ -173,12 +171,12 @@ class Difference:
         """Whether all that differs here also differs there, in the same way, with the same tensors stored."""
         if any(count > theirs for count, theirs in zip(self.counts, other.counts, strict=True)):
             return False
-        leaves, theirs, odd = _by_text(self.found), _by_text(other.found), _by_text(other.misshapen)
+        ours, theirs, odd = _by_text(self.found), _by_text(other.found), _by_text(other.misshapen)
         if any(_open(leaf, rows, theirs) != count for leaf, rows, count in self._lacking()):
             return False  # something is missing that was not asked for there
         for _, rows in other.found:
             if any(
-                sum(row.meet(leaf.indices).count for leaf, _ in leaves.get(row.text, ())) != row.count for row in rows
+                sum(row.meet(leaf.indices).count for leaf, _ in ours.get(row.text, ())) != row.count for row in rows
             ):
                 return False  # something is unexpected that was described there
         for _, row in self.misshapen:

@@ -68,9 +68,7 @@ def described(leaves: Iterable[Leaf]) -> StoredRows:
 def _shared(names: Sequence[str]) -> str:
     """The innermost module that all these tensors are in."""
     first, last = (name.split(".")[:-1] for name in (min(names), max(names)))
-    return ".".join(
-        segment for segment, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    )
+    return ".".join(part for part, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
 
 
 def is_large(names: Iterable[str]) -> bool:
