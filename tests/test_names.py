@@ -11,7 +11,8 @@ from build import DEEPSEEK, Json, config, index
 
 import hfcount
 from hfcount.spec.tree.leaves import Label
-from hfcount.verifier.names import Match, match, set_heads_apart
+from hfcount.verifier.match import Match
+from hfcount.verifier.names import match, set_heads_apart
 
 Renamed = tuple[set[str], Json]
 """Names of a checkpoint, and the config beside them."""

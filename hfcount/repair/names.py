@@ -9,7 +9,7 @@ from hfcount.repair.members import with_keys
 from hfcount.repair.state import Proposal, State
 from hfcount.repair.working_copy import Change, Headed
 from hfcount.text import plural
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.wrappers import peel
 
 

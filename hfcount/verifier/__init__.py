@@ -28,7 +28,7 @@ from hfcount.verifier import (
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 
 def _check_class(c: Comparison, outcome: Outcome) -> None:
@@ -36,21 +36,21 @@ def _check_class(c: Comparison, outcome: Outcome) -> None:
 
 
 def _check_modules(c: Comparison, outcome: Outcome) -> None:
-    from hfcount.verifier import quantised  # most checkpoints are not quantised
+    from hfcount.verifier import packed_weights  # most checkpoints are not quantised
 
-    quantised.check_modules(c, outcome)
+    packed_weights.check_modules(c, outcome)
 
 
 def _check_packed_size(c: Comparison, outcome: Outcome) -> None:
-    from hfcount.verifier import quantised
+    from hfcount.verifier import packed_weights
 
-    quantised.check_size(c, outcome)
+    packed_weights.check_size(c, outcome)
 
 
 def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
-    from hfcount.verifier import quantised
+    from hfcount.verifier import packed_weights
 
-    quantised.check_tensors(c, outcome)
+    packed_weights.check_tensors(c, outcome)
 
 
 def _check_processors(c: Comparison, outcome: Outcome) -> None:

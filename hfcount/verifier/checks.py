@@ -17,7 +17,7 @@ from hfcount.verifier.loader_conversions import adapter_alone
 
 if TYPE_CHECKING:
     from hfcount.verifier.finding import Severity
-    from hfcount.verifier.mtp import Unfinished
+    from hfcount.verifier.match import Unfinished
 
 
 def check_scheme(c: Comparison, outcome: Outcome) -> None:

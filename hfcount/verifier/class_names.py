@@ -111,7 +111,7 @@ def _difference(blueprint: Blueprint, other: Blueprint | ConfigError, naming: Na
         findings = [finding for finding in _read_as(blueprint, other, verify).findings if finding.code in DIFFERING]
     except UnknownArchitecture as error:  # its parts are of types that it does not have
         return f"No {naming.name} can be built with this config: {error}"
-    return f"{naming.name} has other tensors: {'; '.join(map(_told, findings))}." if findings else ""
+    return f"{naming.name} has other tensors: {'; '.join(map(_summary, findings))}." if findings else ""
 
 
 def _shapes(blueprint: Blueprint) -> Counter[tuple[int, ...]]:
@@ -122,7 +122,7 @@ def _shapes(blueprint: Blueprint) -> Counter[tuple[int, ...]]:
     return counts
 
 
-def _told(finding: Finding) -> str:
+def _summary(finding: Finding) -> str:
     example = printable(finding.tensors[0], 120) if finding.tensors else ""
     if finding.code == "HF201":
         return f"it needs {plural(finding.count, 'tensor')} more, such as {example}"

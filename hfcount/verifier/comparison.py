@@ -17,7 +17,7 @@ from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.findings import TensorFacts
 from hfcount.verifier.header_view import HeaderView
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
@@ -213,14 +213,14 @@ def _packed(
 ) -> tuple["Packed[Match] | None", str | None]:
     """How packed weights are stored, or the name of a scheme that is not described."""
     from hfcount.quantization.layout import Unmodelled
-    from hfcount.quantization.packing.packed import look
+    from hfcount.quantization.packing.packed import match_packed
 
     def matching(leaves: Collection[Leaf], listed: Collection[str], scheme: "Scheme") -> Match:
         return matched_with(blueprint, leaves, listed, further=scheme.spellings, foreign=scheme.foreign)
 
     listed, size = _listed(blueprint, index, view), index.total_size if index else None
     try:
-        return look(blueprint, listed, view.entries if view else None, announced, matching, size), None
+        return match_packed(blueprint, listed, view.entries if view else None, announced, matching, size), None
     except Unmodelled as error:
         return None, str(error)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 from hfcount.errors import BrokenRule
 from hfcount.formats.samples import Piece
 from hfcount.verifier.finding import Finding, Statement
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.rules import RULES
 
 DIFFERING = ("HF201", "HF202", "HF301")

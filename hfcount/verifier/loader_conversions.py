@@ -8,7 +8,7 @@ from hfcount.mapper.reference import is_of_diffusers
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 if TYPE_CHECKING:
     from hfcount.verifier.rules.hf209_name_differs import Effect

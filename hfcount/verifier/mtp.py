@@ -2,41 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.folded_names import fold
-
-if TYPE_CHECKING:
-    from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match, Unfinished
 
 _LISTED = 100_000  # tensors of one layer; more are not listed one by one
 
 Segments = tuple[str | Indices, ...]
 
 
-@dataclass(slots=True)
-class Unfinished:
-    """What is not a whole prediction layer.
-
-    Args:
-        lacking: names that begun layers lack, folded.
-        count: how many.
-        elements: their elements.
-        expected: the number of tensors of the layers that are begun.
-        ordinary: leaves, and their names that are listed, of layers without a prediction layer's own tensors.
-    """
-
-    lacking: list[str] = field(default_factory=list)
-    count: int = 0
-    elements: int = 0
-    expected: int = 0
-    ordinary: list[tuple[Leaf, list[str]]] = field(default_factory=list)
-
-
-def set_ordinary_apart(match: "Match", names: Collection[str]) -> None:
+def set_ordinary_apart(match: Match, names: Collection[str]) -> None:
     """Moves layers that only look like prediction layers to `unexpected`, and says what the others lack."""
 
     def listed(leaf: Leaf) -> list[str]:

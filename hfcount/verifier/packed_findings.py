@@ -12,7 +12,7 @@ from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome, TensorFacts
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 
 class SettingsPlace(TypedDict):

@@ -10,7 +10,7 @@ from hfcount.formats.index import Index
 from hfcount.spec.tree.indices import Indices
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.extents import Extent, extents
+from hfcount.verifier.file_sizes import Extent, extents
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
 

@@ -1,16 +1,13 @@
 """Second names that are stored in place of the first: of a tied group, and of what earlier versions wrote."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.verifier.folded_names import fold
-
-if TYPE_CHECKING:
-    from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 
-def let_stand_in(match: "Match", names: Collection[str]) -> None:
+def let_stand_in(match: Match, names: Collection[str]) -> None:
     """A name of a tied group stands in for the one that is written: the reference takes whichever is there.
 
     Source: transformers 5.23, modeling_utils.py, PreTrainedModel.tie_weights.
@@ -36,7 +33,7 @@ def let_stand_in(match: "Match", names: Collection[str]) -> None:
         match.missing_elements -= len({*stood}) * target.size
 
 
-def _swap(match: "Match", place: int, leaf: Leaf, target: Leaf) -> None:
+def _swap(match: Match, place: int, leaf: Leaf, target: Leaf) -> None:
     """Lists a tensor that an earlier version stored under a second name as the one that it is."""
     other = next(number for number, (listed, _) in enumerate(match.listed) if listed is target)
     match.listed[place], match.listed[other] = (leaf, 0), (target, match.listed[other][1] + 1)

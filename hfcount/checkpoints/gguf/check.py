@@ -35,7 +35,7 @@ _KINDS = 100  # kinds of layers; more are not compared with one another
 
 
 def check(header: Header, size: int | None = None) -> list[Remark]:
-    """What is worth telling of one file by itself; for a part of a split set, of all parts joined (see gguf_set).
+    """What is worth telling of one file by itself; for a part of a split set, of all parts joined (see split_set.py).
 
     Args:
         size: of the file in bytes; None if unknown, or if the header is that of several files.

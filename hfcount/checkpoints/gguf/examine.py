@@ -10,7 +10,7 @@ from hfcount.checkpoints.gguf.check import check
 from hfcount.checkpoints.gguf.config import blueprint_of
 from hfcount.checkpoints.gguf.files import FileSet, HeaderOrError, file_sets, headers
 from hfcount.checkpoints.gguf.findings import broken, finding, reason
-from hfcount.checkpoints.gguf.set import check_pair, join
+from hfcount.checkpoints.gguf.split_set import check_pair, join
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, bases, role
 from hfcount.checkpoints.inspection import Options
 from hfcount.errors import DocumentError

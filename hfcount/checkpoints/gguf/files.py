@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from hfcount.checkpoints.gguf.set import raw_part, split_name
+from hfcount.checkpoints.gguf.split_set import raw_part, split_name
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.reasons import named

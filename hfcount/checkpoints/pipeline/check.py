@@ -107,7 +107,7 @@ class PartFolders(NamedTuple):
     findings: Sequence[Finding]
 
 
-def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, repo: bool) -> PartFolders:
+def check_folders(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, repo: bool) -> PartFolders:
     """What there is of parts that are to be loaded, where all files are known.
 
     Args:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hfcount.checkpoints.inspection import Options
-from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, PartFolders, class_differs, described, looked
+from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, PartFolders, check_folders, class_differs, described
 from hfcount.checkpoints.pipeline.loadable import is_code, other_type
 from hfcount.checkpoints.pipeline.report import Listed, Whole, combined
 from hfcount.checkpoints.pipeline.serving import served
@@ -94,7 +94,7 @@ class _Run(NamedTuple):
         folders = {entry.name: self._folder(entry.name) for entry in entries}
         found = _UNKNOWN
         if self._known:
-            found = looked(self.listing, entries, folders, self.documents.source != "folder")
+            found = check_folders(self.listing, entries, folders, self.documents.source != "folder")
         findings += found.findings
         findings += [said for entry in entries if (said := self._scheduler(entry, folders[entry.name]))]
         there = [entry for entry in entries if not entry.weightless and entry.name not in found.absent]

@@ -102,8 +102,8 @@ def _broken(kind: str, rule: Rule, configs: Configs) -> PartsDoNotFit | None:
         source=f"diffusers 0.42.1, pipelines/{rule.source}",
         file=f"{part}/config.json",
         key=key,
-        expected=_told(expected[0].value),
-        observed=_told(observed.value),
+        expected=_frozen(expected[0].value),
+        observed=_frozen(observed.value),
         fix=_fix(observed, expected, used),
     )
 
@@ -164,7 +164,7 @@ def _same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def _told(value: Any) -> Any:
+def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -126,7 +126,7 @@ class Dense(Scheme):
         return DENSE
 
 
-def look(
+def match_packed(
     blueprint: Blueprint,
     names: Collection[str],
     entries: Entries | None,

@@ -92,7 +92,7 @@ def explain(
     if wrapped and not wrapped.pairs:
         return  # an adapter alone, without the model that it adapts
     case = Case(comparison, values, outcome, again, until=until)
-    if not case.told:
+    if not case.complete:
         return
     _condense(case, outcome)
     if open_ == ["HF201"] and not _FILES.isdisjoint(finding.code for finding in outcome.findings):

@@ -105,7 +105,7 @@ class Case:
         return frozenset(module_of(row.text) for row, _ in self.difference.unexpected)
 
     @cached_property
-    def told(self) -> bool:
+    def complete(self) -> bool:
         """Whether all that the findings differ in is seen here: more may be accepted, or packed in other ways."""
         match, counts = self.comparison.match, self.difference.counts
         shapes = sum(finding.count for finding in self.outcome.findings if finding.code == "HF301")

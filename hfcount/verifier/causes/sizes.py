@@ -140,7 +140,7 @@ def _absent(case: Case, size: int) -> list[str]:
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
     fits = sorted(fits, key=len)
-    text, new = _said(fits), changes(case, fits[0])
+    text, new = _statement(fits), changes(case, fits[0])
     fix = ", or ".join(_orders(list(fit.values())) for fit in fits)
     if lists := [key for key in new if key not in fits[0]]:
         fix += f", and give {listed(lists)} as many entries"
@@ -162,7 +162,7 @@ def _sole(fits: Sequence[Fit]) -> bool:
     return len(fits) == 1 and len(fits[0]) < _MODEL and not any(key.endswith(_NAMES) for key in fits[0])
 
 
-def _said(fits: Sequence[Fit]) -> str:
+def _statement(fits: Sequence[Fit]) -> str:
     """The values that all have in common, then those in which they differ."""
     shared = [hint for hint in fits[0].values() if all(hint in fit.values() for fit in fits)]
     apart = [[hint for hint in fit.values() if hint not in shared] for fit in fits]

@@ -4,8 +4,8 @@ from hfcount.verifier.draft_finding import DraftFinding
 
 
 class DraftSharesOtherWidth(DraftFinding):
-    """With --target MODEL only: a draft stores no embedding or head and takes its target's, which is of another width.
-    """
+    """With --target MODEL only: a draft stores no embedding or head and takes its target's, which is of another
+    width."""
 
     code = "HF853"
     name = "draft-shares-other-width"

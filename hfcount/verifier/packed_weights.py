@@ -18,7 +18,7 @@ from hfcount.verifier import packed_findings
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.totals import report_no_total_size, report_total_size
 
 _Shapes = tuple[tuple[int, ...], tuple[int, ...]]
@@ -69,13 +69,13 @@ def _differing(modules: Sequence[StoredModules]) -> dict[tuple[Choice, Layout | 
     odd = _odd(modules)
     for module in modules:
         choice = odd.get(id(module), module.choice)
-        if _is_told(choice, module.layout):
+        if _is_reportable(choice, module.layout):
             why = _LATER if later and module.leaf.part == "prediction" else choice.why
             groups.setdefault((Choice(choice.layout, why), module.layout), []).append(module)
     return groups
 
 
-def _is_told(choice: Choice, layout: Layout | None) -> bool:
+def _is_reportable(choice: Choice, layout: Layout | None) -> bool:
     """Whether it is worth a finding that modules are stored so."""
     if choice.layout.alike(layout) if choice.layout else layout is None:
         return choice.noted
