@@ -1,4 +1,4 @@
-"""What a packed linear map is stored as: the tensors beside its module's name, with their shapes and dtypes."""
+"""The tensors that store a packed linear map: suffixes, shapes and dtypes."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ class PackedTensor(NamedTuple):
     """One stored tensor of a packed module.
 
     Args:
-        suffix: what follows the module's name, with its separator: `.weight_scale`, `_blocks`.
+        suffix: the end of the name after the module, with its separator: `.weight_scale`, `_blocks`.
         shape: in elements; a scalar may be stored as one element, and one element as a scalar.
-        dtypes: what it may be stored as, the most common first; empty for the model's own floating-point dtype.
+        dtypes: allowed dtypes, the most common first; empty for the model's own floating-point dtype.
         needed: whether it is always there.
         slack: by how many elements the first extent may be smaller, where the contents decide it.
         usual: whether writers store it where nothing says so, beside all modules or beside none.
@@ -46,7 +46,7 @@ class Layout(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What it is called in messages, with the numbers that its shapes depend on."""
+        """The name in messages, with the numbers that its shapes depend on."""
 
     @abstractmethod
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
@@ -64,7 +64,7 @@ class Layout(ABC):
 
     @property
     def readings(self) -> "tuple[Layout, ...]":
-        """What the same settings mean to other tools, with the same suffixes: shapes tell them apart."""
+        """Layouts of other tools for the same settings and suffixes, which differ in shapes."""
         return ()
 
     def alike(self, other: "Layout | None") -> bool:

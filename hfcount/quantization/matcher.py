@@ -1,4 +1,4 @@
-"""Lists of modules in quantisation settings, each tool's by its own rule, matched without backtracking."""
+"""Matches lists of modules in quantisation settings by the rules of each tool, without backtracking."""
 
 import re
 from collections.abc import Collection, Iterable

@@ -1,4 +1,4 @@
-"""A scheme: which modules of a model are packed, and how, by what the config and the files beside it say."""
+"""A quantisation scheme with its settings: which modules are packed, and in which layout."""
 
 import re
 from abc import ABC, abstractmethod

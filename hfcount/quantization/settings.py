@@ -1,4 +1,4 @@
-"""Reading the settings that announce a quantisation, which any hand or tool may have written."""
+"""Reads and validates values of a quantisation config."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Checks of names, of what is stored besides the model, and of keys of the config."""
+"""Checks names, extra tensors and config keys."""
 
 import re
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ def _report_missing(c: Comparison, expected: int, outcome: Outcome) -> None:
 
 
 def _beyond_statistics(c: Comparison, outcome: Outcome) -> Sequence[str]:
-    """HF845: the names that are not described, without the statistics of a policy, which are told apart."""
+    """HF845: the unexpected names, without the normalisation statistics of a policy, which are reported here."""
     names = c.match.unexpected
     if c.weights.layout.reader != "lerobot":
         return names
@@ -199,7 +199,7 @@ def _report_unfinished(c: Comparison, lacking: "Unfinished", outcome: Outcome) -
 
 
 def _absent(leaves: Sequence[Leaf]) -> TensorFacts:
-    """What a finding says of tensors that are described and not stored."""
+    """The facts of tensors that are described and not stored."""
     return {
         "tensors": tuple(leaf.name for leaf in leaves),
         "count": sum(int(leaf.count) for leaf in leaves),

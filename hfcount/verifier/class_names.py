@@ -1,4 +1,4 @@
-"""HF107, HF108: whether model_type and `architectures` name the same model."""
+"""Checks whether model_type and `architectures` name the same model."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ def check_class(c: Comparison, outcome: Outcome, verify: Verify) -> None:
     """HF107: a class in `architectures` that is of another model_type, or written for another framework.
 
     Args:
-        verify: what verifies a checkpoint by a blueprint.
+        verify: verifies a checkpoint by a blueprint.
     """
     naming, blueprint = c.blueprint.naming, c.blueprint
     if naming.framework:
@@ -100,7 +100,7 @@ def _alike(model_type: str, name: str) -> str:
 
 
 def _difference(blueprint: Blueprint, other: Blueprint | ConfigError, naming: Naming, verify: Verify) -> str:
-    """How the class's tensors differ from the type's, in a sentence; "" if it takes them all and needs no other."""
+    """How the tensors of the class differ from those of the type, in a sentence; "" if they are the same."""
     if isinstance(other, ConfigError):
         return f"No {naming.name} can be built with this config: {other.said}"
     if naming.name != naming.architecture and _shapes(blueprint) == _shapes(other):
@@ -132,7 +132,7 @@ def _summary(finding: Finding) -> str:
 
 
 def _read_as(blueprint: Blueprint, other: Blueprint, verify: Verify) -> Outcome:
-    """What would be found if all tensors of a blueprint were stored for another one."""
+    """Verifies the tensors of one blueprint against another."""
     entries, end = dict[str, Entry](), 0
     for tensor in blueprint.tensors():
         begin, end = end, end + 2 * int(prod(tensor.shape))

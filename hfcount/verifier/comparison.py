@@ -1,4 +1,4 @@
-"""The input of the checks: what a checkpoint must hold, what it holds, and how the two match."""
+"""The input of the checks: the blueprint, the stored tensors, and how they match."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,18 +42,18 @@ class Comparison:
     Args:
         index: None for a single file, or at depth config.
         view: the merged headers; None if they were not read.
-        evidence: what is available to checks.
+        evidence: the evidence that is available.
         names: how the stored names match the blueprint's; None if they were not compared.
         scheme: the quantisation of the weights, if it is not described; None if it is, or names were not read.
-        announced: what announces a quantisation.
+        announced: the quantisation configs.
         packed: how packed modules are stored; None if nothing says that weights are packed.
         declared: the config's dtype by the format's name; None if it declares none.
         reading: dtypes that make the index's total_size come out exactly; None if there are none.
         spelling: stored names that differ from the blueprint's, by the blueprint's name.
         weights: which weight files are there, and the index that was read: `index` is None if it is of other files.
-        beside: files that were read and that the index does not name.
-        samples: pieces of files that were read.
-        modules: files of modules of sentence-transformers that were read, by path.
+        beside: files outside the index, by name.
+        samples: digests of pieces of files.
+        modules: weight files of sentence-transformers modules, by path.
     """
 
     blueprint: Blueprint
@@ -137,7 +137,7 @@ class Comparison:
 
     @property
     def stored_names(self) -> Collection[str]:
-        """The names of the checkpoint, as far as they were read."""
+        """The names of the checkpoint, if they were read."""
         return _listed(self.blueprint, self.index, self.view)
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:

@@ -1,4 +1,4 @@
-"""What findings about a draft and its target have in common."""
+"""Base of findings about a draft model and its target."""
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding

@@ -1,4 +1,4 @@
-"""Tensors that are stored in another dtype than the config declares, by what that means for whoever loads them."""
+"""Reports tensors of another dtype than the config declares, grouped by the effect on loaders."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,7 @@
-"""How large each file must be, by the tensors that the index puts there: 8 bytes, a header, the data.
+"""Bounds on the size of each weight file, by the tensors that the index lists for it: 8 bytes, a header, the data.
 
-The format's README says what a header holds: for each tensor its name, dtype, shape and two offsets as JSON. Their
-digits and what else a writer adds are not known, so a header has bounds.
+A header holds the name, dtype, shape and two offsets of each tensor as JSON. The digits of offsets and further
+metadata are unknown, so that the size of a header has a minimum and a maximum. Source: safetensors, README.md.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _BLANKS = 8  # that a writer may put after colons and commas of an entry, beside
 
 @dataclass(slots=True)
 class Extent:
-    """One file's tensors, the bytes of their data, and the fewest and the most bytes of their entries in the header.
+    """The tensors of one file: their number, bytes of data, and the fewest and most bytes of their header entries.
 
     `manifest` is how many bytes its metadata has at the most because of the scheme of packed weights.
     """

@@ -18,7 +18,7 @@ def fold(names: Iterable[str]) -> list[str]:
 
 
 def fold_all(leaf: Leaf) -> str:
-    """What `fold` makes of all names of a leaf."""
+    """Folds all names of a leaf into one."""
     segments = (part if isinstance(part, str) else _range(Indices.of(tuple(part))) for part in leaf.segments)
     return ".".join(segments)
 

@@ -1,4 +1,4 @@
-"""The headers of a checkpoint merged, and where they and the index disagree."""
+"""Merges the headers of a checkpoint, and lists their differences from the index."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ class HeaderView:
         shards: the files that exist, by name.
         absent: file names in the index that do not exist.
         entries: every tensor in a header, by name.
-        twice: tensors in two files, as (name, first file, second file).
-        gone: tensors that are in no file, though the file that the index names for them was read.
+        twice: tensors stored in two files, as (name, first file, second file).
+        gone: tensors of the index that its file, which was read, does not hold.
         moved: tensors in another file than the index says, as (name, file in the index, actual file).
         omitted: tensors that the index does not list, as (name, file).
     """

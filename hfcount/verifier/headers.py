@@ -1,4 +1,4 @@
-"""Checks that need headers: files, layout, shapes, dtypes, bytes."""
+"""Checks files, index, shapes, dtypes and bytes by the headers."""
 
 from collections.abc import Sequence
 from math import prod
@@ -28,7 +28,7 @@ def check_files(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_shards(c: Comparison | None, shards: Sequence[Shard], outcome: Outcome) -> None:
-    """The same of some of the files."""
+    """HF003, HF004 for some of the files."""
     if broken := [shard for shard in shards if shard.problem is not None]:
         _report_broken(c, broken, outcome)
     for shard in shards:
@@ -210,7 +210,7 @@ def _reason(c: Comparison, claim: int) -> dict[str, Any]:
 
 
 def _report_broken(c: Comparison | None, broken: Sequence[Shard], outcome: Outcome) -> None:
-    """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
+    """Reports all broken files in one finding."""
     from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
 
     first, text = broken[0], broken[0].problem or ""
@@ -258,6 +258,6 @@ def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
 
 
 def _stored(view: HeaderView, names: list[str]) -> TensorFacts:
-    """What a finding says of tensors of these names."""
+    """The facts of the tensors of these names."""
     elements, size = view.sizes(names)
     return {"tensors": tuple(fold(names)), "count": len(names), "parameters": elements, "bytes": size}

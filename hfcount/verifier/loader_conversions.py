@@ -1,4 +1,4 @@
-"""Checks of names and layouts that are not the blueprint's: those that the reference takes, and what wrappers left."""
+"""Checks names and layouts that transformers converts when it loads, and names that training wrappers changed."""
 
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,7 @@ def _report_converted(c: Comparison, stored: str, wanted: str, outcome: Outcome)
 
 
 def _effect(c: Comparison) -> "Effect":
-    """What readers besides transformers 5 make of the names.
+    """How readers other than transformers 5 load these names.
 
     Versions before 5 add the base model's prefix to all names if none begins with it, and else to none; for the base
     model itself they drop what does not begin with it if any does. Source: transformers 4.57.1, modeling_utils.py,
@@ -95,7 +95,7 @@ def adapter_alone(match: Match) -> bool:
 
 
 def check_wrappers(c: Comparison, outcome: Outcome) -> None:
-    """HF211: what training wrappers have added to the names."""
+    """HF211: names that training wrappers changed."""
     wrapped = c.match.wrapped
     if wrapped is None:
         return

@@ -1,4 +1,4 @@
-"""Keys of the config that readers take differently, where that gives them different models."""
+"""Checks config keys that readers interpret differently, so that they build different models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Unfinished:
-    """What is not a whole prediction layer.
+    """Prediction layers that are incomplete, and ordinary layers in their place.
 
     Args:
-        lacking: names that begun layers lack, folded.
-        count: how many.
-        elements: their elements.
-        expected: the number of tensors of the layers that are begun.
+        lacking: folded names of missing tensors.
+        count: number of missing tensors.
+        elements: elements of missing tensors.
+        expected: the number of tensors of the incomplete layers.
         ordinary: leaves, and their names that are listed, of layers without a prediction layer's own tensors.
     """
 
@@ -32,7 +32,7 @@ class Unfinished:
 
 @dataclass(slots=True)
 class Match:
-    """How the names agree.
+    """How the names of a checkpoint match a blueprint.
 
     Args:
         listed: each leaf with the number of its tensors that the checkpoint lists, in the layout that it has them in.
@@ -44,8 +44,8 @@ class Match:
         renamed: names that the reference takes for others, as (listed, expected).
         swapped: tensors in another layout, which the reference converts.
         stand_ins: tied names that are listed in place of the one that they are tied to.
-        wrapped: what a training wrapper has added to the names; None if nothing has.
-        unfinished: what prediction layers lack that are not whole; None if all are.
+        wrapped: the changes of training wrappers; None if there are none.
+        unfinished: incomplete prediction layers; None if there are none.
         heads: leaves of other classes' heads that are listed.
     """
 

@@ -1,4 +1,4 @@
-"""Which prediction layers a checkpoint has whole, and what the others lack."""
+"""Checks whether multi-token-prediction layers are complete."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
@@ -15,7 +15,7 @@ Segments = tuple[str | Indices, ...]
 
 
 def set_ordinary_apart(match: Match, names: Collection[str]) -> None:
-    """Moves layers that only look like prediction layers to `unexpected`, and says what the others lack."""
+    """Moves ordinary layers in the place of prediction layers to `unexpected`; records what the others lack."""
 
     def listed(leaf: Leaf) -> list[str]:
         return [name for name in match.names(leaf) if name in names]

@@ -1,4 +1,4 @@
-"""How the names in a checkpoint match those of the blueprint."""
+"""Matches the names in a checkpoint with those of the blueprint."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What findings about packed weights say: which modules, what the settings say, and what is stored."""
+"""Builds the findings about packed weights."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
@@ -16,7 +16,7 @@ from hfcount.verifier.match import Match
 
 
 class SettingsPlace(TypedDict):
-    """Where settings are: the key and the file, if there are any, and what a message calls it."""
+    """The place of quantisation settings: key, file, and the name in messages."""
 
     key: str | None
     file: str | None
@@ -119,7 +119,7 @@ def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
 
 
 def sums(leaves: Iterable[Leaf]) -> TensorFacts:
-    """What a finding says of all tensors of some leaves."""
+    """The facts of all tensors of some leaves."""
     given = list(leaves)
     names = [leaf.name for leaf in given] if len(given) > 100 else fold(name for leaf in given for name in leaf.names())
     return {

@@ -1,4 +1,4 @@
-"""Checks of packed weights: whether names, settings, sizes and headers agree on how each module is stored."""
+"""Checks packed weights: names, settings, sizes and headers of each module."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -76,7 +76,7 @@ def _differing(modules: Sequence[StoredModules]) -> dict[tuple[Choice, Layout | 
 
 
 def _is_reportable(choice: Choice, layout: Layout | None) -> bool:
-    """Whether it is worth a finding that modules are stored so."""
+    """Whether this way of storing modules is reported."""
     if choice.layout.alike(layout) if choice.layout else layout is None:
         return choice.noted
     shown = choice.shown and layout is None

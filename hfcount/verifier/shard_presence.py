@@ -1,4 +1,4 @@
-"""Checks of which files are there, and of their sizes; what lies beside them is in unlisted.py."""
+"""Checks that all shards are present, and their sizes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""Bytes at depth `index`: which dtypes of the listed tensors make metadata.total_size come out exactly."""
+"""Infers the dtypes of listed tensors from metadata.total_size, at depth `index`."""
 
 from typing import NamedTuple
 

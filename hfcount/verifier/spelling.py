@@ -1,4 +1,4 @@
-"""Which names of a checkpoint the reference takes for names of the blueprint."""
+"""Finds names that transformers converts to names of the blueprint."""
 
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence

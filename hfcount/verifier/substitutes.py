@@ -1,4 +1,4 @@
-"""Second names that are stored in place of the first: of a tied group, and of what earlier versions wrote."""
+"""Tensors stored under a second name only: one of a tied group, or a name of earlier versions."""
 
 from collections.abc import Collection
 

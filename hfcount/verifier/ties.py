@@ -1,4 +1,4 @@
-"""Copies of tied weights: whether what is stored twice is the same, by the first and the last bytes of both."""
+"""Checks whether stored copies of tied weights are equal, by their first and last bytes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal

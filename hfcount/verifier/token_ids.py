@@ -1,4 +1,4 @@
-"""Token ids of the config that no row of the embedding belongs to."""
+"""Checks that every token id has a row in the embedding."""
 
 import re
 from collections.abc import Iterator

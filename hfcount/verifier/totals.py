@@ -1,4 +1,4 @@
-"""Checks of the totals that an index claims: bytes and parameters."""
+"""Checks the total bytes and parameters in the metadata of the index."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Checks of weight files that the index does not name."""
+"""Checks weight files outside the index."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""What findings about the values of tensors have in common: which tensors, and where the first such value is."""
+"""Base of findings about values of tensors, with the place of the first value."""
 
 from collections.abc import Sequence
 from math import prod

@@ -1,4 +1,4 @@
-"""Words that messages of findings share."""
+"""Helpers for the messages of findings."""
 
 from collections.abc import Sequence
 

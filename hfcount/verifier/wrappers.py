@@ -1,4 +1,4 @@
-"""What training wrappers add to the names of the module that they hold, and the call that undoes it."""
+"""Training wrappers: how each changes the names of tensors, and the call that undoes it."""
 
 import re
 from collections import Counter
@@ -93,7 +93,7 @@ _FEWEST = 3  # tensors of such a module
 
 @dataclass(slots=True)
 class Wrapped:
-    """What wrappers have added to the names.
+    """The changes of training wrappers to names.
 
     Args:
         wrappers: what they are, the outermost first.
@@ -111,7 +111,7 @@ class Wrapped:
 
     @property
     def title(self) -> str:
-        """What the names carry."""
+        """The changes in words."""
         names = list(dict.fromkeys(wrapper.name for wrapper in self.wrappers))
         parts = [f"what {' and '.join(names)} {'add' if len(names) > 1 else 'adds'}"] if names else []
         if self.outer:

@@ -1,4 +1,4 @@
-"""An adapter of PEFT, held against what its base's config says that it must be."""
+"""Compares a PEFT adapter with its base model."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,10 +32,10 @@ _HEADS: Mapping[str, Sequence[Head]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What comes of comparing an adapter with its base.
+    """The result of comparing an adapter with its base.
 
     Args:
-        findings: what differs.
+        findings: the differences.
         unread: why it was not compared, or not whole; empty if it was.
         kind: that in one word.
         base_parameters: elements of the base.
@@ -62,7 +62,7 @@ class _Candidate:
 
 
 def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) -> Result:
-    """An adapter against its base.
+    """Compares an adapter with its base.
 
     Args:
         stored: the shapes of its tensors, in elements, by name.
@@ -78,7 +78,7 @@ def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) ->
 
 
 def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Finding]:
-    """What can be said of an adapter without its base."""
+    """The findings about an adapter that need no base."""
     if stored and settings.method in PROMPTS:
         return []
     findings = report(Differences(settings, read_names(stored), stored, ExpectedAdapter()))

@@ -1,4 +1,4 @@
-"""What the file of an adapter must hold, by its settings and the modules of its base."""
+"""The expected tensors of an adapter, by its settings and the modules of its base."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ _HEADS = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score
 
 @dataclass(slots=True)
 class ExpectedAdapter:
-    """What an adapter must hold.
+    """The expected tensors of an adapter.
 
     Args:
         tensors: the shapes that must be there, in elements, by the name in memory without PEFT's prefix.
@@ -53,7 +53,7 @@ class ExpectedAdapter:
 
 
 def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | None, vocab: int) -> ExpectedAdapter:
-    """What the file of an adapter of modules must hold.
+    """The expected tensors of an adapter of modules.
 
     Args:
         modules: of the base.

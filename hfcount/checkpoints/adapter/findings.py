@@ -1,4 +1,4 @@
-"""What differs between an adapter and its base, as findings."""
+"""Compares the tensors of an adapter with the expected ones, and reports the differences."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class ShapeDifference(NamedTuple):
 
 @dataclass(slots=True)
 class Differences:
-    """What differs; names are as they are stored, or as they would be.
+    """The differences; names as stored, or as they would be.
 
     Args:
         refused: why PEFT refuses the settings for this base.

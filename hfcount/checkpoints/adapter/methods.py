@@ -1,4 +1,4 @@
-"""The tensors that each method of PEFT adds to a module, and those that it stores once.
+"""The tensors of each PEFT method: for every adapted module, and once for all.
 
 Source: peft 0.21, tuners/*/layer.py and tuners/*/model.py. Shapes are in elements.
 """

@@ -1,4 +1,4 @@
-"""The modules of a base model as they are in memory, which is what adapters name; folded over layers and experts."""
+"""The modules of a base model in memory, which adapters name; folded over layers and experts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The names of an adapter's tensors as they are stored: PEFT's prefix, and an adapter's name that was left in."""
+"""Parses the stored names of adapter tensors: PEFT's prefix and leftover adapter names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ Wrapped = Literal["", "twice", "bare"]
 
 @dataclass(frozen=True, slots=True)
 class StoredNames:
-    """The stored names, put right.
+    """The stored names, normalised.
 
     Args:
         names: each as it is stored, by its path in the base and what follows that.

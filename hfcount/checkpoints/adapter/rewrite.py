@@ -1,4 +1,4 @@
-"""How PEFT rewrites what an adapter names in a mixture of experts that transformers 5 joined.
+"""Rewrites adapter targets for fused experts of transformers 5, as PEFT does.
 
 Source: peft 0.21, utils/transformers_weight_conversion.py.
 """

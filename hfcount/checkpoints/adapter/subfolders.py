@@ -1,4 +1,4 @@
-"""Adapters in folders below one that holds nothing else, such as those of a training's steps: a row for each."""
+"""Inspects adapters in subfolders, such as training checkpoints; a row for each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ class SubfolderReader:
 
 
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
-    """What was found of the adapters in folders below; figures are of the first that is sound.
+    """Inspects the adapters in subfolders; the figures are those of the first sound one.
 
     Raises:
         FetchError: they could not be read, or there are too many.

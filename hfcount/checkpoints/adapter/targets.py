@@ -1,4 +1,4 @@
-"""Which modules and parameters of a base model an adapter is for, by the rules of PEFT.
+"""Selects the modules and parameters that an adapter targets, by the rules of PEFT.
 
 Source: peft 0.21, tuners/tuners_utils.py.
 """
@@ -90,7 +90,7 @@ class Patterns:
 
 @dataclass(frozen=True, slots=True)
 class ChosenModules:
-    """What the settings name in a base model.
+    """The modules and parameters that the settings select.
 
     Args:
         targets: the modules to adapt.

@@ -1,4 +1,4 @@
-"""A GGUF file against the model that it was made of."""
+"""Compares a GGUF file with its base model."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ _MOST = 1_000_000  # tensors of a checkpoint that are named one by one
 
 
 def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list[Remark]:
-    """What differs between a file and a config's model.
+    """Differences between a file and the model of a config.
 
     A file that differs may be sound in itself: pruned, extended, or made of another model.
 

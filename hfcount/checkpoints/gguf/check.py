@@ -1,4 +1,4 @@
-"""A GGUF file against its own metadata.
+"""Checks a GGUF file against its own metadata.
 
 Source of the rules: llama.cpp, src/llama-model-loader.cpp (`done_getting_tensors`: a file with more or fewer tensors
 than the model makes use of is refused), src/models, tools/mtmd/clip.cpp.
@@ -35,7 +35,7 @@ _KINDS = 100  # kinds of layers; more are not compared with one another
 
 
 def check(header: Header, size: int | None = None) -> list[Remark]:
-    """What is worth telling of one file by itself; for a part of a split set, of all parts joined (see split_set.py).
+    """Remarks about one file by itself; for a split set, about all parts joined (see split_set.py).
 
     Args:
         size: of the file in bytes; None if unknown, or if the header is that of several files.

@@ -1,4 +1,4 @@
-"""GGUF files of one place, each against its own metadata, its set, the model beside it and its base."""
+"""Checks the GGUF files of one place: metadata, split sets, projectors and base model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _APART: Mapping[Role, str] = {
 
 @dataclass(slots=True)
 class GgufFile:
-    """One file or set, as it was looked at.
+    """One GGUF file or split set, with the result of its checks.
 
     Args:
         header: that of all files joined; None if none could be read.
@@ -46,7 +46,7 @@ class GgufFile:
     reasons: list[str] = field(default_factory=list)
 
     def add(self, remarks: Sequence[Remark]) -> None:
-        """Takes remarks as findings or reasons."""
+        """Adds remarks as findings or reasons."""
         subject = architecture(self.header) if self.header else ""
         for remark in remarks:
             result = finding(remark, self.files.name, subject)
@@ -69,7 +69,7 @@ class GgufFile:
 
 @dataclass(frozen=True, slots=True)
 class GgufFiles:
-    """All files that were asked for.
+    """All requested files.
 
     Args:
         first: the one that counts and sizes are of: the largest model that is sound.
@@ -84,7 +84,7 @@ class GgufFiles:
 
 
 def look(place: Place, request: Request, options: Options) -> GgufFiles:
-    """Reads the GGUF files of a place that were asked for, and holds them against all there is.
+    """Reads and checks the requested GGUF files of a place.
 
     Raises:
         FetchError: NoSuchFile, or they could not be read.

@@ -1,4 +1,4 @@
-"""The GGUF files of a place: which belong together, which were asked for, and their headers."""
+"""The requested GGUF files of a place: split sets and headers."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -70,7 +70,7 @@ def _is_wanted(file_set: FileSet, file: str | None) -> bool:
 
 
 def _without(place: Place, names: Sequence[str]) -> str:
-    """What to say where the file that was asked for is not there, or none can be read."""
+    """The message for a requested file that is absent or unreadable."""
     cut = [name for name in place.sizes if raw_part(name)]
     if cut and (place.file is None or place.file in cut):
         first = re.split(r"(?<=\.gguf)", cut[0], maxsplit=1, flags=re.IGNORECASE)[0]

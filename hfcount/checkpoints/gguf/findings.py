@@ -1,4 +1,4 @@
-"""What was remarked of GGUF files, as findings."""
+"""Turns remarks about GGUF files into findings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

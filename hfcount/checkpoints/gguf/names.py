@@ -1,4 +1,4 @@
-"""A blueprint in GGUF's names: which tensors the file of a model must and may hold, by the recorded table."""
+"""Maps a blueprint to GGUF names: the required and optional tensors, by the recorded table."""
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class TensorSum:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFile:
-    """What a GGUF file of a model holds.
+    """The expected tensors of a GGUF file.
 
     Args:
         shapes: of the tensors that it must hold, None where the table does not tell.

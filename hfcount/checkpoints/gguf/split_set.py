@@ -1,4 +1,4 @@
-"""Several GGUF files that belong together: the parts of a split set, a model and its projector."""
+"""Checks GGUF files that belong together: split sets, and a model with its projector."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

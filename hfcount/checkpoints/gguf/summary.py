@@ -1,4 +1,4 @@
-"""A GGUF file as a container: what it is, and what it holds."""
+"""Summarises a GGUF file: role, types, sizes and base models."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ ADDED = frozenset(("rope_freqs", "rope_factors_long", "rope_factors_short"))
 
 
 class Remark(NamedTuple):
-    """Something worth telling of a file: what kind it is of, how bad it is, and the facts.
+    """A remark about a file: its kind, severity and facts.
 
     Kinds are the names of rules; facts hold names, shapes, numbers, and nothing that was not measured.
     """
@@ -28,7 +28,7 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a report says of a file.
+    """The figures of a file in a report.
 
     Args:
         architecture: as llama.cpp calls it.

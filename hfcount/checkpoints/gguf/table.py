@@ -1,4 +1,4 @@
-"""What llama.cpp's converter makes of a checkpoint, as recorded by tests/tools/gguf_names.py.
+"""The names and shapes that llama.cpp's converter writes, as recorded by tests/tools/gguf_names.py.
 
 gguf.tsv has three sections, its columns separated by tabs:
 

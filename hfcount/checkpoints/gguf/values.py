@@ -1,4 +1,4 @@
-"""Which values llama.cpp's converter keeps, as recorded by tests/tools/gguf_values.py.
+"""The tensors whose values llama.cpp's converter changes, as recorded by tests/tools/gguf_values.py.
 
 gguf_values.tsv has a row for each model_type and the architecture that it becomes, its columns separated by tabs: both,
 then what becomes of tensors whose values are not those of the checkpoint, one after another, by their names without

@@ -1,4 +1,4 @@
-"""What the class of a pipeline asks of its index, and diffusers of the folders that this lists."""
+"""Checks model_index.json against the pipeline class, and the folders of its parts."""
 
 import re
 from collections import Counter
@@ -92,7 +92,7 @@ def _instead(index: PipelineIndex, name: str) -> str:
 
 
 class PartFolders(NamedTuple):
-    """What the folders of a pipeline hold.
+    """The folders of a pipeline's parts.
 
     Args:
         weights: the weight files of each part with weights whose config is there.

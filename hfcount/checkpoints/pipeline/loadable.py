@@ -1,4 +1,4 @@
-"""Which classes the parts of a pipeline may have, as diffusers and transformers have them; loadable.json lists them."""
+"""Checks the classes of a pipeline's parts against diffusers and transformers (loadable.json)."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which parts the class of a pipeline takes, as diffusers declares it; classes.json has what it says of all classes."""
+"""The parts of each pipeline class, as diffusers declares them (classes.json)."""
 
 import json
 from functools import cache

@@ -1,4 +1,4 @@
-"""Whether the parts of a pipeline fit each other, by the sizes in their configs."""
+"""Checks whether the parts of a pipeline fit each other, by the sizes in their configs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Size = int | tuple[Any, ...]
 
 
 class _Value(NamedTuple):
-    """What a config has for a key: the key, with its part, and the value."""
+    """A config value, and its key with the part."""
 
     key: str
     value: Any
@@ -109,7 +109,7 @@ def _broken(kind: str, rule: Rule, configs: Configs) -> PartsDoNotFit | None:
 
 
 class _Sum(NamedTuple):
-    """What a key has to be: the value, how it is made, and of what."""
+    """The required value of a key, its formula, and the values in it."""
 
     value: Any
     text: str

@@ -1,4 +1,4 @@
-"""The weight files of a part of a pipeline: plain ones, variants, and pickled ones, by their names."""
+"""Weight files of a part of a pipeline: plain, variants and pickled."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ _FOREIGN = re.compile(r"Flax\w+|OnnxRuntimeModel|ORT\w+")
 
 
 class WeightFiles(NamedTuple):
-    """What a folder has of weights: file names by variant, "" for plain ones; of safetensors, and of pickles."""
+    """The weight files of a folder: file names by variant, "" for plain ones; of safetensors, and of pickles."""
 
     safe: Mapping[str, Sequence[str]]
     pickled: Mapping[str, Sequence[str]]

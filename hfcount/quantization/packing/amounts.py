@@ -1,4 +1,4 @@
-"""What stored tensors amount to: how many, of which dtypes, and bytes."""
+"""Number, dtypes and bytes of stored tensors."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class Amount:
 
 
 def amount(leaves: Iterable[Leaf], dtype: str) -> Amount:
-    """What the leaves amount to that a checkpoint must hold.
+    """Sums up the leaves that a checkpoint must hold.
 
     Args:
-        dtype: what dense weights are stored as; a router's correction bias stays F32.
+        dtype: of dense weights; a router's correction bias stays F32.
     """
     tensors = window = 0
     sums: dict[str, int] = {}

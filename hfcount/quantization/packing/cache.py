@@ -1,4 +1,4 @@
-"""Scales of an 8-bit cache of keys and values, which stand in modules of attention or in the block around them."""
+"""Scales of an 8-bit KV cache, stored in attention modules or in the block around them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from hfcount.spec.tree.leaves import Leaf, split
 _DTYPES = ("F32", "BF16", "F16")
 _PAIR = {"k_scale": "v_scale", "v_scale": "k_scale"}
 _KEYS = ("k_proj", "qkv_proj", "kv_b_proj")
-"""What makes the keys of a decoder's attention, one of which each of its blocks has."""
+"""Projections that compute the keys of a decoder; each block has one of them."""
 
 Texts = tuple[str, ...]
 Places = dict[tuple[int, ...], Leaf]

@@ -1,4 +1,4 @@
-"""What a checkpoint of a quantised model must hold: the blueprint's leaves, those of packed modules replaced."""
+"""The expected tensors of a quantised model: the blueprint's leaves, with those of packed modules replaced."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -173,7 +173,7 @@ def unnumbered(name: Segments) -> Segments:
 
 
 class ExpectedStorage(NamedTuple):
-    """What the settings alone say is stored.
+    """The stored tensors by the settings alone.
 
     `tensors` are leaves, `modules` the number of packed modules, `logical` the elements of their dense weights.
     """

@@ -1,4 +1,4 @@
-"""How a checkpoint of packed weights is stored: its names as modules, matched with the blueprint's."""
+"""Matches the names of a packed checkpoint with the modules of the blueprint."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, replace
@@ -53,7 +53,7 @@ class Packed(Generic[Match]):
     """How a checkpoint of packed weights is stored.
 
     Args:
-        announced: what announces the scheme; None if nothing does.
+        announced: the quantisation config; None if there is none.
         scheme: the scheme of the settings.
         match: how the names match, with the leaves as they are stored.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
@@ -139,7 +139,7 @@ def match_packed(
     Args:
         names: those of the checkpoint.
         entries: tensors in headers; None if none were read.
-        announced: what announces a scheme; nothing if only names show scales of a cache.
+        announced: the quantisation configs; empty if only names show scales of a cache.
         total_size: bytes that the index claims.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Bytes by names: which dtypes of the listed tensors make metadata.total_size come out exactly."""
+"""Infers the dtypes of packed checkpoints from metadata.total_size."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Splits a folded leaf where a rule treats some of its layers or experts otherwise; nothing is enumerated."""
+"""Splits folded names where a rule treats layers or experts differently, without enumerating them."""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import TypeVar

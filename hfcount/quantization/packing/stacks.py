@@ -1,4 +1,4 @@
-"""Stacks of experts in another form: one tensor for all experts of a layer, or one for each."""
+"""Converts between one tensor for all experts of a layer and one for each expert."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Names of packed modules: what stands beside each, found in one pass over the names of a checkpoint."""
+"""Collects the tensors of each packed module in one pass over the names of a checkpoint."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How the modules of a checkpoint are stored, by their names, beside how the settings say that they are."""
+"""Finds the layout of each stored module by the names of its tensors."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 
 FLOATING = {"F64", "F32", "F16", "BF16"}
-"""What dense weights are stored as."""
+"""Dtypes of dense weights."""
 
 _MOST = 200_000  # modules of one leaf that are told apart
 

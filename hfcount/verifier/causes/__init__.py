@@ -1,4 +1,4 @@
-"""Why names or shapes differ, named only where it is proven. Nothing of this runs on a checkpoint that agrees."""
+"""Searches for the proven cause of differing names and shapes; runs only if a check failed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -55,10 +55,10 @@ CAUSES: tuple[_Finder, ...] = (
     lost,
     beside,
 )
-"""What may be the cause, the most certain first."""
+"""Possible causes, the most certain first."""
 
 _OF_MANY = (foreign,)
-"""What is looked for where more differs than other configs are tried for."""
+"""Causes that are searched for where too much differs to try other configs."""
 
 _FILES = {"HF003", "HF004", "HF005", "HF007"}
 """Findings about files that are broken or absent."""
@@ -76,7 +76,7 @@ def explain(
     Args:
         values: the config.
         again: runs all checks on another blueprint, with other announcements of a quantisation if these are given.
-        until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
+        until: deadline of the search, by time.monotonic; None for no limit.
     """
     if comparison.packed:
         from hfcount.verifier.causes.settings import resettled  # most checkpoints are not quantised
@@ -109,7 +109,7 @@ def explain(
 
 
 def _found(case: Case, codes: frozenset[str], finders: Sequence[_Finder]) -> tuple[list[Cause], str]:
-    """What explains some findings, up to what explains all of them, and why the search ended early, if it did."""
+    """Causes of some findings, up to the first of all findings; and why the search ended early, or ""."""
     causes: list[Cause] = []
     try:
         for find in finders:

@@ -1,4 +1,4 @@
-"""A checkpoint that differs from its blueprint, for finding out why: what other configs would make of it."""
+"""A checkpoint that differs from its blueprint, and its differences under other configs."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,7 +31,7 @@ class Cause:
 
     Args:
         codes: the codes of all findings that it explains.
-        says: what was seen, in sentences.
+        says: the observation, in sentences.
         fix: what to do, if that is proven.
         changes: what the config would have to say instead, by key; the first key is that of the finding.
         key: the key of the finding, if there are no changes.
@@ -48,14 +48,14 @@ class Cause:
 
 @dataclass
 class Case:
-    """What is stored, and how far it is from this config and from others.
+    """The stored tensors, and how they differ from this config and from others.
 
     Args:
         values: the config.
-        outcome: what the checks have found.
+        outcome: the result of the checks.
         again: runs all checks on another blueprint.
         retyped: whether the config has another model_type than the checkpoint's, whose class would be named with it.
-        until: when the search for a cause is to end, on the clock of time.monotonic; None if it may take its time.
+        until: deadline of the search, by time.monotonic; None for no limit.
     """
 
     comparison: Comparison

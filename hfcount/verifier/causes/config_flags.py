@@ -1,4 +1,4 @@
-"""Keys of the config that switch tensors on and off, and the model_type that lays them out otherwise."""
+"""Causes: config keys that switch tensors on or off, or another model_type."""
 
 import json
 from collections import Counter

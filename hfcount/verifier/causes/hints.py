@@ -1,4 +1,4 @@
-"""Which keys of a config the stored sizes speak of, and which values of them would fit."""
+"""Derives config values from stored sizes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ class Sight(NamedTuple):
 
 @dataclass(slots=True)
 class Sights:
-    """What the stored tensors say of the config's sizes.
+    """The sizes of stored tensors, by the config keys that determine them.
 
     Args:
         keys: of each key that gives a size by itself, the values that are seen, and where; agreeing ones included.
@@ -97,7 +97,7 @@ class Sights:
 
 
 def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> Sights:
-    """Collects what is seen of every size of the blueprint."""
+    """Collects the stored values of every size of the blueprint."""
     result = Sights()
     for leaf, rows in difference.found:
         for row in rows:

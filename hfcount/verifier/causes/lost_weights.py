@@ -1,4 +1,4 @@
-"""Whole layers and whole parts that are absent, and layers whose numbers have gaps."""
+"""Causes: missing layers or parts, and gaps in the numbers of layers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

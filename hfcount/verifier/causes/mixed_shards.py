@@ -1,4 +1,4 @@
-"""One weight file that is another model's, among files that fit the config."""
+"""Cause: one shard is from another model."""
 
 from collections.abc import Iterator
 

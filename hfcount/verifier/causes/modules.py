@@ -1,4 +1,4 @@
-"""Which model_types may have what is stored, by the names of their modules (tests/tools/modules.py)."""
+"""Finds model_types by the names of stored modules; recorded by tests/tools/modules.py."""
 
 import json
 from collections.abc import Collection

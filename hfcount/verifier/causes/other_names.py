@@ -1,4 +1,4 @@
-"""Weights that are there under other names: those of another library, or of nobody that is known."""
+"""Causes: names of another library, or unknown names for tensors of the same shapes."""
 
 import re
 from collections import Counter
@@ -41,7 +41,7 @@ _STYLES = (
         "Convert them with the script of transformers for it, convert_clip_original_pytorch_to_hf.",
     ),
 )
-"""What names look like, whose they are, and what to do."""
+"""A pattern of names, the library that writes them, and the remedy."""
 
 _CODES = {"HF201", "HF202", "HF209"}
 _PAIRS = 3  # that are named

@@ -1,4 +1,4 @@
-"""Files of one rank of several, each of which holds a part of every weight: ZeRO-3, FSDP, tensor parallelism."""
+"""Cause: the files of one rank only, with a slice of every weight (ZeRO-3, FSDP, tensor parallelism)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

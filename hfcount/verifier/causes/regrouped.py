@@ -1,4 +1,4 @@
-"""Projections that the architecture has in one tensor and that are stored apart, or the other way round."""
+"""Cause: projections that are stored fused where the architecture splits them, or the reverse."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

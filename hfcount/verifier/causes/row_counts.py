@@ -1,4 +1,4 @@
-"""Tensors that contradict one another: transposed, of another width in each layer, a router or a head left behind."""
+"""Causes: shapes that contradict each other, such as transposed tensors, pruned layers or a resized head."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain

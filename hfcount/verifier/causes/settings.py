@@ -1,4 +1,4 @@
-"""Settings of a quantisation that are not those by which the weights were packed."""
+"""Cause: quantisation settings other than those that packed the weights."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
@@ -26,7 +26,7 @@ _VALUES: Mapping[str, Sequence[Any]] = {
     "activation_scheme": ("dynamic", "static"),
     "quant_method": ("gptq", "awq"),
 }
-"""What is tried in the place of a setting."""
+"""Values to try for each setting."""
 
 _PACKERS = ("gptq", "awq")  # which take one another's settings
 _ALONE = 50  # values of all settings that are tried alone

@@ -1,4 +1,4 @@
-"""Keys of the config that give other sizes than what is stored: each alone, or several together."""
+"""Cause: wrong sizes in the config, of one key or several."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -66,7 +66,7 @@ class Shared(NamedTuple):
 
 
 class StoredRows:
-    """What a checkpoint holds: the names, and the shapes where they are known."""
+    """The stored tensors as rows: names, and shapes where they are known."""
 
     def __init__(self, rows: Mapping[Text, list[Row]]) -> None:
         self.rows = rows

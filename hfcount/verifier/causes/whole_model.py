@@ -1,4 +1,4 @@
-"""Tensors grouped by what they are all of: a whole part of the model, whole layers, or neither."""
+"""Groups missing or unexpected tensors by complete parts and complete layers."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The widths of features on their way through the modules of a model."""
+"""Widths of features after each module of a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ Widths = frozenset[int] | None
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features that there are after a module.
+    """The features after a module.
 
     Args:
         features: their widths, by name.

@@ -1,4 +1,4 @@
-"""Checks of the modules that sentence-transformers puts around a model: configs, tensors, and widths from one on."""
+"""Checks the configs, tensors and widths of the modules around a model."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ _ROUTERS = 4  # within each other
 
 @dataclass(frozen=True, slots=True)
 class ModuleFiles:
-    """What was read of the modules of a model.
+    """The files of the modules of a model.
 
     Args:
         documents: modules.json and the modules' configs, by path.

@@ -1,4 +1,4 @@
-"""What each class of sentence-transformers loads, reads and gives, by its config.
+"""The tensors, inputs and outputs of each sentence-transformers class, by its config.
 
 Source: sentence-transformers 6.2, base/modules, sentence_transformer/modules and sparse_encoder/modules.
 """
@@ -17,7 +17,7 @@ Shape = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class ModuleLayout:
-    """What a module is by its config.
+    """The tensors, inputs and outputs of a module.
 
     Args:
         tensors: shapes by name, of all that its file has to hold.
@@ -67,7 +67,7 @@ _OLD_MODES = {
 
 
 def layout(kind: str, file: str, values: Mapping[str, object]) -> ModuleLayout | None:
-    """What a module is; None for a class that is not described.
+    """The layout of a module; None for an unknown class.
 
     Args:
         kind: its class; file: where its config is; values: the config.

@@ -10,7 +10,7 @@ _LARGEST = 2**40  # elements of one side
 
 
 class Settings:
-    """What the config of a module says; each mistake is an HF801.
+    """The config of a module; each mistake is an HF801.
 
     Args:
         kind: the module's class.

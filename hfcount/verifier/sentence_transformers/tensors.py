@@ -1,4 +1,4 @@
-"""The tensors of one module of sentence-transformers against those that its config needs."""
+"""Checks the tensors of one module against its config."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

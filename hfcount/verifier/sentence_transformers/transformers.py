@@ -1,4 +1,4 @@
-"""The module of sentence-transformers that runs a model of transformers: what its own config may say.
+"""The config of the sentence-transformers module that runs a transformers model.
 
 Source: sentence-transformers 6.2, base/modules/transformer.py.
 """
