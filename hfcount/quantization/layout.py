@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 SCALE_DTYPES = ("F32", "BF16", "F8_E8M0", "U8")
-"""What scales of blocks are stored as, the most common first; the two last hold powers of two."""
+"""Dtypes of block scales, the most common first; the last two hold powers of two."""
 
 
 class PackedTensor(NamedTuple):

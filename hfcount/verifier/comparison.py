@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 Evidence = Literal[
     "listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme", "modules", "adapter"
 ]
-"""What a check needs: which weight files are there; an index without headers; files that were read; headers of all
-files or with an index; names that were compared with the blueprint's, of dense or of packed weights; a scheme that
-makes that impossible; modules.json; or an adapter beside weights."""
+"""Evidence for checks: the list of weight files; an index without headers; files that were read; headers of all files
+or with an index; names compared with the blueprint, of dense or of packed weights; a scheme that prevents that;
+modules.json; or an adapter next to weights."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,7 +224,7 @@ def _report_broken(c: Comparison | None, broken: Sequence[Shard], outcome: Outco
 
 
 def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
-    """What to do where files hold nothing but copies of tied weights, by the index."""
+    """The fix for files that hold only copies of tied weights, by the index; None for others."""
     ties = Finder(leaf for leaf in c.blueprint.leaves if leaf.tied_to)
     files = {shard.name for shard in broken}
     held = {name: ties.find(name) for name, file in (c.index.weight_map if c.index else {}).items() if file in files}

@@ -77,7 +77,7 @@ _Form = tuple[Sequence[tuple[Leaf, Sequence[Container[int]]]], tuple[int, ...]]
 
 
 def _forms(name: str, spellings: Spellings, finder: Finder) -> list[_Form]:
-    """What the reference may take a name for, the first that there is."""
+    """Names that transformers may convert a name to; it uses the first that exists."""
     common, prefix = spellings.common(name), spellings.prefix
     # The reference removes the prefix by a pattern whose dot is any character.
     shorter = [common[len(prefix) :]] if prefix and common.startswith(prefix.removesuffix(".")) else []

@@ -33,7 +33,7 @@ class ValueFinding(Finding):
 
     @property
     def others(self) -> str:
-        """What follows of further tensors."""
+        """The sentence about further tensors."""
         return f" The same holds for {plural(self.count - 1, 'more tensor')}." if self.count > 1 else ""
 
     @property

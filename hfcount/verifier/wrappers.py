@@ -137,7 +137,7 @@ class Wrapped:
 
 
 def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
-    """What wrappers have added to the names, and the names without, for those that they changed."""
+    """The changes of wrappers to these names, and the bare form of each changed name."""
     wrapped, bare, peeled, there = Wrapped(), dict[str, str](), Alike(_peeled), {*names}
     for name in names:
         ((text, marked), used, owner), numbers = peeled.of(name)

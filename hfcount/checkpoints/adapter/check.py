@@ -154,7 +154,7 @@ def _loaded_as(base: Blueprint, head: Head) -> Blueprint | None:
 def _differences(
     settings: Settings, named: StoredNames, stored: Mapping[str, Shape], candidate: _Candidate
 ) -> Differences:
-    """What differs from the base, as it is read in one way."""
+    """The differences from one way to read the base."""
     spec = candidate.base.spec
     spellings = candidate.base.spellings
     inside = modules(spellings, candidate.era, candidate.base.leaves)
@@ -183,7 +183,7 @@ def _compare_prompt(
 
 
 def _prompt_differences(settings: Settings, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
-    """What differs from the prompt that the settings ask for, and from the head that is stored beside it."""
+    """The differences from the prompt of the settings, and from the head that is stored with it."""
     base, head = candidate.base, ExpectedAdapter()
     saved(settings, modules(base.spellings, candidate.era, base.leaves), head)
     shared = {f"base_model.{name}": shape for name, shape in head.tensors.items()}

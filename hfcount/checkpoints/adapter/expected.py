@@ -176,7 +176,7 @@ class _Work:
                     self._share(module, end, shape)
 
     def _share(self, table: Module, end: str, shape: Shape) -> None:
-        """What PEFT may store again for modules with the weight of a table."""
+        """Adds tensors that PEFT may store again for modules that share the weight of a table."""
         others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
         self.found.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
 

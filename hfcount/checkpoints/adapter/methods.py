@@ -245,7 +245,7 @@ VARIANTS = (
 
 
 def prompt_shape(settings: Settings) -> Shape:
-    """What `prompt_embeddings` must be."""
+    """The shape of `prompt_embeddings`, in elements."""
     tokens, width = settings.number("num_virtual_tokens", 0, least=0), settings.number("token_dim", 0, least=0)
     if settings.method == "PREFIX_TUNING":
         return tokens, 2 * settings.number("num_layers", 0, least=0) * width

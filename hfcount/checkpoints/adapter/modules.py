@@ -14,7 +14,7 @@ Era = Literal["memory", "checkpoint"]
 """Which names: those of transformers 5 in memory, or those of checkpoints, which earlier versions had in memory too."""
 
 Kind = Literal["linear", "transposed", "embedding", "conv", "norm", "other", "container"]
-"""What a module is: nn.Linear, Conv1D of GPT-2 (inputs by outputs), nn.Embedding, a convolution, a norm, any other, or
+"""Kinds of modules: nn.Linear, Conv1D of GPT-2 (inputs by outputs), nn.Embedding, a convolution, a norm, any other, or
 one that only holds others."""
 
 Segments = tuple[str | Indices, ...]

@@ -27,7 +27,7 @@ _TOGETHER = (
     (("ffn_gate_inp",), ("ffn_up_exps", "ffn_gate_up_exps"), ("ffn_down_exps",)),
     (("ffn_up", "ffn_gate"), ("ffn_down",)),
 )
-"""What no layer has without the others, in one of several forms."""
+"""Groups of tensors that every layer has together, each in one of several forms."""
 
 _KEYS = ("blk.attn_k", "blk.attn_v")
 
@@ -170,7 +170,7 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
 
 
 def _demanded(prefix: str, layers: Mapping[int, set[str]], known: Layers) -> Iterator[tuple[int, str]]:
-    """What layers lack that each layer of the architecture has, and what they lack of parts that go together."""
+    """Missing tensors: those of every layer of the architecture, and those of incomplete groups."""
     general = [name for name in known.always if name.startswith(f"{prefix}blk.")]
     for at, names in layers.items():
         yield from ((at, name) for name in general if _required(name, names))
@@ -178,7 +178,7 @@ def _demanded(prefix: str, layers: Mapping[int, set[str]], known: Layers) -> Ite
 
 
 def _halves(prefix: str, names: Collection[str]) -> Iterator[str]:
-    """What a layer lacks of tensors that are nothing without one another."""
+    """Missing tensors of incomplete groups in a layer."""
     for group in _TOGETHER:
         forms = [[f"{prefix}blk.{core}.weight" for core in cores] for cores in group]
         there = [not set(form).isdisjoint(names) for form in forms]
@@ -187,7 +187,7 @@ def _halves(prefix: str, names: Collection[str]) -> Iterator[str]:
 
 
 def _lacking(names: frozenset[str], kinds: set[frozenset[str]], known: Layers | None) -> set[str]:
-    """What a layer of some kind lacks of a kind that has all it has; nothing where layers are known to differ so."""
+    """Tensors that a kind of layer lacks of a wider kind, except where layers are known to differ."""
     wider = {name for other in kinds if names < other for name in other - names}
     if known is None or names & known.varying not in known.kinds:
         return wider

@@ -57,7 +57,7 @@ class GgufFile:
 
     @property
     def role(self) -> Role | None:
-        """What it holds; None if nothing could be read."""
+        """The role of the file; None if it could not be read."""
         return role(self.header) if self.header else None
 
     @property

@@ -77,7 +77,7 @@ def _apart(results: Results, leaf: Leaf, count: int) -> int:
 
 
 class Conversion(NamedTuple):
-    """What a tensor, or a stack of tensors, becomes.
+    """The conversion of a tensor, or of a stack of tensors.
 
     Args:
         results: names, each with the change of shape.
@@ -91,7 +91,7 @@ class Conversion(NamedTuple):
 
 
 def conversions(leaf: Leaf, architecture: str, layers: int, stored: Container[str]) -> Iterator[Conversion]:
-    """What each tensor of a leaf, or each stack of them, becomes; the arguments are those of `expected`."""
+    """The conversions of a leaf's tensors or stacks; arguments as for `expected`."""
     rows = table().names.get(architecture, {})
     if recorded := list(_listed(leaf, rows, layers, stored)):
         yield from recorded

@@ -54,7 +54,7 @@ class Summary:
 
 
 def role(header: Header) -> Role:
-    """What a file is: not every GGUF file is a model."""
+    """The role of a file, which need not be a model."""
     kind = header.text("general.type")
     if kind == "imatrix" or (header.tensors and all(name.endswith((".in_sum2", ".counts")) for name in header.tensors)):
         return "imatrix"
@@ -66,7 +66,7 @@ def role(header: Header) -> Role:
 
 
 def summary(header: Header) -> Summary:
-    """What a file holds."""
+    """Sums up the tensors and metadata of a file."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for tensor in header.tensors.values():
         held = sums[tensor.type]

@@ -22,7 +22,7 @@ from types import MappingProxyType
 
 Shape = tuple[int, ...]
 Results = tuple[tuple[str, str], ...]
-"""What one tensor becomes: names, each with the change of shape."""
+"""The names that one tensor is converted to, each with the change of shape."""
 
 Conversions = tuple[Results, ...]
 """The ways in which a tensor is converted."""
@@ -32,7 +32,7 @@ _BLOCK = re.compile(r"^((?:[a-z]+\.)?)blk\.(\d+)\.")
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What the layers of one architecture hold."""
+    """The tensors in the layers of one architecture."""
 
     model_types: frozenset[str]
     always: frozenset[str]
@@ -178,7 +178,7 @@ def _turned(shape: Shape) -> Shape:
 
 
 def extent(text: str, sizes: Mapping[str, int]) -> int | None:
-    """What arithmetic over sizes comes to; None where one of them is not known.
+    """The value of arithmetic over sizes; None where one of them is unknown.
 
     >>> extent("2*inner+rank", {"inner": 8, "rank": 3}), extent("a*b", {"a": 2})
     (19, None)

@@ -10,11 +10,11 @@ from functools import cache
 from importlib.resources import files
 
 Changes = Mapping[str, str]
-"""What was done to values, by the name of the tensor; nothing where it is not there."""
+"""Changes of values, by the name of the tensor; absent for unchanged tensors."""
 
 
 def changes(model_type: str, architecture: str) -> Changes | None:
-    """What the converter does to the values of a model; None where that was not recorded."""
+    """The converter's changes to the values of a model; None if not recorded."""
     return _rows().get((model_type, architecture))
 
 

@@ -108,7 +108,7 @@ class PartFolders(NamedTuple):
 
 
 def check_folders(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, repo: bool) -> PartFolders:
-    """What there is of parts that are to be loaded, where all files are known.
+    """Checks the folders of the parts to load, where all files are known.
 
     Args:
         repo: whether diffusers would download them, and of folders with weights these and their configs alone.
@@ -161,7 +161,7 @@ def _missing(entry: Entry, place: Folder) -> PartMissing | None:
 
 
 def _absent(entry: Entry, names: Sequence[str]) -> tuple[str, str | None] | None:
-    """What a part is loaded from and is not among these files: what to say, with {} for the folder, and the file."""
+    """The missing file of a part: a text with {} for the folder, and the file; None if nothing is missing."""
     if not names:
         return "the folder {} is empty", None
     if entry.kind.endswith("Scheduler"):

@@ -56,7 +56,7 @@ def is_part_class(kind: str) -> bool:
 
 
 def _lacks(entry: Entry, repo: bool) -> str | None:
-    """What there is not; None where nothing is known to be missing."""
+    """The missing library or class, in words; None if none is known to be missing."""
     library, kind, known = entry.library, entry.kind, _recorded()
     if library in _OTHERS or _ABSTRACT.fullmatch(kind):
         return None

@@ -38,7 +38,7 @@ def version() -> str:
 
 
 def signature(kind: str) -> Signature | None:
-    """What a class takes; None for one that diffusers does not have."""
+    """The arguments of a class; None for a class that is not in diffusers."""
     recorded = _recorded()[1].get(kind)
     if recorded is None:
         return None

@@ -15,7 +15,7 @@ _STEMS = {
     "diffusers": ("diffusion_pytorch_model", "diffusion_pytorch_model"),
     "transformers": ("model", "pytorch_model"),
 }
-"""What the names of files begin with that a library loads: of safetensors, and pickled."""
+"""Stems of the file names that a library loads: safetensors, and pickled."""
 
 _FOREIGN = re.compile(r"Flax\w+|OnnxRuntimeModel|ORT\w+")
 

@@ -184,7 +184,7 @@ class ExpectedStorage(NamedTuple):
 
 
 def expected(leaves: Sequence[Leaf], scheme: Scheme) -> ExpectedStorage:
-    """What is stored of these leaves, by the scheme's settings alone."""
+    """The stored tensors of these leaves, by the scheme's settings alone."""
     tensors: list[Leaf] = []
     modules = logical = 0
     for leaf, _, parts in planned(together(leaves, scheme.stack) if scheme.stack else leaves, scheme):

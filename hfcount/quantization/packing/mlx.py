@@ -13,7 +13,7 @@ _STACKS = {
     ".experts.switch_glu.": ("experts", "switch_glu"),
     ".experts.down_proj.": ("experts",),
 }
-"""What the stack of a layer's experts is called, by what its names then hold."""
+"""Segments of the stack of experts, by a text in its names."""
 
 _UNGATED = {"up_proj": "fc1", "down_proj": "fc2"}  # of experts with two matrices
 _CONVOLUTION = 3  # axes at the least

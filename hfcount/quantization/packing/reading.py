@@ -55,7 +55,7 @@ class PackedReading:
 
 
 def role(leaf: Leaf, modules: Collection[Segments]) -> str:
-    """What a dense tensor is: a bias of one of the packed `modules`, or of a component."""
+    """The role of a dense tensor: bias of one of the packed `modules`, or its component."""
     return _BIASES if leaf.segments[-1] == "bias" and leaf.segments[:-1] in modules else str(leaf.component)
 
 

@@ -84,7 +84,7 @@ class _Storage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What is stored, by name.
+    """The stored tensors, by name.
 
     Args:
         collected: the names by the modules that they belong to.
@@ -272,7 +272,7 @@ def _needed(layout: Layout) -> frozenset[str]:
 
 @cache
 def _usual(layout: Layout) -> frozenset[str]:
-    """What a tool stores beside all modules or beside none."""
+    """Suffixes that a tool stores for all modules or for none."""
     return frozenset(part.suffix for part in layout.parts(4096, 4096) if part.usual and not part.needed)
 
 

@@ -63,7 +63,7 @@ def read(settings: Settings) -> Scheme:
 
 
 def _layout(settings: Settings, entry: Settings) -> Layout | None:
-    """What a module is stored as whose settings are `own`; None for dense."""
+    """The layout of a module with settings `entry`; None for dense."""
     given = entry.get("bits")
     if isinstance(given, int) and given >= _DENSE:
         return None

@@ -61,7 +61,7 @@ class Scales:
 
     @property
     def label(self) -> str:
-        """What a scale is of."""
+        """The extent of a scale."""
         if self.strategy == "block" and self.block:
             return f"blocks of {self.block[0]}×{self.block[1]}"
         return f"groups of {self.group}" if self.group else f"one scale a {self.strategy}"

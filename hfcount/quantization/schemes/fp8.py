@@ -161,7 +161,7 @@ def read(settings: Settings) -> Scheme:
 
 
 def _gptqmodel(settings: Settings) -> Scheme:
-    """What GPTQModel writes, which names modules as for its other methods."""
+    """FP8 of GPTQModel, which names modules as in its other methods."""
     form, method = word(settings, "format"), word(settings, "weight_scale_method")
     if form not in ("float8_e4m3fn", "") or method not in ("row", "tensor", "block"):
         raise Unmodelled(f"format {form}, weight_scale_method {method}")

@@ -9,7 +9,7 @@ _DTYPES = ("F32", "BF16", "F16")
 
 
 class Consolidated(ExclusionScheme):
-    """What packs the layers of the language model and a draft's projection, and nothing around these."""
+    """Packs the layers of the language model and the projection of a draft only."""
 
     def choose(self, module: Module) -> Choice:
         return super().choose(module) if module.name.startswith(("layers.", "eagle_linear")) else TOWER

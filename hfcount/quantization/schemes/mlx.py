@@ -14,7 +14,7 @@ _USUAL = {"affine": (4, 64), "mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16
 """Bits and elements of a group, by mode: where nothing else is said, and for small floats always."""
 
 _CODES = {"mxfp4": "F8_E8M0", "mxfp8": "F8_E8M0", "nvfp4": "F8_E4M3"}
-"""What scales of small floats are."""
+"""Dtypes of scales of small floats."""
 
 _WIDTHS = (2, 3, 4, 5, 6, 8)
 _ONE_SCALE = "global_scale"

@@ -116,7 +116,7 @@ def _layout(entry: Settings) -> Layout:
 
 
 def _both(entry: Settings, key: str) -> tuple[int, int]:
-    """Of outliers, and of the rest; -1 for none."""
+    """The values for outliers and for the rest; -1 for none."""
     value = entry.get(key)
     if not isinstance(value, list) or len(value) != 2 or any(type(size) is not int or size > _MOST for size in value):
         raise Unmodelled(f"{key} {printable(str(value), 40)}")

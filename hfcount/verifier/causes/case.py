@@ -22,7 +22,7 @@ from hfcount.verifier.findings import DIFFERING, Outcome
 _KEPT = 64  # configs that were tried, with what they come to
 
 _Tried = tuple[Blueprint, Difference] | ConfigError | None
-"""What a config describes, and how what is stored differs; or why it is no valid one; None if it is not described."""
+"""The blueprint of a config, and the difference of the stored tensors; or its error; None for an unknown model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class Case:
 
     @property
     def blueprint(self) -> Blueprint:
-        """What the config describes."""
+        """The blueprint of the config."""
         return self.comparison.blueprint
 
     @cached_property
     def stored(self) -> StoredRows:
-        """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
+        """The stored tensors by the blueprint's names, as if dense; a packed shape is unknown."""
         c, match = self.comparison, self.comparison.match
         others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
         spelling, entries = match.taken, c.view.entries if c.view else {}
@@ -106,7 +106,7 @@ class Case:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether all that the findings differ in is seen here: more may be accepted, or packed in other ways."""
+        """Whether this comparison shows all differences of the findings, which may accept or pack tensors otherwise."""
         match, counts = self.comparison.match, self.difference.counts
         shapes = sum(finding.count for finding in self.outcome.findings if finding.code == "HF301")
         if self.comparison.packed:
@@ -123,12 +123,12 @@ class Case:
 
     @cached_property
     def gone(self) -> WholeParts | None:
-        """What is missing, by parts and layers; None if it is nothing, or too much to look at."""
+        """Missing tensors by parts and layers; None if there are none or too many."""
         return self._wholes("missing", self.stored)
 
     @cached_property
     def beyond(self) -> WholeParts | None:
-        """What is unexpected, by parts and layers; None if it is nothing, or too much to look at."""
+        """Unexpected tensors by parts and layers; None if there are none or too many."""
         few = self.blueprint.tensor_count <= 10 * MOST and not self.comparison.packed
         return self._wholes("unexpected", described(self.blueprint.leaves)) if few else None
 
@@ -152,7 +152,7 @@ class Case:
         return value
 
     def with_changes(self, changes: Changes) -> tuple[Blueprint, Difference] | None:
-        """What a changed config describes, and how what is stored differs; None if it is no valid one."""
+        """The blueprint of a changed config, and the difference of the stored tensors; None if it is invalid."""
         if not changes:
             return self.blueprint, self.difference
         result = self._try(changes, self._whatever_class(changes))

@@ -193,7 +193,7 @@ def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:
 
 
 def _noun(sights: Sequence[Sight]) -> str:
-    """What there is as many of as the value says, if that is plain."""
+    """The noun that the value counts, such as `layer`; empty if that is unclear."""
     components = {sight.leaf.component for sight in sights}
     counted = [sight for sight in sights if sight.stack]
     if any(sight.within is None for sight in counted):

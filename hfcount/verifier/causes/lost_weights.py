@@ -81,7 +81,7 @@ def _absent(layers: Sequence[str], parts: Sequence[str]) -> str:
 
 
 def _pruned(case: Case) -> Iterator[str]:
-    """What would have to be done if layers were left out on purpose."""
+    """The steps to take if layers were removed on purpose."""
     counts = stacks(case.blueprint)
     for stack, order in _gaps(case):
         count = counts[stack][1]
@@ -103,7 +103,7 @@ def _gaps(case: Case) -> Iterator[tuple[Text, list[int]]]:
 
 
 def _text_alone(case: Case) -> str | None:
-    """What to drop from the names, so that the language model's own config describes them; None if it does not."""
+    """The prefix to drop so that text_config alone describes the names; None if it does not."""
     text = case.value("text_config")
     if not isinstance(text, Mapping):
         return None

@@ -60,7 +60,7 @@ def _all_elsewhere(case: Case) -> bool:
 
 @dataclass
 class _Unit:
-    """What FSDP flattens together: a layer, or all that is outside of them. Numbers of tensors, and of elements."""
+    """A unit that FSDP flattens: a layer, or everything outside of layers. Numbers of tensors and of elements."""
 
     matrices: int = 0
     whole: int = 0

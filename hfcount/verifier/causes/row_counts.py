@@ -70,7 +70,7 @@ def _further(difference: Difference, covered: Collection[int]) -> list[str] | No
 
 
 def _contradiction(case: Case, key: str, values: Values, read: int) -> tuple[str, str | None]:
-    """What of a key contradicts itself, and what to do, if that is known."""
+    """The contradiction between values of a key, and the fix, if one is known."""
     return _router(key, values, read) or _layers(case, key, values) or _tensors(key, values, read)
 
 

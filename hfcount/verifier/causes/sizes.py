@@ -96,7 +96,7 @@ class _View:
 
     @cached_property
     def seen(self) -> Sights:
-        """What the stored tensors say of its sizes."""
+        """The stored values of its sizes."""
         return sights(self.blueprint, self.difference, self.stored)
 
     @cached_property
@@ -176,7 +176,7 @@ def _statement(fits: Sequence[Fit]) -> str:
 
 
 def _orders(hints: Sequence[Hint]) -> str:
-    """What to write into the config."""
+    """The values to write into the config, in words."""
     named = [f"name {hint.fits} labels in {hint.key}" for hint in hints if hint.key.endswith(_NAMES)]
     given = [f"{hint.key} to {hint.fits}" for hint in hints if not (hint.absent or hint.key.endswith(_NAMES))]
     added = [f"{hint.key}: {hint.fits}" for hint in hints if hint.absent]

@@ -50,7 +50,7 @@ class Row:
         return written(self.text, self.numbers)
 
     def meet(self, numbers: Iterable[Indices]) -> "Row":
-        """What is also among other combinations of indices."""
+        """The intersection with other combinations of indices."""
         return Row(self.text, tuple(map(intersection, numbers, self.numbers)), self.shape)
 
     def __contains__(self, numbers: tuple[int, ...]) -> bool:

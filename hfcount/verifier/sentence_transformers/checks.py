@@ -166,7 +166,7 @@ class _Walk:
         return after
 
     def _layout(self, module: Module) -> ModuleLayout | None:
-        """What a module is; None where its config was not read or is refused, or its class is not described."""
+        """The layout of a module; None if its config is unread or invalid, or its class is unknown."""
         file = self._config(module)
         if not known(module.kind):
             self._report_unknown(module)

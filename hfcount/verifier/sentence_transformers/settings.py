@@ -71,5 +71,5 @@ class Settings:
         return key in self._values
 
     def refused(self, problem: str, key: str, fix: str = "Correct it, or save the module again.") -> DocumentError:
-        """What is wrong with a key."""
+        """The error about a key."""
         return DocumentError(f"{printable(self.file)} {problem}.", "HF801", key=key, file=self.file, fix=fix)
