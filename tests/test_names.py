@@ -279,9 +279,9 @@ def test_what_wrappers_leave_in_names(names: set[str], title: str, own: int) -> 
         [],
     )
     assert found.wrapped is not None
-    assert (found.wrapped.title, len(found.wrapped.own)) == (title, own)
+    assert (found.wrapped.title, len(found.wrapped.added)) == (title, own)
     assert found.wrapped.cure.endswith(".")
-    assert {stored for stored, _ in found.wrapped.pairs} | set(found.wrapped.own) == names - GOOD
+    assert {stored for stored, _ in found.wrapped.pairs} | set(found.wrapped.added) == names - GOOD
     assert all(wanted in GOOD for _, wanted in found.wrapped.pairs)
 
 

@@ -10,13 +10,13 @@ from hfcount.quantization.layout import Layout, PackedTensor, ceil_div
 class Nvfp4(Layout):
     """Two 4-bit floats a byte, an 8-bit scale for a group of them, and one of all.
 
-    `weight` is the suffix of the bytes; `whole` and `inputs` are the scale of all, and that of the inputs.
+    `weight` is the suffix of the bytes; `global_scale` is the scale of all, `inputs` that of the inputs.
     """
 
     inputs_too: bool = True
     group: int = 16
     weight: ClassVar[str] = ".weight"
-    whole: ClassVar[PackedTensor]
+    global_scale: ClassVar[PackedTensor]
     inputs: ClassVar[PackedTensor]
 
     @property
@@ -32,7 +32,7 @@ class Nvfp4(Layout):
         return [
             PackedTensor(self.weight, (outputs, inputs // 2), ("U8",)),
             PackedTensor(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
-            self.whole,
+            self.global_scale,
             *([self.inputs] if self.inputs_too else []),
         ]
 

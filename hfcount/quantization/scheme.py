@@ -209,7 +209,7 @@ def excludes(listed: Matcher, module: Module) -> Hit:
 
 
 def relative(choice: Choice) -> Choice:
-    """How a module should be stored that a list names without the prefix of its model, and `found` if it did not."""
+    """How a module should be stored that a list names without the prefix of its model, and `choice` if it did not."""
     return RELATIVE._replace(strictly=choice.layout) if choice.layout else choice
 
 

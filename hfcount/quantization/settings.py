@@ -16,12 +16,12 @@ class Contradiction(NamedTuple):
 
     Args:
         key: where it is within the settings.
-        found, wanted: the number, and the one that the name means.
+        observed, wanted: the number, and the one that the name means.
         name: the key and the value that mean it.
     """
 
     key: str
-    found: int
+    observed: int
     wanted: int
     name: str
 

@@ -17,7 +17,7 @@ def unwrapped(state: State) -> Iterator[Proposal]:
     """Names that a wrapper has lengthened and whose tensors are the model's own, whole and by themselves."""
     match = _match(state)
     wrapped = match.wrapped if match else None
-    if not wrapped or not wrapped.pairs or wrapped.own or wrapped.flat:
+    if not wrapped or not wrapped.pairs or wrapped.added or wrapped.flat:
         return
     if all(wrapper.around for wrapper in wrapped.wrappers):
         stored = [name for shard in state.shards.values() if shard.header for name in shard.header.tensors]

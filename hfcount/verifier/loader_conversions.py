@@ -101,8 +101,8 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
         return
     from hfcount.verifier.rules.hf211_wrapped_names import WrappedNames
 
-    stored, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.own[0], None)
-    names = [*(name for name, _ in wrapped.pairs), *wrapped.own]
+    stored, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.added[0], None)
+    names = [*(name for name, _ in wrapped.pairs), *wrapped.added]
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         WrappedNames(
@@ -116,7 +116,7 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
             fix=_ADAPTER if adapter_alone(c.match) else wrapped.cure,
             changed=len(wrapped.pairs),
             title=wrapped.title,
-            added=tuple(wrapped.own),
+            added=tuple(wrapped.added),
             owner=wrapped.owner,
             flat=bool(wrapped.flat),
             around=architectures.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,

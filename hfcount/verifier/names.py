@@ -89,13 +89,13 @@ def _unwrapped(
 
     Args:
         plain: the match of the names as they are.
-        found: that with the names which the reference takes for others.
+        respelled: that with the names which the reference takes for others.
     """
     from hfcount.verifier.spelling import respell
     from hfcount.verifier.wrappers import Wrapped, outer, peel
 
     wrapped, bare = peel(plain.unexpected)
-    best, added = respelled, set(wrapped.own)
+    best, added = respelled, set(wrapped.added)
     if wrapped.wrappers:
         tried = _without(wrapped, bare, leaves, names, spellings)
         if wrapped.sure or 2 * len(tried.unexpected) <= len(plain.unexpected):
@@ -107,7 +107,7 @@ def _unwrapped(
             some = list(inner.values())[:: len(inner) // _SAMPLE + 1]
             if len(respell(plain.listed, (), some, spellings).names) * 2 < len(some):
                 continue  # and a look at all of them would find no more
-            around = Wrapped(wrapped.wrappers, prefix, [], wrapped.own, wrapped.flat)
+            around = Wrapped(wrapped.wrappers, prefix, [], wrapped.added, wrapped.flat)
             tried = _without(around, bare | inner, leaves, names, spellings)
             # Most of the names must be those of tensors that would be missing otherwise.
             if tried.differences < min(best.differences, plain.differences - len(inner)):
@@ -121,7 +121,7 @@ def _without(
     """The match of the names, some of them replaced by their bare form; two with the same one stay as they are."""
     times = Counter([*bare.values(), *(name for name in names if name not in bare)])
     bare = {name: short for name, short in bare.items() if times[short] == 1}
-    added = set(wrapped.own)
+    added = set(wrapped.added)
     inner = {bare.get(name, name): name for name in names if name not in added}
     result = _respelled(_match(leaves, inner, wrapped.flat), leaves, inner, spellings)
     wanted = {short: name for short, name in result.renamed if inner[short] in bare}
@@ -129,7 +129,7 @@ def _without(
     wrapped.pairs = [(name, wanted.get(short, short)) for name, short in bare.items() if short not in unknown]
     result.renamed = [pair for pair in result.renamed if pair[0] not in wanted]
     result.unexpected = [inner[short] for short in result.unexpected]
-    result.wrapped = wrapped if wrapped.pairs or wrapped.own else None
+    result.wrapped = wrapped if wrapped.pairs or wrapped.added else None
     return result
 
 

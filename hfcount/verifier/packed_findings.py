@@ -91,7 +91,7 @@ def report_numbers(packed: Packed[Match], outcome: Outcome) -> None:
         outcome.report(
             QuantizationSettingsContradict(
                 expected=contradiction.wanted,
-                observed=contradiction.found,
+                observed=contradiction.observed,
                 key=".".join(filter(None, (place["key"], contradiction.key))),
                 file=place["file"],
                 source=place["source"],

@@ -140,7 +140,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
                 bytes=reading.weights * reading.width,
                 fix=None,
                 declared=c.blueprint.spec.dtype or "",
-                own=declared_width,
+                element_bytes=declared_width,
                 claim=claim,
                 width=reading.width,
             )

@@ -43,7 +43,7 @@ def check_single(c: Comparison, outcome: Outcome) -> None:
 
 
 def _compare_single(c: Comparison, indexed: Mapping[str, Entry], shard: Shard, files: int, outcome: Outcome) -> None:
-    """Compares names, shapes, dtypes and the first bytes of model.safetensors with `theirs`, of files of the index."""
+    """Compares names, shapes, dtypes and first bytes of model.safetensors with `indexed`, the tensors of the index."""
     from hfcount.verifier.rules.hf008_two_weight_sets import TwoWeightSets
 
     if shard.header is None:

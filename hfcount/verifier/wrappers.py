@@ -99,14 +99,14 @@ class Wrapped:
         wrappers: what they are, the outermost first.
         outer: the prefix of another module around the model; "" if there is none.
         pairs: names with what was added, and the blueprint's names for them.
-        own: names of tensors that are the wrappers' own.
+        added: names of tensors of the wrappers themselves.
         flat: prefixes of modules whose parameters are flattened into one tensor.
     """
 
     wrappers: list[Wrapper] = field(default_factory=list)
     outer: str = ""
     pairs: list[tuple[str, str]] = field(default_factory=list)
-    own: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
     flat: tuple[str, ...] = ()
 
     @property
@@ -123,7 +123,7 @@ class Wrapped:
     @property
     def owner(self) -> str:
         """The wrapper that has tensors of its own."""
-        return next((wrapper.name for wrapper, owns in _OWNS if any(map(owns.search, self.own))), "")
+        return next((wrapper.name for wrapper, owns in _OWNS if any(map(owns.search, self.added))), "")
 
     @property
     def cure(self) -> str:
@@ -133,7 +133,7 @@ class Wrapped:
     @property
     def sure(self) -> bool:
         """Whether nobody else uses such names."""
-        return bool(self.own) or any(wrapper.sure for wrapper in self.wrappers)
+        return bool(self.added) or any(wrapper.sure for wrapper in self.wrappers)
 
 
 def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
@@ -145,7 +145,7 @@ def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
             owner = None
         rest = joined(text, filled(marked, numbers)) if used else name
         if owner is not None:
-            wrapped.own.append(name)
+            wrapped.added.append(name)
             if _FLAT.search(rest):
                 wrapped.flat += (_FLAT.sub("", rest),)
         elif used:

@@ -76,11 +76,11 @@ def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | Non
     work = _Work(settings, method, modules, everything, patterns, Ranks(settings, patterns))
     work.adapt(chosen)
     if method.saves:
-        saved(settings, modules, work.found)
+        saved(settings, modules, work.expected)
     work.tokens(vocab)
     work.biases(chosen)
     work.embeddings(chosen, vocab)
-    expected = work.found
+    expected = work.expected
     expected.unmatched = (*chosen.unmatched, *expected.unmatched)
     return expected
 
@@ -99,7 +99,7 @@ class _Work:
     everything: Sequence[Module]
     patterns: Patterns
     ranks: Ranks
-    found: ExpectedAdapter = field(default_factory=ExpectedAdapter)
+    expected: ExpectedAdapter = field(default_factory=ExpectedAdapter)
 
     def adapt(self, chosen: ChosenModules) -> None:
         """The tensors of the method itself."""
@@ -117,8 +117,8 @@ class _Work:
             self._add_parameter(parameter)
         if self.method.shared:
             shared = self.method.shared(adapted, self.settings)
-            self.found.shared.update({f"base_model.{name}": shape for name, shape in shared.items()})
-        if not self.found.adapted:
+            self.expected.shared.update({f"base_model.{name}": shape for name, shape in shared.items()})
+        if not self.expected.adapted:
             raise Refused(_nothing(self.settings))
 
     def _rank(self, path: str) -> int:
@@ -133,10 +133,10 @@ class _Work:
         return self.ranks.of(path, self.settings.number(key, default))
 
     def _add(self, path: str, shapes: Mapping[str, Shape], rank: int) -> None:
-        self.found.adapted += 1
-        self.found.ranks[path] = rank
-        self.found.tensors.update({f"{path}.{end}": shape for end, shape in shapes.items()})
-        if len(self.found.tensors) > _MANY:
+        self.expected.adapted += 1
+        self.expected.ranks[path] = rank
+        self.expected.tensors.update({f"{path}.{end}": shape for end, shape in shapes.items()})
+        if len(self.expected.tensors) > _MANY:
             raise Unread(f"the settings name more than {_MANY:,} tensors")
 
     def _add_parameter(self, parameter: Parameter) -> None:
@@ -156,7 +156,7 @@ class _Work:
             ways.reverse()
         self._add(path, ways[0], rank)
         if len(shape) == 3 and parameter.bias is None:
-            self.found.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
+            self.expected.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
 
     def tokens(self, vocab: int) -> None:
         """Rows of embeddings that are trained beside LoRA."""
@@ -172,13 +172,13 @@ class _Work:
             for module in self.modules:
                 if module.first.endswith(name) and module.weight and isinstance(rows, list) and not module.tied:
                     shape, end = (len(rows), module.weight[-1]), "token_adapter.trainable_tokens_delta"
-                    self.found.tensors[f"{module.first}.{end}"] = shape
+                    self.expected.tensors[f"{module.first}.{end}"] = shape
                     self._share(module, end, shape)
 
     def _share(self, table: Module, end: str, shape: Shape) -> None:
         """Adds tensors that PEFT may store again for modules that share the weight of a table."""
         others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
-        self.found.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
+        self.expected.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
 
     def biases(self, chosen: ChosenModules) -> None:
         """Biases of the base that are stored."""
@@ -188,13 +188,13 @@ class _Work:
         adapted = {target.path for target in chosen.targets}
         for path, shape in self._bias_shapes():
             if path in adapted:
-                self.found.tensors[f"{path}.base_layer.bias"] = shape
-            elif which == "all" and f"{path}.bias" in self.found.tensors:
-                root = next(start for start in beginnings(path) if start in self.found.roots)
+                self.expected.tensors[f"{path}.base_layer.bias"] = shape
+            elif which == "all" and f"{path}.bias" in self.expected.tensors:
+                root = next(start for start in beginnings(path) if start in self.expected.roots)
                 for wrapper in ("modules_to_save", "modules_to_save.default", "original_module"):
-                    self.found.optional[f"{root}.{wrapper}{path.removeprefix(root)}.bias"] = shape
+                    self.expected.optional[f"{root}.{wrapper}{path.removeprefix(root)}.bias"] = shape
             elif which == "all":
-                self.found.tensors[f"{path}.bias"] = shape
+                self.expected.tensors[f"{path}.bias"] = shape
 
     def _bias_shapes(self) -> Iterator[tuple[str, Shape]]:
         for module in self.modules:
@@ -202,7 +202,7 @@ class _Work:
                 for path in module.paths():
                     yield path, module.tensors["bias"]
             elif module.tied and module.kind == "linear":  # some have the bias of the module around them twice
-                self.found.optional[f"{module.first}.bias"] = (module.outputs,)
+                self.expected.optional[f"{module.first}.bias"] = (module.outputs,)
 
     def embeddings(self, chosen: ChosenModules, vocab: int) -> None:
         """Embeddings that are stored beside what adapts them, and those of a vocabulary that may have grown."""
@@ -212,7 +212,7 @@ class _Work:
         for module in tables:
             for name, shape in module.tensors.items():
                 if module.first in adapted and targeted:
-                    self.found.optional[f"{module.first}.base_layer.{name}"] = shape
+                    self.expected.optional[f"{module.first}.base_layer.{name}"] = shape
 
 
 def saved(settings: Settings, modules: Sequence[Module], expected: ExpectedAdapter) -> None:

@@ -82,12 +82,14 @@ class Differences:
             else:
                 self._compare(name, place, shape)
         for name, shape in self.expected.shared.items():
-            place = self.named.whole.get(name)
+            place = self.named.without_module.get(name)
             if place is None:
                 self.missing.append(name)
             else:
                 self._compare(name, place, shape)
-        self.unexpected += sorted(self.named.whole[name] for name in self.named.whole.keys() - self.expected.shared)
+        self.unexpected += sorted(
+            self.named.without_module[name] for name in self.named.without_module.keys() - self.expected.shared
+        )
         self._besides(there, {common(name): shape for name, shape in self.expected.optional.items()}, common)
         if any(len(rows) > 1 for rows in self._rows.values()):  # parts of a head that disagree about its labels
             self.shapes += self.labels

@@ -22,13 +22,13 @@ class StoredNames:
 
     Args:
         names: each as it is stored, by its path in the base and what follows that.
-        whole: those without a module, such as those of prompts; each as it is stored.
+        without_module: those without a module, such as those of prompts; each as it is stored.
         wrapped: how they are prefixed.
         left: whether an adapter's name was left in them.
     """
 
     names: Mapping[str, str]
-    whole: Mapping[str, str]
+    without_module: Mapping[str, str]
     wrapped: Wrapped
     left: int
 

@@ -64,7 +64,7 @@ def _others(spec: Spec) -> Iterator[GQA]:
 class CacheScales(NamedTuple):
     """Scales of a cache: those of the blueprint's modules, those that others have and a module lacks, other names."""
 
-    found: Sequence[Leaf] = ()
+    stored: Sequence[Leaf] = ()
     lacking: Sequence[Leaf] = ()
     unknown: Sequence[str] = ()
 

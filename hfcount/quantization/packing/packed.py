@@ -158,7 +158,7 @@ def match_packed(
     surveyed = survey(match.listed, scheme, collected, spelling, entries)
     cache = _cache(collected, leaves, match, blueprint, scheme)
     unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(surveyed, collected, spelling)]
-    stored = [*surveyed.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
+    stored = [*surveyed.listed, *((leaf, int(leaf.count)) for leaf in cache.stored)]
     packed = Packed(
         first,
         scheme,
@@ -168,7 +168,7 @@ def match_packed(
         surveyed.modules,
         surveyed.lacking,
         surveyed.biases,
-        cache.found,
+        cache.stored,
         left,
         cache.lacking,
         [leaf for leaf in beside if leaf.first in names],

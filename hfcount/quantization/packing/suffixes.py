@@ -39,7 +39,7 @@ class Suffixes:
 
         Args:
             described: whether a name is one of the blueprint's.
-            own: the last segments of the blueprint's names, which alone have to be looked up.
+            lasts: the last segments of the blueprint's names, which alone have to be looked up.
         """
         collected, lasts = Collected(self), {*lasts}
         dense, beside, by_last, tails = collected.dense, collected.beside, self._by_last, self._by_last.get("", [])

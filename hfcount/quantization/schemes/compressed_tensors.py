@@ -128,7 +128,7 @@ class Nvfp4(layouts.Nvfp4):
     """nvfp4-pack-quantized."""
 
     weight = ".weight_packed"
-    whole = PackedTensor(".weight_global_scale", (1,), ("F32",))
+    global_scale = PackedTensor(".weight_global_scale", (1,), ("F32",))
     inputs = PackedTensor(".input_global_scale", (1,), ("F32",))
 
 

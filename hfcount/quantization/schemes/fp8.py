@@ -69,22 +69,22 @@ class Fused(Layout):
     """Experts of transformers 5, which keeps the scales of a layer's experts in one tensor.
 
     Args:
-        one: how a matrix is packed by itself.
+        layout: how a matrix is packed by itself.
         stacked: whether the matrices are in one tensor, too.
         beside: whether the scales then have the name of the matrices, with an ending.
     """
 
-    one: Fp8
+    layout: Fp8
     stacked: bool
     beside: bool = True
 
     @property
     def label(self) -> str:
-        return f"{self.one.label}, scales of experts as a stack"
+        return f"{self.layout.label}, scales of experts as a stack"
 
     @property
     def grain(self) -> tuple[int, int]:
-        return self.one.grain
+        return self.layout.grain
 
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         weight = PackedTensor("" if self.stacked else ".weight", (outputs, inputs), ("F8_E4M3",))
@@ -95,8 +95,8 @@ class Fused(Layout):
 
     def scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The shape and dtypes of the scales of one matrix, which is of at least `fewest` matrices."""
-        rows, columns = self.one.block or (outputs, inputs)
-        return (max(ceil_div(outputs, rows), fewest), ceil_div(inputs, columns)), self.one.dtypes
+        rows, columns = self.layout.block or (outputs, inputs)
+        return (max(ceil_div(outputs, rows), fewest), ceil_div(inputs, columns)), self.layout.dtypes
 
 
 class Finegrained(ExclusionScheme):

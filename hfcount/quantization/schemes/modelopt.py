@@ -66,7 +66,7 @@ class Nvfp4(layouts.Nvfp4):
     """NVFP4; with `smoothed`, inputs may be scaled before."""
 
     smoothed: bool = False
-    whole = PackedTensor(".weight_scale_2", (), _SCALAR)
+    global_scale = PackedTensor(".weight_scale_2", (), _SCALAR)
     inputs = PackedTensor(".input_scale", (), _SCALAR)
 
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
@@ -119,20 +119,20 @@ class Int8(Layout):
 class Stack(Layout):
     """A stack of experts' matrices (inputs, outputs), with scalars of the whole stack."""
 
-    one: Layout
+    layout: Layout
 
     @property
     def label(self) -> str:
-        return f"{self.one.label}, as a stack"
+        return f"{self.layout.label}, as a stack"
 
     @property
     def grain(self) -> tuple[int, int]:
-        return self.one.grain
+        return self.layout.grain
 
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
             part._replace(suffix=f"_{part.suffix[1:]}" if place else "", shape=part.shape[::-1])
-            for place, part in enumerate(self.one.parts(outputs, inputs))
+            for place, part in enumerate(self.layout.parts(outputs, inputs))
         ]
 
 

@@ -41,14 +41,14 @@ class Marlin24(Layout):
 class Masked(Layout):
     """The weight of another layout, or of none, as half of its values and a bit for each place."""
 
-    one: Layout | None
+    layout: Layout | None
 
     @property
     def label(self) -> str:
-        return f"2:4 sparse {self.one.label}" if self.one else "2:4 sparse weights"
+        return f"2:4 sparse {self.layout.label}" if self.layout else "2:4 sparse weights"
 
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
-        tensors = self.one.parts(outputs, inputs) if self.one else [PackedTensor(".weight", (outputs, inputs))]
+        tensors = self.layout.parts(outputs, inputs) if self.layout else [PackedTensor(".weight", (outputs, inputs))]
         return [
             PackedTensor(".compressed", (outputs, inputs // 2), tensors[0].dtypes),
             PackedTensor(".bitmask", (outputs, ceil_div(inputs, 8)), ("U8",)),

@@ -141,7 +141,7 @@ def _chosen(causes: Sequence[Cause], codes: frozenset[str]) -> list[Cause]:
 
 def _condense(case: Case, outcome: Outcome) -> None:
     """Gives whole parts and whole layers as one row, unless nothing at all is there under its name."""
-    if not any(rows for _, rows in case.difference.found):
+    if not any(rows for _, rows in case.difference.pairs):
         return
     for place, finding in enumerate(outcome.findings):
         missing_or_beyond = {"HF201": case.gone, "HF202": case.beyond}.get(finding.code)

@@ -77,7 +77,7 @@ class Case:
     def stored(self) -> StoredRows:
         """The stored tensors by the blueprint's names, as if dense; a packed shape is unknown."""
         c, match = self.comparison, self.comparison.match
-        others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
+        others = {*(leaf.name for leaf in match.heads), *(match.wrapped.added if match.wrapped else ())}
         spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
         for name, place in self._listed().items():

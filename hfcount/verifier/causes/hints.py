@@ -99,7 +99,7 @@ class Sights:
 def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> Sights:
     """Collects the stored values of every size of the blueprint."""
     result = Sights()
-    for leaf, rows in difference.found:
+    for leaf, rows in difference.pairs:
         for row in rows:
             if row.shape is None or len(row.shape) != len(leaf.shape) or leaf.presence == "obsolete":
                 continue

@@ -43,7 +43,7 @@ def partitioned(case: Case) -> Iterator[Cause]:
 
 def _stored(case: Case) -> Iterator[tuple[Leaf, Row]]:
     """The parameters that are stored, by rows of one shape."""
-    for leaf, rows in case.difference.found:
+    for leaf, rows in case.difference.pairs:
         if leaf.kind != "buffer" and leaf.presence != "obsolete":
             yield from ((leaf, row) for row in rows if row.shape is not None)
 
@@ -63,7 +63,7 @@ class _Unit:
     """A unit that FSDP flattens: a layer, or everything outside of layers. Numbers of tensors and of elements."""
 
     matrices: int = 0
-    whole: int = 0
+    unsliced: int = 0
     partial: int = 0
     held: int = 0
     size: int = 0
@@ -79,11 +79,11 @@ def _one_slice_each(case: Case) -> bool:
                 unit = units.setdefault(key, _Unit())
                 many, held = row.count // len(_numbers(row)), prod(row.shape or ())
                 unit.matrices += many * (len(leaf.shape) > 1)
-                unit.whole += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
+                unit.unsliced += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
                 unit.partial += many * (0 < held < leaf.size)
                 unit.held += many * held
                 unit.size += many * leaf.size
-    if any(unit.whole or not unit.matrices or unit.partial > 2 or unit.held >= unit.size for unit in units.values()):
+    if any(unit.unsliced or not unit.matrices or unit.partial > 2 or unit.held >= unit.size for unit in units.values()):
         return False  # a slice begins and ends within one tensor each
     alike = {(key[0], unit.size): unit.held for key, unit in units.items()}
     return all(alike[key[0], unit.size] == unit.held for key, unit in units.items())

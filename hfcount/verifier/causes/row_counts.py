@@ -63,7 +63,7 @@ def contradicting(case: Case) -> Iterator[Cause]:
 def _further(difference: Difference, covered: Collection[int]) -> list[str] | None:
     """Which other leaves differ from layer to layer; None if one is alike in all, so that it is not the layers."""
     odd = {id(leaf) for leaf, _ in difference.misshapen}.difference(covered)
-    leaves = [(leaf, rows) for leaf, rows in difference.found if id(leaf) in odd]
+    leaves = [(leaf, rows) for leaf, rows in difference.pairs if id(leaf) in odd]
     if any(len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1 for leaf, rows in leaves):
         return None
     return [_leaf(leaf, rows) for leaf, rows in leaves]

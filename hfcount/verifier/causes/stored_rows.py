@@ -149,14 +149,14 @@ class Difference:
     """How stored tensors differ from a blueprint's leaves.
 
     Args:
-        found: each leaf with what is stored of it.
+        pairs: each leaf with its stored rows.
         unexpected: rows of which some tensors are in no leaf, with what of them is.
         missing: leaves of which some tensors are not stored, with their number.
         misshapen: leaves of another shape than the stored row.
         counts: the numbers of tensors: missing, unexpected, misshapen.
     """
 
-    found: list[tuple[Leaf, list[Row]]] = field(default_factory=list)
+    pairs: list[tuple[Leaf, list[Row]]] = field(default_factory=list)
     unexpected: list[tuple[Row, list[Row]]] = field(default_factory=list)
     missing: list[tuple[Leaf, int]] = field(default_factory=list)
     misshapen: list[tuple[Leaf, Row]] = field(default_factory=list)
@@ -171,10 +171,10 @@ class Difference:
         """Whether all that differs here also differs there, in the same way, with the same tensors stored."""
         if any(count > theirs for count, theirs in zip(self.counts, other.counts, strict=True)):
             return False
-        ours, theirs, odd = _by_text(self.found), _by_text(other.found), _by_text(other.misshapen)
+        ours, theirs, odd = _by_text(self.pairs), _by_text(other.pairs), _by_text(other.misshapen)
         if any(_open(leaf, rows, theirs) != count for leaf, rows, count in self._lacking()):
             return False  # something is missing that was not asked for there
-        for _, rows in other.found:
+        for _, rows in other.pairs:
             if any(
                 sum(row.meet(leaf.indices).count for leaf, _ in ours.get(row.text, ())) != row.count for row in rows
             ):
@@ -186,7 +186,7 @@ class Difference:
         return True
 
     def _lacking(self) -> Iterator[tuple[Leaf, list[Row], int]]:
-        stored = {id(leaf): rows for leaf, rows in self.found}
+        stored = {id(leaf): rows for leaf, rows in self.pairs}
         return ((leaf, stored[id(leaf)], count) for leaf, count in self.missing)
 
     def places(self) -> Iterator[Place]:
@@ -218,7 +218,7 @@ def compare(leaves: Iterable[Leaf], stored: StoredRows) -> Difference:
             if shared_row.row.shape is not None and shared_row.row.shape != leaf.shape and leaf.presence != "obsolete":
                 result.misshapen.append((leaf, shared_row.common))
                 misshapen += shared_row.tensors
-        result.found.append((leaf, [shared_row.common for shared_row in shared]))
+        result.pairs.append((leaf, [shared_row.common for shared_row in shared]))
         if lacking and leaf.presence == "required":
             result.missing.append((leaf, lacking))
     beyond = 0

@@ -16,12 +16,12 @@ class Features:
     Args:
         features: their widths, by name.
         sources: the modules that have written them last.
-        whole: whether these are all; not after a module that is not described.
+        complete: whether these are all; not after a module that is not described.
     """
 
     features: Mapping[str, Widths] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    whole: bool = True
+    complete: bool = True
 
     def width(self, name: str) -> Widths:
         """The widths of a feature."""
@@ -29,7 +29,7 @@ class Features:
 
     def lacks(self, name: str) -> bool:
         """Whether there is no such feature."""
-        return self.whole and name not in self.features
+        return self.complete and name not in self.features
 
     def after(self, label: str, layout: ModuleLayout, stored: int | None = None) -> "Features":
         """The features after a module.
@@ -53,7 +53,7 @@ class Features:
 
     def unknown(self) -> "Features":
         """The features after a module that is not described: any of any width."""
-        return Features(whole=False)
+        return Features(complete=False)
 
 
 def wrong_widths(state: Features, layout: ModuleLayout) -> Sequence[int]:
@@ -68,7 +68,7 @@ def joined(states: Sequence[Features]) -> Features:
     return Features(
         {name: _union([state.features[name] for state in states]) for name in sorted(shared)},
         {name: states[0].sources[name] for name in sorted(shared) if name in states[0].sources},
-        all(state.whole for state in states),
+        all(state.complete for state in states),
     )
 
 

@@ -194,7 +194,7 @@ class _Walk:
     def _check_input(self, module: Module, built: ModuleLayout, state: Features) -> None:
         """HF804 to HF806: what a module reads is there, and as wide as it has to be."""
         file, given = self._config(module), state.width(built.reads)
-        begins = state.whole and not state.features and not built.gives  # with a module that reads no text
+        begins = state.complete and not state.features and not built.gives  # with a module that reads no text
         lacking = next((name for name in (built.reads, built.needs) if name and state.lacks(name)), "")
         if begins or lacking:
             self._report_missing(file, module.label, lacking or built.reads or SENTENCE, state)
