@@ -40,8 +40,8 @@ class ByClaim(DtypeDiffers):
     def text(self) -> str:
         return (
             f"the config declares {printable(self.declared)} ({plural(self.element_bytes, 'byte')} an element), and"
-            f" total_size {self.claim:,} is exact at {plural(self.width, 'byte')} an element: either the weights are stored so, or"
-            " the claim is stale, and only headers tell."
+            f" total_size {self.claim:,} is exact at {plural(self.width, 'byte')} an element: either the weights are"
+            " stored so, or the claim is stale, and only headers tell."
         )
 
 
