@@ -25,7 +25,8 @@ class Thirds(Layout):
     label = "thirds"
 
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
-        return [PackedTensor(".thirds", (outputs, ceil_div(inputs, 3)), ("U8",)), PackedTensor(".row_scale", (outputs,), ("F16",))]
+        thirds = PackedTensor(".thirds", (outputs, ceil_div(inputs, 3)), ("U8",))
+        return [thirds, PackedTensor(".row_scale", (outputs,), ("F16",))]
 
 
 def read(settings: Settings) -> Scheme:
