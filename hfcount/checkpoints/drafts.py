@@ -197,17 +197,22 @@ def _named(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
     depth = int(target.blueprint.spec.depth)
     if needs.depth is not None and needs.depth != depth:
         yield DraftOfAnotherTarget(
-            key="num_target_layers", target=target.name, said=f"{needs.depth:,}", seen=f"{depth:,} layers"
+            key="num_target_layers",
+            target=target.name,
+            draft_value=f"{needs.depth:,}",
+            target_value=f"{depth:,} layers",
         )
     said, seen = _classes(draft.values), target.values.get("architectures")
     if said and isinstance(seen, list) and seen and not {*map(str, said)} & {*map(str, seen)}:
         key, both = "speculators_config.verifier.architectures", (", ".join(map(str, said)), ", ".join(map(str, seen)))
-        yield DraftOfAnotherTarget(key=key, target=target.name, said=both[0], seen=both[1])
+        yield DraftOfAnotherTarget(key=key, target=target.name, draft_value=both[0], target_value=both[1])
     if needs.alike:
         mine, theirs = _rotary(draft.text), _rotary(target.text)
         for key in mine:  # in one order, whatever the run
             if key in theirs and mine[key] != theirs[key]:
-                yield DraftRopeDiffers(key=key, target=target.name, said=str(mine[key]), seen=str(theirs[key]))
+                yield DraftRopeDiffers(
+                    key=key, target=target.name, draft_value=str(mine[key]), target_value=str(theirs[key])
+                )
 
 
 def _classes(values: Values) -> list[Any]:

@@ -22,7 +22,7 @@ from hfcount.options import Depth
 from hfcount.report.figures import Failure
 from hfcount.verifier import verify
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 if TYPE_CHECKING:
     from hfcount.formats.pickles import Broken, Pickle

@@ -15,7 +15,7 @@ from hfcount.spec.tree.leaves import Leaf, joined, split
 from hfcount.spec.tree.name_patterns import Alike, filled
 from hfcount.spec.tree.nodes import Component
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 
 class Logical(NamedTuple):

@@ -1,1 +1,1 @@
-"""Quantised weights: what announces a scheme, how each scheme stores a matrix, and how a checkpoint stores its own."""
+"""Quantisation schemes: how each stores a matrix, and how the modules of a checkpoint are packed."""

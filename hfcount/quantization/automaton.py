@@ -28,20 +28,20 @@ class Automaton:
 
     Args:
         pattern: the regular expression.
-        whole: whether it must match up to the end of a name, or only its beginning.
+        full: whether it must match up to the end of a name, or only its beginning.
 
     Raises:
         Unreadable: it is too long, malformed, or uses what the grammar lacks.
     """
 
-    def __init__(self, pattern: str, whole: bool = False) -> None:
+    def __init__(self, pattern: str, full: bool = False) -> None:
         if len(pattern) > _LENGTH or pattern.count("(") > _GROUPS:
             raise Unreadable(pattern)
         # A state is (test of a character, next) or, without a test, its followers.
         self._tests: list[tuple[Callable[[str], bool], int] | None] = []
         self._jumps: list[list[int]] = []
         self._anchors: dict[int, list[tuple[str, int]]] = {}  # the anchors after a state, and what follows them
-        self._whole, self._text, self._at = whole, pattern, 0
+        self._full, self._text, self._at = full, pattern, 0
         start, end = self._alternatives()
         if self._at < len(pattern):
             raise Unreadable(pattern)
@@ -64,7 +64,7 @@ class Automaton:
                 moved = self._moves[step] = self._step(states, before, character)
                 self._kept += len(states)
             ended, states = moved
-            if ended and (not self._whole or not character):
+            if ended and (not self._full or not character):
                 return True
             if not states:
                 return False
@@ -83,15 +83,15 @@ class Automaton:
         holds = {"^": not before, "$": not after}
         holds["b"] = _is_word(before) != _is_word(after)
         holds["B"] = not holds["b"]
-        found, waiting = set(states), list(states)
+        reached, waiting = set(states), list(states)
         while waiting:
             state = waiting.pop()
             anchored = [follower for anchor, follower in self._anchors.get(state, ()) if holds[anchor]]
             for follower in (*self._jumps[state], *anchored):
-                if follower not in found:
-                    found.add(follower)
+                if follower not in reached:
+                    reached.add(follower)
                     waiting.append(follower)
-        return found
+        return reached
 
     def _state(self, *jumps: int) -> int:
         if len(self._tests) >= _SIZE:
@@ -225,7 +225,7 @@ class Automaton:
                 tests.append(_between(character, self._next()))
             else:
                 tests.append(_between(character, character))
-        return lambda one: any(test(one) for test in tests) != negated
+        return lambda candidate: any(test(candidate) for test in tests) != negated
 
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
@@ -243,7 +243,7 @@ def _is_word(character: str) -> bool:
 
 
 def _between(low: str, high: str) -> Callable[[str], bool]:
-    return lambda one: low <= one <= high
+    return lambda character: low <= character <= high
 
 
 def _escaped(character: str, pattern: str) -> Callable[[str], bool]:
@@ -251,7 +251,7 @@ def _escaped(character: str, pattern: str) -> Callable[[str], bool]:
         if character.lower() not in _CLASSES:
             raise Unreadable(pattern)
         known = _CLASSES[character.lower()]
-        return known.__contains__ if character.islower() else lambda one: one not in known
+        return known.__contains__ if character.islower() else lambda other: other not in known
     return _between(character, character)
 
 
@@ -262,4 +262,5 @@ def of_glob(pattern: str) -> Automaton:
         Unreadable: it is too long.
     """
     texts = {"*": ".*", "?": "."}
-    return Automaton("".join(texts.get(one) or (one if one.isalnum() else f"\\{one}") for one in pattern), whole=True)
+    parts = (texts.get(sign) or (sign if sign.isalnum() else f"\\{sign}") for sign in pattern)
+    return Automaton("".join(parts), full=True)

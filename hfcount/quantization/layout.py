@@ -1,20 +1,20 @@
-"""What a packed linear map is stored as: the tensors beside its module's name, with their shapes and dtypes."""
+"""The tensors that store a packed linear map: suffixes, shapes and dtypes."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
 SCALE_DTYPES = ("F32", "BF16", "F8_E8M0", "U8")
-"""What scales of blocks are stored as, the most common first; the two last hold powers of two."""
+"""Dtypes of block scales, the most common first; the last two hold powers of two."""
 
 
-class Part(NamedTuple):
+class PackedTensor(NamedTuple):
     """One stored tensor of a packed module.
 
     Args:
-        suffix: what follows the module's name, with its separator: `.weight_scale`, `_blocks`.
+        suffix: the end of the name after the module, with its separator: `.weight_scale`, `_blocks`.
         shape: in elements; a scalar may be stored as one element, and one element as a scalar.
-        dtypes: what it may be stored as, the most common first; empty for the model's own floating-point dtype.
+        dtypes: allowed dtypes, the most common first; empty for the model's own floating-point dtype.
         needed: whether it is always there.
         slack: by how many elements the first extent may be smaller, where the contents decide it.
         usual: whether writers store it where nothing says so, beside all modules or beside none.
@@ -33,10 +33,10 @@ class Part(NamedTuple):
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a tensor of this shape is this part."""
-        own = self.shape
-        if shape == own or {shape, own} == {(), (1,)}:
+        full = self.shape
+        if shape == full or {shape, full} == {(), (1,)}:
             return True
-        return bool(self.slack) and len(shape) == len(own) == 1 and own[0] - self.slack <= shape[0] <= own[0]
+        return bool(self.slack) and len(shape) == len(full) == 1 and full[0] - self.slack <= shape[0] <= full[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ class Layout(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What it is called in messages, with the numbers that its shapes depend on."""
+        """The name in messages, with the numbers that its shapes depend on."""
 
     @abstractmethod
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         """The tensors that store a matrix (outputs, inputs), the packed weight first."""
 
     @property
-    def bias(self) -> Part | None:
+    def bias(self) -> PackedTensor | None:
         """A bias that is written even where the architecture has none, without its shape; None if there is none."""
         return None
 
@@ -64,7 +64,7 @@ class Layout(ABC):
 
     @property
     def readings(self) -> "tuple[Layout, ...]":
-        """What the same settings mean to other tools, with the same suffixes: shapes tell them apart."""
+        """Layouts of other tools for the same settings and suffixes, which differ in shapes."""
         return ()
 
     def alike(self, other: "Layout | None") -> bool:

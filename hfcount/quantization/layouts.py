@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hfcount.quantization.layout import Layout, Part, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, ceil_div
 
 
 @dataclass(frozen=True, slots=True)
 class Nvfp4(Layout):
     """Two 4-bit floats a byte, an 8-bit scale for a group of them, and one of all.
 
-    `weight` is the suffix of the bytes; `whole` and `inputs` are the scale of all, and that of the inputs.
+    `weight` is the suffix of the bytes; `global_scale` is the scale of all, `inputs` that of the inputs.
     """
 
     inputs_too: bool = True
     group: int = 16
     weight: ClassVar[str] = ".weight"
-    whole: ClassVar[Part]
-    inputs: ClassVar[Part]
+    global_scale: ClassVar[PackedTensor]
+    inputs: ClassVar[PackedTensor]
 
     @property
     def label(self) -> str:
@@ -28,11 +28,11 @@ class Nvfp4(Layout):
     def grain(self) -> tuple[int, int]:
         return 1, self.group
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
-            Part(self.weight, (outputs, inputs // 2), ("U8",)),
-            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
-            self.whole,
+            PackedTensor(self.weight, (outputs, inputs // 2), ("U8",)),
+            PackedTensor(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
+            self.global_scale,
             *([self.inputs] if self.inputs_too else []),
         ]
 
@@ -53,8 +53,8 @@ class Mx(Layout):
     def grain(self) -> tuple[int, int]:
         return 1, self.group
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scale = Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("U8", "F8_E8M0"))
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scale = PackedTensor(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("U8", "F8_E8M0"))
         if self.bits == 4:
-            return [Part(self.packed, (outputs, inputs // 2), ("U8",)), scale]
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), scale]
+            return [PackedTensor(self.packed, (outputs, inputs // 2), ("U8",)), scale]
+        return [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), scale]

@@ -1,4 +1,4 @@
-"""Lists of modules in quantisation settings, each tool's by its own rule, matched without backtracking."""
+"""Matches lists of modules in quantisation settings by the rules of each tool, without backtracking."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -54,23 +54,23 @@ class Matcher:
         if not self._patterns:
             return ""
         if self._inner is None:
-            bare = dict.fromkeys(_PREFIX.sub("", one, count=1) for one in self._patterns)
+            bare = dict.fromkeys(_PREFIX.sub("", pattern, count=1) for pattern in self._patterns)
             self._inner = Matcher(bare, self._style, ends=False)
-        found = _PREFIX.match(name)
-        return "inner" if self._inner.matches(name[found.end() :] if found else name) else ""
+        prefix = _PREFIX.match(name)
+        return "inner" if self._inner.matches(name[prefix.end() :] if prefix else name) else ""
 
     def matches(self, name: str) -> bool:
         """Whether a pattern matches exactly this name."""
         if name in self._exact:
             return True
-        for length, some in self._closed.items():
-            if name[:length] in some and name[length : length + 1] in ("", "."):
+        for length, beginnings in self._closed.items():
+            if name[:length] in beginnings and name[length : length + 1] in ("", "."):
                 return True
         return (
             any(name[:length] in some for length, some in self._open.items())
             or any(name[-length:] in some for length, some in self._ends.items())
             or any(part in name for part in self._parts)
-            or any(one.matches(name) for one in self._automata)
+            or any(automaton.matches(name) for automaton in self._automata)
         )
 
     def numbers(self, after: str) -> Collection[int]:

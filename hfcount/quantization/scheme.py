@@ -1,4 +1,4 @@
-"""A scheme: which modules of a model are packed, and how, by what the config and the files beside it say."""
+"""A quantisation scheme with its settings: which modules are packed, and in which layout."""
 
 import re
 from abc import ABC, abstractmethod
@@ -146,7 +146,7 @@ class Scheme(ABC):
         """The layouts that modules may have, the usual one first; stored names choose among them."""
 
 
-class Listed(Scheme):
+class ExclusionScheme(Scheme):
     """A scheme that packs every linear map but those that a list excludes, and without a list all but the head.
 
     Args:
@@ -176,14 +176,14 @@ class Listed(Scheme):
         if self.excluded is None and module.component == "lm_head" and module.inputs == module.outputs:
             # Without a list only what makes the logits is left dense, not what stands before it.
             return Choice(self.layout, either=True)
-        found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
-        if self.excluded is None and found.layout and module.component == "projector":
+        choice = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
+        if self.excluded is None and choice.layout and module.component == "projector":
             # Without a list, transformers leaves the last matrix of a model dense, and that may be this one.
-            return found._replace(either=True)
-        if found.layout and module.component == "experts" and not self.stores_experts:
+            return choice._replace(either=True)
+        if choice.layout and module.component == "experts" and not self.stores_experts:
             # Older versions saw a linear map an expert, newer ones see a stack, which they leave as it is.
             return Choice(None, either=True)
-        return relative(found) if hit else found
+        return relative(choice) if hit else choice
 
     stores_experts = True
     """Whether experts are packed whatever version of the tool wrote them."""
@@ -195,7 +195,7 @@ class Listed(Scheme):
     """Whether a head that a given list does not name is packed."""
 
 
-class InMemory(Listed):
+class InMemory(ExclusionScheme):
     """A scheme that transformers applies to a model that it has loaded."""
 
     stores_experts = False
@@ -208,9 +208,9 @@ def excludes(listed: Matcher, module: Module) -> Hit:
     return listed.find(module.name)
 
 
-def relative(found: Choice) -> Choice:
-    """How a module should be stored that a list names without the prefix of its model, and `found` if it did not."""
-    return RELATIVE._replace(strictly=found.layout) if found.layout else found
+def relative(choice: Choice) -> Choice:
+    """How a module should be stored that a list names without the prefix of its model, and `choice` if it did not."""
+    return RELATIVE._replace(strictly=choice.layout) if choice.layout else choice
 
 
 def usual(module: Module, layout: Layout, head: bool = False, towers: bool = True) -> Choice:

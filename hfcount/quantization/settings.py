@@ -1,4 +1,4 @@
-"""Reading the settings that announce a quantisation, which any hand or tool may have written."""
+"""Reads and validates values of a quantisation config."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,12 +16,12 @@ class Contradiction(NamedTuple):
 
     Args:
         key: where it is within the settings.
-        found, wanted: the number, and the one that the name means.
+        observed, wanted: the number, and the one that the name means.
         name: the key and the value that mean it.
     """
 
     key: str
-    found: int
+    observed: int
     wanted: int
     name: str
 
@@ -74,7 +74,7 @@ def texts(settings: Settings, *keys: str) -> tuple[str, ...] | None:
         if isinstance(value, str):
             return (value,)
         if isinstance(value, list):
-            return tuple(one for one in value if isinstance(one, str))
+            return tuple(name for name in value if isinstance(name, str))
     return None
 
 
@@ -99,5 +99,5 @@ def against(settings: Settings, key: str, wanted: int, name: str, place: str = "
     Args:
         place: where the settings are, with a dot at its end.
     """
-    found = settings.get(key)
-    return [Contradiction(place + key, found, wanted, name)] if type(found) is int and found != wanted else []
+    number = settings.get(key)
+    return [Contradiction(place + key, number, wanted, name)] if type(number) is int and number != wanted else []

@@ -92,7 +92,7 @@ def adapter_names(state: State) -> Iterator[Proposal]:
         return
     header = shard.header
     named = read_names(header.tensors)
-    right = {old: new for new, old in named.whole.items()}
+    right = {old: new for new, old in named.without_module.items()}
     right |= {old: f"{PREFIX}{short}" for short, old in named.names.items()}
     names = {old: new for old, new in right.items() if old != new}
     if not names or len({*right.values()}) < len(header.tensors):

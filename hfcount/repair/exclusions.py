@@ -8,7 +8,7 @@ from hfcount.quantization.packing.packed import Packed
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import plural, printable
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
 _LISTS = {

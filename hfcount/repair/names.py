@@ -9,7 +9,7 @@ from hfcount.repair.members import with_keys
 from hfcount.repair.state import Proposal, State
 from hfcount.repair.working_copy import Change, NewHeader
 from hfcount.text import plural
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.wrappers import peel
 
 
@@ -17,7 +17,7 @@ def unwrapped(state: State) -> Iterator[Proposal]:
     """Removes a wrapper's additions, if the tensors are exactly the model's."""
     match = _match(state)
     wrapped = match.wrapped if match else None
-    if not wrapped or not wrapped.pairs or wrapped.own or wrapped.flat:
+    if not wrapped or not wrapped.pairs or wrapped.added or wrapped.flat:
         return
     if all(wrapper.around for wrapper in wrapped.wrappers):
         stored = [name for shard in state.shards.values() if shard.header for name in shard.header.tensors]

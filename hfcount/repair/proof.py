@@ -8,7 +8,7 @@ from hfcount.repair.state import Proposal, State
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural, printable
-from hfcount.verifier.causes.stored_rows import Row, Stored, Text, compare, text_of
+from hfcount.verifier.causes.stored_rows import Row, StoredRows, Text, compare, text_of
 from hfcount.verifier.causes.whole_model import wholes
 from hfcount.verifier.folded_names import fold
 
@@ -53,7 +53,7 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
     if comparison.unexpected:
         few = comparison.counts[1] <= _MOST
         places = [(text, numbers) for how, text, numbers in comparison.places() if how == "unexpected"] if few else []
-        rows = wholes(places, Stored(_by_text(after.leaves))).rows() if few else []
+        rows = wholes(places, StoredRows(_by_text(after.leaves))).rows() if few else []
         names = _named(rows) if few else plural(comparison.counts[1], "tensor")
         yield f"What config.json describes beyond that stays lost: {names}. If you have it, restore it instead."
     smaller = [
@@ -72,9 +72,9 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
         )
 
 
-def _described(blueprint: Blueprint) -> Stored:
-    """A blueprint's tensors in the form of stored rows."""
-    return Stored(_by_text(leaf for leaf in blueprint.leaves if leaf.presence != "obsolete"))
+def _described(blueprint: Blueprint) -> StoredRows:
+    """A blueprint's tensors as if they were stored."""
+    return StoredRows(_by_text(leaf for leaf in blueprint.leaves if leaf.presence != "obsolete"))
 
 
 def _by_text(leaves: Iterable[Leaf]) -> dict[Text, list[Row]]:

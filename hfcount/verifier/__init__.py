@@ -1,4 +1,4 @@
-"""Compares a blueprint with what was published."""
+"""Compares a blueprint with the published files, and explains every difference as a finding."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ from hfcount.verifier import (
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 
 def _check_class(c: Comparison, outcome: Outcome) -> None:
@@ -36,21 +36,21 @@ def _check_class(c: Comparison, outcome: Outcome) -> None:
 
 
 def _check_modules(c: Comparison, outcome: Outcome) -> None:
-    from hfcount.verifier import quantised  # most checkpoints are not quantised
+    from hfcount.verifier import packed_weights  # most checkpoints are not quantised
 
-    quantised.check_modules(c, outcome)
+    packed_weights.check_modules(c, outcome)
 
 
 def _check_packed_size(c: Comparison, outcome: Outcome) -> None:
-    from hfcount.verifier import quantised
+    from hfcount.verifier import packed_weights
 
-    quantised.check_size(c, outcome)
+    packed_weights.check_size(c, outcome)
 
 
 def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
-    from hfcount.verifier import quantised
+    from hfcount.verifier import packed_weights
 
-    quantised.check_tensors(c, outcome)
+    packed_weights.check_tensors(c, outcome)
 
 
 def _check_processors(c: Comparison, outcome: Outcome) -> None:
@@ -123,16 +123,16 @@ def verify(
     samples: Samples = MappingProxyType({}),
     modules: Mapping[str, Shard] = MappingProxyType({}),
 ) -> Outcome:
-    """Runs every check that there is evidence for.
+    """Runs every check whose evidence is available.
 
     Args:
         shards: the files that exist, by name; None if the headers were not read.
-        announced: what announces a quantisation, the config's first.
+        announced: the quantisation configs, that of config.json first.
         match: the match of the index's names, if an earlier step has made it.
         weights: which weight files are there, where that is known.
-        beside: files that were read and that the index does not name, by name.
-        samples: pieces of the files that were read.
-        modules: files of modules of sentence-transformers that were read, by path.
+        beside: files outside the index, by name.
+        samples: digests of pieces of the files.
+        modules: weight files of sentence-transformers modules, by path.
     """
     view = None if shards is None else merge(shards, index)
     comparison = Comparison.of(
@@ -160,12 +160,12 @@ def explain(
     *,
     until: float | None = None,
 ) -> None:
-    """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
+    """Adds the cause to findings about names and shapes, where it is proven; other arguments as for `verify`.
 
     Args:
-        outcome: what `verify` has found.
+        outcome: the result of `verify`.
         values: the config.
-        until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
+        until: deadline of the search, by time.monotonic; None for no limit.
     """
     if any(finding.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
         from hfcount.verifier import causes  # most checkpoints do not need it

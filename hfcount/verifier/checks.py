@@ -1,4 +1,4 @@
-"""Checks of names, of what is stored besides the model, and of keys of the config."""
+"""Checks names, extra tensors and config keys."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from hfcount.mapper.reference import is_of_diffusers, version
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome, Stored, finding_of
+from hfcount.verifier.findings import Check, Outcome, TensorFacts, finding_of
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.loader_conversions import adapter_alone
 
 if TYPE_CHECKING:
     from hfcount.verifier.finding import Severity
-    from hfcount.verifier.mtp import Unfinished
+    from hfcount.verifier.match import Unfinished
 
 
 def check_scheme(c: Comparison, outcome: Outcome) -> None:
@@ -80,20 +80,20 @@ def _report_missing(c: Comparison, expected: int, outcome: Outcome) -> None:
 
 
 def _beyond_statistics(c: Comparison, outcome: Outcome) -> Sequence[str]:
-    """HF845: the names that are not described, without the statistics of a policy, which are told apart."""
+    """HF845: the unexpected names, without the normalisation statistics of a policy, which are reported here."""
     names = c.match.unexpected
     if c.weights.layout.reader != "lerobot":
         return names
     from hfcount.verifier.rules.hf845_normalization_dropped import PREFIXES, NormalizationDropped
 
-    found = [name for name in names if name.startswith(PREFIXES)]
-    if found:
+    statistics = [name for name in names if name.startswith(PREFIXES)]
+    if statistics:
         beside = set(PROCESSORS) <= set(c.weights.files)
         level: Severity = "note" if beside else "error"
         outcome.report(
-            NormalizationDropped(severity=level, tensors=tuple(fold(found)), count=len(found), beside=beside)
+            NormalizationDropped(severity=level, tensors=tuple(fold(statistics)), count=len(statistics), beside=beside)
         )
-    return [name for name in names if name not in found]
+    return [name for name in names if name not in statistics]
 
 
 def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outcome: Outcome) -> None:
@@ -141,11 +141,11 @@ def check_heads(c: Comparison, outcome: Outcome) -> None:
 
 def check_buffers(c: Comparison, outcome: Outcome) -> None:
     """HF204: obsolete buffers."""
-    found = [(leaf, count) for leaf, count in c.match.extra("legacy") if c.bytes(leaf, count) != 0]
-    if found:  # by the headers, too, where they were read
+    stored = [(leaf, count) for leaf, count in c.match.extra("legacy") if c.bytes(leaf, count) != 0]
+    if stored:  # by the headers, too, where they were read
         from hfcount.verifier.rules.hf204_buffer_stored import BufferStored
 
-        outcome.report(BufferStored(observed=found[0][0].name, **c.stored(found)))
+        outcome.report(BufferStored(observed=stored[0][0].name, **c.stored(stored)))
 
 
 def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
@@ -198,8 +198,8 @@ def _report_unfinished(c: Comparison, lacking: "Unfinished", outcome: Outcome) -
     )
 
 
-def _absent(leaves: Sequence[Leaf]) -> Stored:
-    """What a finding says of tensors that are described and not stored."""
+def _absent(leaves: Sequence[Leaf]) -> TensorFacts:
+    """The facts of tensors that are described and not stored."""
     return {
         "tensors": tuple(leaf.name for leaf in leaves),
         "count": sum(int(leaf.count) for leaf in leaves),

@@ -1,4 +1,4 @@
-"""The input of the checks: what a checkpoint must hold, what it holds, and how the two match."""
+"""The input of the checks: the blueprint, the stored tensors, and how they match."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,9 +15,9 @@ from hfcount.formats.samples import Samples
 from hfcount.mapper.quantization_config import Announcement, scheme_of_names
 from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
-from hfcount.verifier.findings import Stored
+from hfcount.verifier.findings import TensorFacts
 from hfcount.verifier.header_view import HeaderView
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 Evidence = Literal[
     "listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme", "modules", "adapter"
 ]
-"""What a check needs: which weight files are there; an index without headers; files that were read; headers of all
-files or with an index; names that were compared with the blueprint's, of dense or of packed weights; a scheme that
-makes that impossible; modules.json; or an adapter beside weights."""
+"""Evidence for checks: the list of weight files; an index without headers; files that were read; headers of all files
+or with an index; names compared with the blueprint, of dense or of packed weights; a scheme that prevents that;
+modules.json; or an adapter next to weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +42,18 @@ class Comparison:
     Args:
         index: None for a single file, or at depth config.
         view: the merged headers; None if they were not read.
-        evidence: what is available to checks.
+        evidence: the evidence that is available.
         names: how the stored names match the blueprint's; None if they were not compared.
         scheme: the quantisation of the weights, if it is not described; None if it is, or names were not read.
-        announced: what announces a quantisation.
+        announced: the quantisation configs.
         packed: how packed modules are stored; None if nothing says that weights are packed.
         declared: the config's dtype by the format's name; None if it declares none.
         reading: dtypes that make the index's total_size come out exactly; None if there are none.
         spelling: stored names that differ from the blueprint's, by the blueprint's name.
         weights: which weight files are there, and the index that was read: `index` is None if it is of other files.
-        beside: files that were read and that the index does not name.
-        samples: pieces of files that were read.
-        modules: files of modules of sentence-transformers that were read, by path.
+        beside: files outside the index, by name.
+        samples: digests of pieces of files.
+        modules: weight files of sentence-transformers modules, by path.
     """
 
     blueprint: Blueprint
@@ -94,15 +94,15 @@ class Comparison:
         )
         if index is None and (view is None or not view.complete):
             return bare
-        found, packed, scheme = _matched(bare, announced, match)
+        names, packed, scheme = _matched(bare, announced, match)
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
         return replace(
             bare,
             evidence=frozenset(evidence | {"packed" if packed else "dense"}),
-            names=found,
+            names=names,
             scheme=scheme,
-            reading=_reading(bare, found) if found and not packed else None,
-            spelling=packed.spelling if packed else found.spelling if found else {},
+            reading=_reading(bare, names) if names and not packed else None,
+            spelling=packed.spelling if packed else names.spelling if names else {},
             announced=announced,
             packed=packed,
             samples=samples,
@@ -137,7 +137,7 @@ class Comparison:
 
     @property
     def stored_names(self) -> Collection[str]:
-        """The names of the checkpoint, as far as they were read."""
+        """The names of the checkpoint, if they were read."""
         return _listed(self.blueprint, self.index, self.view)
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:
@@ -152,24 +152,24 @@ class Comparison:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
-    def stored(self, found: list[tuple[Leaf, int]]) -> Stored:
+    def stored(self, leaves: list[tuple[Leaf, int]]) -> TensorFacts:
         """The arguments of a finding for the given numbers of stored tensors of some leaves."""
-        known = [self.bytes(leaf, count) for leaf, count in found]
+        known = [self.bytes(leaf, count) for leaf, count in leaves]
         return {
-            "tensors": tuple(leaf.name for leaf, _ in found),
-            "count": sum(count for _, count in found),
-            "parameters": sum(count * leaf.size for leaf, count in found),
+            "tensors": tuple(leaf.name for leaf, _ in leaves),
+            "count": sum(count for _, count in leaves),
+            "parameters": sum(count * leaf.size for leaf, count in leaves),
             "bytes": None if None in known else sum(size for size in known if size is not None),
         }
 
 
 def _listed_evidence(listing: Weights) -> set[Evidence]:
-    found: set[Evidence] = {"listing"}
+    evidence: set[Evidence] = {"listing"}
     if listing.listed and MODULES in listing.companions:
-        found.add("modules")
+        evidence.add("modules")
     if ADAPTER in listing.files and listing.there:
-        found.add("adapter")
-    return found
+        evidence.add("adapter")
+    return evidence
 
 
 def _matched(
@@ -200,8 +200,8 @@ def _reading(bare: Comparison, match: Match) -> sizes.Reading | None:
         return None
     copies = sum(count * leaf.size for leaf, count in match.extra("tied"))
     for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
-        if found := sizes.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
-            return found
+        if reading := sizes.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
+            return reading
     return None
 
 
@@ -213,14 +213,14 @@ def _packed(
 ) -> tuple["Packed[Match] | None", str | None]:
     """How packed weights are stored, or the name of a scheme that is not described."""
     from hfcount.quantization.layout import Unmodelled
-    from hfcount.quantization.packing.packed import look
+    from hfcount.quantization.packing.packed import match_packed
 
     def matching(leaves: Collection[Leaf], listed: Collection[str], scheme: "Scheme") -> Match:
         return matched_with(blueprint, leaves, listed, further=scheme.spellings, foreign=scheme.foreign)
 
     listed, size = _listed(blueprint, index, view), index.total_size if index else None
     try:
-        return look(blueprint, listed, view.entries if view else None, announced, matching, size), None
+        return match_packed(blueprint, listed, view.entries if view else None, announced, matching, size), None
     except Unmodelled as error:
         return None, str(error)
 

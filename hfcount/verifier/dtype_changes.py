@@ -1,4 +1,4 @@
-"""Tensors that are stored in another dtype than the config declares, by what that means for whoever loads them."""
+"""Reports tensors of another dtype than the config declares, grouped by the effect on loaders."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,8 +23,8 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
         retyped: tensors of other dtypes than the declared one; all of them where none is declared.
     """
     groups: dict[str, list[Retyped]] = {}
-    for one in retyped:
-        groups.setdefault(_kind(*one), []).append(one)
+    for tensor in retyped:
+        groups.setdefault(_kind(*tensor), []).append(tensor)
     for kind, wanted in (("no numbers", "floating-point numbers"), ("no whole numbers", "integers")):
         if group := groups.get(kind):
             from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
@@ -37,7 +37,7 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
     if c.declared and (group := groups.get("other")):
         from hfcount.verifier.rules.hf302_dtype_differs import ByHeaders
 
-        facts, own = _facts(c, group), dtypes.width(c.declared)
+        facts, width = _facts(c, group), dtypes.width(c.declared)
         outcome.report(
             ByHeaders(
                 expected=c.declared,
@@ -45,7 +45,7 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
                 file=CONFIG,
                 **facts,
                 declared=c.blueprint.spec.dtype or "",
-                times=_TIMES.get(facts["bytes"] / (facts["parameters"] * own), "") if facts["parameters"] else "",
+                times=_TIMES.get(facts["bytes"] / (facts["parameters"] * width), "") if facts["parameters"] else "",
             )
         )
 
@@ -61,13 +61,13 @@ def _kind(leaf: Leaf, _name: str, dtype: str) -> str:
 
 
 def _facts(c: Comparison, group: Sequence[Retyped]) -> dict[str, Any]:
-    names, found = [name for _, name, _ in group], sorted({dtype for _, _, dtype in group})
+    names, stored = [name for _, name, _ in group], sorted({dtype for _, _, dtype in group})
     elements, size = c.headers.sizes(c.spelling.get(name, name) for name in names)
     return {
-        "observed": found[0] if len(found) == 1 else tuple(found),
+        "observed": stored[0] if len(stored) == 1 else tuple(stored),
         "tensors": tuple(fold(names)),
         "count": len(names),
         "parameters": elements,
         "bytes": size,
-        "dtypes": ", ".join(found),
+        "dtypes": ", ".join(stored),
     }

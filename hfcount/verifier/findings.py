@@ -1,4 +1,4 @@
-"""What checking yields: checks that compare two numbers, and findings that explain a difference."""
+"""The result of verification: comparisons of numbers, and findings that explain differences."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 from hfcount.errors import BrokenRule
 from hfcount.formats.samples import Piece
 from hfcount.verifier.finding import Finding, Statement
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.rules import RULES
 
 DIFFERING = ("HF201", "HF202", "HF301")
@@ -37,8 +37,8 @@ class Check(NamedTuple):
         return self.alike and self.expected == self.observed
 
 
-class Stored(TypedDict):
-    """What a finding says of some tensors: their names, folded, how many they are, their elements and bytes."""
+class TensorFacts(TypedDict):
+    """The facts of a finding about tensors: folded names, number of tensors, elements and bytes."""
 
     tensors: tuple[str, ...]
     count: int
@@ -48,7 +48,7 @@ class Stored(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ModuleResult:
-    """A module of sentence-transformers: its folder and class, and what is known of its tensors.
+    """A module of sentence-transformers: its folder, its class and its tensors.
 
     Args:
         parameters: elements of its tensors; None if they are not known.
@@ -67,20 +67,20 @@ class ModuleResult:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was found.
+    """The result of all checks.
 
     Args:
         stored: elements in the checkpoint; None if unknown.
         dtypes: elements in the checkpoint by dtype; None if unknown.
         proven: whether the bytes were compared with an exact number.
         settled: whether names and bytes agree exactly, so that headers need not be read.
-        doubt: why headers have to be read all the same.
+        doubt: why headers have to be read nevertheless.
         sized: how many files have the size that their tensors need, by the index.
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
-        pieces: parts of the files that would tell whether copies are copies.
-        untied: names of tied tensors that are stored with values of their own, which the reference then does not tie.
-        packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
+        pieces: byte ranges to sample, which show whether tied copies are equal.
+        untied: tied tensors that are stored with other values, so that transformers does not tie them.
+        packed: how quantised weights are stored; None for dense weights or an unknown scheme.
         modules: the modules of sentence-transformers around the model.
     """
 
@@ -104,16 +104,16 @@ class Outcome:
         return any(finding.code in codes for finding in self.findings)
 
     def rename_file(self, old: str, new: str) -> None:
-        """Gives the findings about a file the name that it has in this checkpoint."""
-        self.findings = [one.replace(file=new) if one.file == old else one for one in self.findings]
+        """Renames a file in all findings."""
+        self.findings = [finding.replace(file=new) if finding.file == old else finding for finding in self.findings]
 
     def report(self, finding: Finding) -> None:
         """Adds a finding."""
         self.findings.append(finding)
 
     def errors_first(self) -> None:
-        """Puts notes behind errors, each as they were reported."""
-        self.findings.sort(key=lambda one: one.severity != "error")
+        """Sorts errors before notes, otherwise in the order of their reports."""
+        self.findings.sort(key=lambda finding: finding.severity != "error")
 
 
 def finding_of(error: BrokenRule, file: str) -> Finding:

@@ -18,7 +18,7 @@ def fold(names: Iterable[str]) -> list[str]:
 
 
 def fold_all(leaf: Leaf) -> str:
-    """What `fold` makes of all names of a leaf."""
+    """Folds all names of a leaf into one."""
     segments = (part if isinstance(part, str) else _range(Indices.of(tuple(part))) for part in leaf.segments)
     return ".".join(segments)
 
@@ -32,7 +32,7 @@ def placed(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
 def written(text: Sequence[str], ranges: Sequence[Indices]) -> str:
     """A folded name, from the texts around its indices and the indices."""
     first, *rest = text
-    return (first + "".join(f".{_range(one)}{after}" for one, after in zip(ranges, rest, strict=True)))[1:]
+    return (first + "".join(f".{_range(indices)}{after}" for indices, after in zip(ranges, rest, strict=True)))[1:]
 
 
 def products(places: Sequence[tuple[int, ...]]) -> list[list[Indices]]:

@@ -1,4 +1,4 @@
-"""The headers of a checkpoint merged, and where they and the index disagree."""
+"""Merges the headers of a checkpoint, and lists their differences from the index."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ class HeaderView:
         shards: the files that exist, by name.
         absent: file names in the index that do not exist.
         entries: every tensor in a header, by name.
-        twice: tensors in two files, as (name, first file, second file).
-        gone: tensors that are in no file, though the file that the index names for them was read.
+        twice: tensors stored in two files, as (name, first file, second file).
+        gone: tensors of the index that its file, which was read, does not hold.
         moved: tensors in another file than the index says, as (name, file in the index, actual file).
         omitted: tensors that the index does not list, as (name, file).
     """
@@ -47,7 +47,7 @@ class HeaderView:
         sums: dict[str, int] = {}
         for dtype, _, begin, end in self.entries.values():
             sums[dtype] = sums.get(dtype, 0) + end - begin
-        return {dtype: sums[dtype] * 8 // BITS[dtype] for dtype in sorted(sums, key=lambda one: -sums[one])}
+        return {dtype: sums[dtype] * 8 // BITS[dtype] for dtype in sorted(sums, key=lambda name: -sums[name])}
 
     def sizes(self, names: Iterable[str]) -> tuple[int, int]:
         """Elements and bytes, in all, of the tensors of these names that are stored."""
@@ -70,21 +70,21 @@ def merge(shards: Mapping[str, Shard], index: Index | None) -> HeaderView:
     view.absent = sorted(index.shards - shards.keys())
     if place != index.weight_map:
         _compare(view, place, index)
-    for name, one, other in view.twice:  # of two copies, keep the one in the file that the index names
-        said = shards.get(index.weight_map.get(name, ""))
-        if said is not None and said.header and said.name in (one, other):
-            view.entries[name] = said.header.tensors[name]
+    for name, first, second in view.twice:  # of two copies, keep the one in the file that the index names
+        meant = shards.get(index.weight_map.get(name, ""))
+        if meant is not None and meant.header and meant.name in (first, second):
+            view.entries[name] = meant.header.tensors[name]
     return view
 
 
 def _compare(view: HeaderView, place: Mapping[str, str], index: Index) -> None:
     doubled = {name for name, _, _ in view.twice}
-    for name, said in index.weight_map.items():
-        found = place.get(name)
-        if found == said or name in doubled:
+    for name, listed in index.weight_map.items():
+        actual = place.get(name)
+        if actual == listed or name in doubled:
             continue
-        if found is not None:
-            view.moved.append((name, said, found))
-        elif (shard := view.shards.get(said)) is not None and shard.header:
+        if actual is not None:
+            view.moved.append((name, listed, actual))
+        elif (shard := view.shards.get(listed)) is not None and shard.header:
             view.gone.append(name)
-    view.omitted = [(name, found) for name, found in place.items() if name not in index.weight_map]
+    view.omitted = [(name, actual) for name, actual in place.items() if name not in index.weight_map]

@@ -1,4 +1,4 @@
-"""Checks that need headers: files, layout, shapes, dtypes, bytes."""
+"""Checks files, index, shapes, dtypes and bytes by the headers."""
 
 from collections.abc import Sequence
 from math import prod
@@ -13,7 +13,7 @@ from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.dtype_changes import Retyped, report_dtypes
-from hfcount.verifier.findings import Check, Outcome, Stored
+from hfcount.verifier.findings import Check, Outcome, TensorFacts
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.totals import report_no_total_size, report_total_size
@@ -28,7 +28,7 @@ def check_files(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_shards(c: Comparison | None, shards: Sequence[Shard], outcome: Outcome) -> None:
-    """The same of some of the files."""
+    """HF003, HF004 for some of the files."""
     if broken := [shard for shard in shards if shard.problem is not None]:
         _report_broken(c, broken, outcome)
     for shard in shards:
@@ -64,15 +64,15 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
 def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf206_duplicate_tensor import DuplicateTensor
 
-    name, one, other = view.twice[0]
+    name, first_file, second_file = view.twice[0]
     means = index.weight_map if index else {}
     # Of each, the file that the index does not mean; of all, where it means one of the two.
     left = sorted({first if means.get(name) == second else second for name, first, second in view.twice})
     known = all(means.get(name) in pair for name, *pair in view.twice)
     outcome.report(
         DuplicateTensor(
-            observed=(one, other),
-            file=left[0] if known else other,
+            observed=(first_file, second_file),
+            file=left[0] if known else second_file,
             **_stored(view, [name for name, _, _ in view.twice]),
             fix=f"Save {named(left)} again without them." if known else DuplicateTensor.remedy,
             first=name,
@@ -105,8 +105,8 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
 
 
 def _check_shapes(c: Comparison, compared: int, misshapen: Sequence[_Misshapen], outcome: Outcome) -> None:
-    turned = [one for one in misshapen if _is_turned(c, one[0], one[2])]
-    wrong = [one for one in misshapen if not _is_turned(c, one[0], one[2])]
+    turned = [tensor for tensor in misshapen if _is_turned(c, tensor[0], tensor[2])]
+    wrong = [tensor for tensor in misshapen if not _is_turned(c, tensor[0], tensor[2])]
     if compared:
         text = f"{plural(len(turned), 'tensor')} transposed" if turned else ""
         outcome.checks.append(Check("shapes", compared, compared - len(wrong), text))
@@ -210,7 +210,7 @@ def _reason(c: Comparison, claim: int) -> dict[str, Any]:
 
 
 def _report_broken(c: Comparison | None, broken: Sequence[Shard], outcome: Outcome) -> None:
-    """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
+    """Reports all broken files in one finding."""
     from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
 
     first, text = broken[0], broken[0].problem or ""
@@ -224,14 +224,14 @@ def _report_broken(c: Comparison | None, broken: Sequence[Shard], outcome: Outco
 
 
 def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
-    """What to do where files hold nothing but copies of tied weights, by the index."""
+    """The fix for files that hold only copies of tied weights, by the index; None for others."""
     ties = Finder(leaf for leaf in c.blueprint.leaves if leaf.tied_to)
     files = {shard.name for shard in broken}
     held = {name: ties.find(name) for name, file in (c.index.weight_map if c.index else {}).items() if file in files}
     for name, leaf in held.items():
         if None not in held.values() and leaf:
-            what = "the files and their entries" if len(held) > 1 else "the file and its entry"
-            return f"{printable(name)} is tied to {leaf.tied_to}, so drop {what} in the index."
+            removed = "the files and their entries" if len(held) > 1 else "the file and its entry"
+            return f"{printable(name)} is tied to {leaf.tied_to}, so drop {removed} in the index."
     return None
 
 
@@ -257,7 +257,7 @@ def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
     )
 
 
-def _stored(view: HeaderView, names: list[str]) -> Stored:
-    """What a finding says of tensors of these names."""
+def _stored(view: HeaderView, names: list[str]) -> TensorFacts:
+    """The facts of the tensors of these names."""
     elements, size = view.sizes(names)
     return {"tensors": tuple(fold(names)), "count": len(names), "parameters": elements, "bytes": size}

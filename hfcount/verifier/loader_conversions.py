@@ -1,4 +1,4 @@
-"""Checks of names and layouts that are not the blueprint's: those that the reference takes, and what wrappers left."""
+"""Checks names and layouts that transformers converts when it loads, and names that training wrappers changed."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ from hfcount.mapper.reference import is_of_diffusers
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 if TYPE_CHECKING:
     from hfcount.verifier.rules.hf209_name_differs import Effect
@@ -23,40 +23,40 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
     """HF209, HF846: names that the reference takes for those of the blueprint."""
     if not c.match.renamed:
         return
-    found, wanted = c.match.renamed[0]
+    stored, wanted = c.match.renamed[0]
     if c.weights.layout.reader not in ("transformers", "diffusers"):
-        _report_converted(c, found, wanted, outcome)
+        _report_converted(c, stored, wanted, outcome)
         return
     from hfcount.verifier.rules.hf209_name_differs import NameDiffers
 
     within = architectures.conversions(c.blueprint.spec).within
-    inside = within is not None and found.startswith(within[0])
+    inside = within is not None and stored.startswith(within[0])
     outcome.report(
         NameDiffers(
             subject=c.subject,
             expected=wanted,
-            observed=found,
-            tensors=tuple(fold(found for found, _ in c.match.renamed)),
+            observed=stored,
+            tensors=tuple(fold(stored for stored, _ in c.match.renamed)),
             count=len(c.match.renamed),
             key="architectures" if inside else None,
             file=CONFIG if inside else None,
             effect=_effect(c),
-            old=found.endswith((".gamma", ".beta")),
+            old=stored.endswith((".gamma", ".beta")),
             within=within[0] if within and inside else None,
             around=architectures.around(c.blueprint.spec) if inside else None,
         )
     )
 
 
-def _report_converted(c: Comparison, found: str, wanted: str, outcome: Outcome) -> None:
+def _report_converted(c: Comparison, stored: str, wanted: str, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf846_names_converted import NamesConverted
 
     outcome.report(
         NamesConverted(
             subject=c.subject,
             expected=wanted,
-            observed=found,
-            tensors=tuple(fold(found for found, _ in c.match.renamed)),
+            observed=stored,
+            tensors=tuple(fold(stored for stored, _ in c.match.renamed)),
             count=len(c.match.renamed),
             library=c.weights.layout.reader,
         )
@@ -64,7 +64,7 @@ def _report_converted(c: Comparison, found: str, wanted: str, outcome: Outcome) 
 
 
 def _effect(c: Comparison) -> "Effect":
-    """What readers besides transformers 5 make of the names.
+    """How readers other than transformers 5 load these names.
 
     Versions before 5 add the base model's prefix to all names if none begins with it, and else to none; for the base
     model itself they drop what does not begin with it if any does. Source: transformers 4.57.1, modeling_utils.py,
@@ -75,7 +75,7 @@ def _effect(c: Comparison) -> "Effect":
     if is_of_diffusers(c.blueprint.spec.family):
         return "diffusers"
     names, prefix, common = c.stored_names, c.blueprint.spellings.prefix, c.blueprint.spellings.common
-    if not prefix or all(common(found) == common(wanted) for found, wanted in c.match.renamed):
+    if not prefix or all(common(stored) == common(wanted) for stored, wanted in c.match.renamed):
         return "whole"
     headed = any(leaf.name.startswith(prefix) for leaf, _ in c.match.listed)
     if not headed:
@@ -95,20 +95,20 @@ def adapter_alone(match: Match) -> bool:
 
 
 def check_wrappers(c: Comparison, outcome: Outcome) -> None:
-    """HF211: what training wrappers have added to the names."""
+    """HF211: names that training wrappers changed."""
     wrapped = c.match.wrapped
     if wrapped is None:
         return
     from hfcount.verifier.rules.hf211_wrapped_names import WrappedNames
 
-    found, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.own[0], None)
-    names = [*(name for name, _ in wrapped.pairs), *wrapped.own]
+    stored, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.added[0], None)
+    names = [*(name for name, _ in wrapped.pairs), *wrapped.added]
     elements, size = c.view.sizes(names) if c.view else (None, None)
     outcome.report(
         WrappedNames(
             subject=c.subject,
             expected=wanted,
-            observed=found,
+            observed=stored,
             tensors=tuple(fold(names)),
             count=len(names),
             parameters=elements,
@@ -116,7 +116,7 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
             fix=_ADAPTER if adapter_alone(c.match) else wrapped.cure,
             changed=len(wrapped.pairs),
             title=wrapped.title,
-            added=tuple(wrapped.own),
+            added=tuple(wrapped.added),
             owner=wrapped.owner,
             flat=bool(wrapped.flat),
             around=architectures.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
@@ -157,7 +157,7 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
         from hfcount.verifier.rules.hf212_layout_differs import OtherLayout
 
         stored = [leaf for swap in swapped for leaf in swap.stored]
-        known = [(leaf, count) for leaf, count in c.match.listed if any(leaf is one for one in stored)]
+        known = [(leaf, count) for leaf, count in c.match.listed if any(leaf is other for other in stored)]
         outcome.report(
             OtherLayout(
                 subject=c.subject,
@@ -171,7 +171,7 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
         from hfcount.verifier.rules.hf212_layout_differs import TiedAlone
 
         leaf = stand_ins[0]
-        known = [(one, count) for one, count in c.match.listed if any(one is other for other in stand_ins)]
+        known = [(other, count) for other, count in c.match.listed if any(other is tied for tied in stand_ins)]
         outcome.report(
             TiedAlone(subject=c.subject, expected=leaf.tied_to or "", observed=leaf.first, **c.stored(known))
         )

@@ -1,4 +1,4 @@
-"""Keys of the config that readers take differently, where that gives them different models."""
+"""Checks config keys that readers interpret differently, so that they build different models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, TieDiffer
 from hfcount.spec.tree.leaves import Leaf, leaves
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.ties import State, alike
+from hfcount.verifier.ties import CopyState, alike
 
 _TEXT = "text_config"
 _RANDOM = "it has a head of its own, which is not stored and is filled with random values"
@@ -23,22 +23,22 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
     """HF112, ties; HF113, settings of rotary positions."""
     if c.blueprint.ties_otherwise:
         _ties(c, outcome)
-    refused = [one.key for one in c.blueprint.problems if one.code == "HF110" and one.key]
-    for one in c.blueprint.rotary_otherwise:
-        if any(f"{key}.".startswith(f"{one.key}.") or one.key.startswith(f"{key}.") for key in refused):
+    refused = [problem.key for problem in c.blueprint.problems if problem.code == "HF110" and problem.key]
+    for other in c.blueprint.rotary_otherwise:
+        if any(f"{key}.".startswith(f"{other.key}.") or other.key.startswith(f"{key}.") for key in refused):
             continue  # what the newer refuses, it does not take
         from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
 
         outcome.report(
             RotarySettingsMoved(
-                expected=one.newer,
-                observed=one.taken,
-                key=one.key,
+                expected=other.newer,
+                observed=other.taken,
+                key=other.key,
                 file=CONFIG,
-                fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF113 does it." if one.writes else None,
-                statement=f"{NEWER} and {VLLM} take {_value(one.newer)} for {one.key}, and {OLDER}, which looks only at"
-                f" {one.older}, takes {_value(one.taken)}: it computes something else.",
-                writes=one.writes,
+                fix=f"Write {_written(other.writes)}, too: hfcount fix --only HF113 does it." if other.writes else None,
+                statement=f"{NEWER} and {VLLM} take {_value(other.newer)} for {other.key}, and {OLDER}, which looks"
+                f" only at {other.older}, takes {_value(other.taken)}: it computes something else.",
+                writes=other.writes,
             )
         )
 
@@ -49,8 +49,8 @@ def check_moved(c: Comparison, outcome: Outcome) -> None:
     if moved is None:
         return
     # What fits the defaults is meant so; else version 4 has saved it, and the sizes are those that it took.
-    fits = known and not any(one.severity == "error" for one in outcome.findings)
-    tie = {name: one for name, one in moved.beside.items() if name == TIE}
+    fits = known and not any(finding.severity == "error" for finding in outcome.findings)
+    tie = {name: value for name, value in moved.beside.items() if name == TIE}
     writes = {_TEXT: {**moved.newer, **tie} if fits else {**moved.taken, **moved.beside}} if known else {}
     key = next(iter(moved.taken))
     from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
@@ -75,7 +75,7 @@ def _ties(c: Comparison, outcome: Outcome) -> None:
         return
     state, stored = _stored(c, outcome, head, table)
     # By vLLM, a stored head is the head, whatever the top level says.
-    readers = [one for one in c.blueprint.ties_otherwise if not stored or one.reader != VLLM or one.place != TIE]
+    readers = [tie for tie in c.blueprint.ties_otherwise if not stored or tie.reader != VLLM or tie.place != TIE]
     # Where both are alike, or may be, whoever ties it and whoever does not computes the same.
     if readers and not (stored and (state == "alike" or (c.blueprint.spec.tied and state == "unknown"))):
         _report_ties(c, readers, head, stored, outcome)
@@ -86,17 +86,17 @@ def _report_ties(c: Comparison, readers: Sequence[TieDifference], head: Leaf, st
 
     tied, shared, writes = c.blueprint.spec.tied, not stored, dict[str, Any]()
     if c.names is not None:
-        absent = next((one.absent for one in readers if one.absent is not None), None)
+        absent = next((tie.absent for tie in readers if tie.absent is not None), None)
         inner = {f"{_TEXT}.{TIE}": shared} if absent is None else {_TEXT: {**absent, TIE: shared}}
         writes = {**inner, TIE: shared}
     parts = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
     if stored and tied:
         parts[0] += " by this config, and takes the stored head all the same, since it differs"
-    what = ((_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)) if writes else _OTHER
-    for place in dict.fromkeys(one.place for one in readers):
-        asking = [one.reader for one in readers if one.place == place]
+    effect = ((_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)) if writes else _OTHER
+    for place in dict.fromkeys(tie.place for tie in readers):
+        asking = [tie.reader for tie in readers if tie.place == place]
         verb = "asks" if len(asking) == 1 else "ask"
-        parts.append(f"by {place}, which {' and '.join(asking)} {verb}, {what}")
+        parts.append(f"by {place}, which {' and '.join(asking)} {verb}, {effect}")
     outcome.report(
         ReadersDisagree(
             expected=tied,
@@ -123,11 +123,11 @@ def _pair(c: Comparison) -> tuple[Leaf | None, str]:
     )
     if shared is None:
         return None, ""
-    own = next((leaf for leaf in c.blueprint.leaves if leaf.name == shared.name), None)
-    return own, shared.tied_to or ""
+    head = next((leaf for leaf in c.blueprint.leaves if leaf.name == shared.name), None)
+    return head, shared.tied_to or ""
 
 
-def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[State, bool]:
+def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[CopyState, bool]:
     """Whether it is known to be a copy of the embedding, and whether it is stored."""
     if c.names is None:
         return "unknown", False
@@ -142,8 +142,8 @@ def _value(value: Any) -> str:
 
 
 def _written(writes: Mapping[str, Any]) -> str:
-    return " and ".join(name if isinstance(one, dict) else f"{name} {_value(one)}" for name, one in writes.items())
+    return " and ".join(name if isinstance(new, dict) else f"{name} {_value(new)}" for name, new in writes.items())
 
 
 def _listed(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {_value(one)}" for name, one in sizes.items())
+    return ", ".join(f"{name} {_value(value)}" for name, value in sizes.items())

@@ -1,55 +1,33 @@
-"""Which prediction layers a checkpoint has whole, and what the others lack."""
+"""Checks whether multi-token-prediction layers are complete."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.folded_names import fold
-
-if TYPE_CHECKING:
-    from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match, Unfinished
 
 _LISTED = 100_000  # tensors of one layer; more are not listed one by one
 
 Segments = tuple[str | Indices, ...]
 
 
-@dataclass(slots=True)
-class Unfinished:
-    """What is not a whole prediction layer.
-
-    Args:
-        lacking: names that begun layers lack, folded.
-        count: how many.
-        elements: their elements.
-        expected: the number of tensors of the layers that are begun.
-        ordinary: leaves, and their names that are listed, of layers without a prediction layer's own tensors.
-    """
-
-    lacking: list[str] = field(default_factory=list)
-    count: int = 0
-    elements: int = 0
-    expected: int = 0
-    ordinary: list[tuple[Leaf, list[str]]] = field(default_factory=list)
-
-
-def set_ordinary_apart(found: "Match", names: Collection[str]) -> None:
-    """Moves layers that only look like prediction layers to `unexpected`, and says what the others lack."""
+def set_ordinary_apart(match: Match, names: Collection[str]) -> None:
+    """Moves ordinary layers in the place of prediction layers to `unexpected`; records what the others lack."""
 
     def listed(leaf: Leaf) -> list[str]:
-        return [name for name in found.names(leaf) if name in names]
+        return [name for name in match.names(leaf) if name in names]
 
-    result = unfinished([leaf for leaf, _ in found.listed], listed)
+    result = unfinished([leaf for leaf, _ in match.listed], listed)
     ordinary: Counter[int] = Counter()
-    for leaf, own in result.ordinary:
-        ordinary[id(leaf)] += len(own)
-    found.listed = [(leaf, count - ordinary[id(leaf)]) for leaf, count in found.listed]
-    found.unexpected += [name for _, names in result.ordinary for name in names]
+    for leaf, stored in result.ordinary:
+        ordinary[id(leaf)] += len(stored)
+    match.listed = [(leaf, count - ordinary[id(leaf)]) for leaf, count in match.listed]
+    match.unexpected += [name for _, names in result.ordinary for name in names]
     if result.count:
-        found.unfinished = result
+        match.unfinished = result
 
 
 def unfinished(leaves: Iterable[Leaf], listed: Callable[[Leaf], list[str]]) -> Unfinished:
@@ -67,11 +45,11 @@ def unfinished(leaves: Iterable[Leaf], listed: Callable[[Leaf], list[str]]) -> U
         (ahead if leaf.part == "prediction" else model).append(leaf)
     root = _common([leaf.segments for leaf in ahead])
     place = next((place for place, part in enumerate(root) if isinstance(part, Indices)), None)
-    found = Unfinished()
+    result = Unfinished()
     if place is None:
         for leaf in ahead:
-            _judge(leaf, listed(leaf), found)
-        return found
+            _judge(leaf, listed(leaf), result)
+        return result
     before, numbers = root[:place], root[place]
     assert isinstance(numbers, Indices)
     usual = {leaf.segments[place + 1 :] for leaf in model if leaf.segments[:place] == before}
@@ -80,31 +58,31 @@ def unfinished(leaves: Iterable[Leaf], listed: Callable[[Leaf], list[str]]) -> U
         for name in listed(leaf):
             by_number.setdefault(int(name.split(".")[place]), {}).setdefault(id(leaf), []).append(name)
     for number, names in sorted(by_number.items()):
-        own = any(id(leaf) in names and leaf.segments[place + 1 :] not in usual for leaf in ahead)
-        if not own:
-            found.ordinary += [(leaf, names[id(leaf)]) for leaf in ahead if id(leaf) in names]
+        is_prediction = any(id(leaf) in names and leaf.segments[place + 1 :] not in usual for leaf in ahead)
+        if not is_prediction:
+            result.ordinary += [(leaf, names[id(leaf)]) for leaf in ahead if id(leaf) in names]
             continue
         alone, many = Indices.of((number,)), int(numbers.count)
         for leaf in ahead:
             segments = (*before, alone, *leaf.segments[place + 1 :])
-            _judge(replace(leaf, segments=segments, count=int(leaf.count) // many), names.get(id(leaf), []), found)
-    return found
+            _judge(replace(leaf, segments=segments, count=int(leaf.count) // many), names.get(id(leaf), []), result)
+    return result
 
 
-def _judge(leaf: Leaf, names: list[str], found: Unfinished) -> None:
+def _judge(leaf: Leaf, names: list[str], result: Unfinished) -> None:
     """Adds what is lacking of a leaf in one layer or module; the names are those that are listed."""
     if leaf.presence == "spare":
         return
     lacking = int(leaf.count) - len(names)
-    found.expected += int(leaf.count)
-    found.count += lacking
-    found.elements += lacking * leaf.size
+    result.expected += int(leaf.count)
+    result.count += lacking
+    result.elements += lacking * leaf.size
     if lacking:
-        found.lacking += fold(leaf.names_beyond(set(names))) if names and lacking <= _LISTED else [leaf.name]
+        result.lacking += fold(leaf.names_beyond(set(names))) if names and lacking <= _LISTED else [leaf.name]
 
 
 def _common(names: list[Segments]) -> Segments:
     """The segments that all names begin with."""
     first = min(names, key=len)
-    length = next((n for n in range(len(first)) if any(one[n] != first[n] for one in names)), len(first))
+    length = next((n for n in range(len(first)) if any(name[n] != first[n] for name in names)), len(first))
     return first[:length]

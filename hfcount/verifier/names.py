@@ -1,100 +1,20 @@
-"""How the names in a checkpoint match those of the blueprint."""
+"""Matches the names in a checkpoint with those of the blueprint."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hfcount.spec.tree.leaves import Finder, Label, Leaf
+from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.verifier.folded_names import fold, fold_all
+from hfcount.verifier.match import Match
 
 if TYPE_CHECKING:
-    from hfcount.spec.tree.spellings import Spellings, Swap
-    from hfcount.verifier.mtp import Unfinished
+    from hfcount.spec.tree.spellings import Spellings
     from hfcount.verifier.wrappers import Wrapped
 
 
 _NONE: Mapping[int, Sequence[str]] = {}
 _SAMPLE = 100  # names under a prefix that are looked at before all are
-
-
-@dataclass(slots=True)
-class Match:
-    """How the names agree.
-
-    Args:
-        listed: each leaf with the number of its tensors that the checkpoint lists, in the layout that it has them in.
-        files: for each of `listed` how many of its tensors are in which file, where that was asked for.
-        missing: names that the checkpoint lacks, folded.
-        missing_count: the number of tensors that it lacks.
-        missing_elements: elements of the tensors that it lacks.
-        unexpected: names that the blueprint lacks.
-        renamed: names that the reference takes for others, as (listed, expected).
-        swapped: tensors in another layout, which the reference converts.
-        stand_ins: tied names that are listed in place of the one that they are tied to.
-        wrapped: what a training wrapper has added to the names; None if nothing has.
-        unfinished: what prediction layers lack that are not whole; None if all are.
-        heads: leaves of other classes' heads that are listed.
-    """
-
-    listed: list[tuple[Leaf, int]] = field(default_factory=list)
-    files: list[Mapping[str | None, int]] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    missing_count: int = 0
-    missing_elements: int = 0
-    unexpected: list[str] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-    swapped: "list[Swap]" = field(default_factory=list)
-    stand_ins: list[Leaf] = field(default_factory=list)
-    wrapped: "Wrapped | None" = None
-    unfinished: "Unfinished | None" = None
-    heads: list[Leaf] = field(default_factory=list)
-    _few: dict[int, list[str]] = field(default_factory=dict)  # listed names of leaves too large to enumerate
-
-    @property
-    def complete(self) -> bool:
-        """Whether the names are those of the blueprint: nothing is missing, and nothing else is there."""
-        return not (self.missing_count or self.unexpected or self.wrapped or self.unfinished)
-
-    @property
-    def differences(self) -> int:
-        """How many tensors are missing, and how many others are there."""
-        return self.missing_count + len(self.unexpected)
-
-    @property
-    def weights(self) -> int:
-        """Elements of the parameters, tied copies and other heads that are listed."""
-        listed = sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "parameter")
-        return listed + sum(leaf.size for leaf in self.heads)
-
-    @property
-    def buffers(self) -> int:
-        """Elements of the buffers that are listed, but for masks and indices."""
-        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "buffer" and not leaf.whole)
-
-    @property
-    def flags(self) -> int:
-        """Elements of the masks and indices that are listed."""
-        return sum(count * leaf.size for leaf, count in self.listed if leaf.whole)
-
-    @property
-    def spelling(self) -> dict[str, str]:
-        """The names of the checkpoint that differ from the blueprint's, by the blueprint's name."""
-        return {expected: found for found, expected in self.taken.items()}
-
-    @property
-    def taken(self) -> dict[str, str]:
-        """The blueprint's names for names of the checkpoint that differ from them."""
-        return dict(self.renamed if self.wrapped is None else [*self.renamed, *self.wrapped.pairs])
-
-    def names(self, leaf: Leaf) -> list[str]:
-        """Names of a leaf to look up; of a very large one only those listed, so that the checkpoint bounds the cost."""
-        few = self._few.get(id(leaf))
-        return leaf.names() if few is None else few
-
-    def extra(self, *labels: Label) -> list[tuple[Leaf, int]]:
-        """The leaves with these labels that are listed, and how many tensors of each."""
-        return [(leaf, count) for leaf, count in self.listed if count and leaf.label in labels]
 
 
 def match(
@@ -116,40 +36,40 @@ def match(
     """
     if undescribed:
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
-    found = _match(leaves, names, files=files, kept=kept)
-    if found.unexpected:
+    result = _match(leaves, names, files=files, kept=kept)
+    if result.unexpected:
         from hfcount.spec.tree.spellings import Spellings  # most checkpoints have the blueprint's names
 
         known = spellings() if spellings else Spellings()
-        plain, found = found, _respelled(found, leaves, names, known)
-        if found.unexpected:
-            found = _unwrapped(plain, found, leaves, names, known)
+        plain, result = result, _respelled(result, leaves, names, known)
+        if result.unexpected:
+            result = _unwrapped(plain, result, leaves, names, known)
         if undescribed:
             besides = tuple(map(known.common, undescribed))
-            found.unexpected = [name for name in found.unexpected if not known.common(name).startswith(besides)]
-    return found
+            result.unexpected = [name for name in result.unexpected if not known.common(name).startswith(besides)]
+    return result
 
 
-def set_heads_apart(found: Match, leaves: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
+def set_heads_apart(match: Match, leaves: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
     """Moves the heads of other classes of the architecture from `unexpected` to `heads`.
 
     Args:
         leaves: those of the config's class. What only another class has within a module of theirs is no head.
         other_heads: leaves that only other classes have.
     """
-    own, unexpected = {leaf.segments[:-1] for leaf in leaves}, set(found.unexpected)
-    found.heads = [leaf for leaf in other_heads if leaf.name in unexpected and leaf.segments[:-1] not in own]
-    stored = {leaf.name for leaf in found.heads}
-    found.unexpected = [name for name in found.unexpected if name not in stored]
+    modules, unexpected = {leaf.segments[:-1] for leaf in leaves}, set(match.unexpected)
+    match.heads = [leaf for leaf in other_heads if leaf.name in unexpected and leaf.segments[:-1] not in modules]
+    stored = {leaf.name for leaf in match.heads}
+    match.unexpected = [name for name in match.unexpected if name not in stored]
 
 
-def _respelled(found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings") -> Match:
+def _respelled(match: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings") -> Match:
     """The match with the names that the reference takes for others."""
     from hfcount.verifier.spelling import respell
 
-    taken = respell(found.listed, names, found.unexpected, spellings)
+    taken = respell(match.listed, names, match.unexpected, spellings)
     if not taken.names:
-        return found
+        return match
     gone = {id(leaf) for swap in taken.swaps for leaf in swap.described}
     stored = [leaf for leaf in leaves if id(leaf) not in gone] + [leaf for swap in taken.swaps for leaf in swap.stored]
     result = _match(stored, dict.fromkeys(taken.names.get(name, name) for name in names))
@@ -163,31 +83,31 @@ def _respelled(found: Match, leaves: Collection[Leaf], names: Collection[str], s
 
 
 def _unwrapped(
-    plain: Match, found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings"
+    plain: Match, respelled: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings"
 ) -> Match:
     """The match of the names without what wrappers have added, if that makes names of the blueprint of them.
 
     Args:
         plain: the match of the names as they are.
-        found: that with the names which the reference takes for others.
+        respelled: that with the names which the reference takes for others.
     """
     from hfcount.verifier.spelling import respell
     from hfcount.verifier.wrappers import Wrapped, outer, peel
 
     wrapped, bare = peel(plain.unexpected)
-    best, own = found, set(wrapped.own)
+    best, added = respelled, set(wrapped.added)
     if wrapped.wrappers:
         tried = _without(wrapped, bare, leaves, names, spellings)
         if wrapped.sure or 2 * len(tried.unexpected) <= len(plain.unexpected):
             best = plain = tried
     if best.missing_count and best.unexpected:
-        rest = {name: bare.get(name, name) for name in plain.unexpected if name not in own}
+        rest = {name: bare.get(name, name) for name in plain.unexpected if name not in added}
         for prefix in outer(rest.values()):
-            inner = {name: one.removeprefix(prefix) for name, one in rest.items() if one.startswith(prefix)}
+            inner = {name: old.removeprefix(prefix) for name, old in rest.items() if old.startswith(prefix)}
             some = list(inner.values())[:: len(inner) // _SAMPLE + 1]
             if len(respell(plain.listed, (), some, spellings).names) * 2 < len(some):
                 continue  # and a look at all of them would find no more
-            around = Wrapped(wrapped.wrappers, prefix, [], wrapped.own, wrapped.flat)
+            around = Wrapped(wrapped.wrappers, prefix, [], wrapped.added, wrapped.flat)
             tried = _without(around, bare | inner, leaves, names, spellings)
             # Most of the names must be those of tensors that would be missing otherwise.
             if tried.differences < min(best.differences, plain.differences - len(inner)):
@@ -200,16 +120,16 @@ def _without(
 ) -> Match:
     """The match of the names, some of them replaced by their bare form; two with the same one stay as they are."""
     times = Counter([*bare.values(), *(name for name in names if name not in bare)])
-    bare = {name: one for name, one in bare.items() if times[one] == 1}
-    own = set(wrapped.own)
-    inner = {bare.get(name, name): name for name in names if name not in own}
+    bare = {name: short for name, short in bare.items() if times[short] == 1}
+    added = set(wrapped.added)
+    inner = {bare.get(name, name): name for name in names if name not in added}
     result = _respelled(_match(leaves, inner, wrapped.flat), leaves, inner, spellings)
-    wanted = {one: name for one, name in result.renamed if inner[one] in bare}
+    wanted = {short: name for short, name in result.renamed if inner[short] in bare}
     unknown = set(result.unexpected)
-    wrapped.pairs = [(name, wanted.get(one, one)) for name, one in bare.items() if one not in unknown]
+    wrapped.pairs = [(name, wanted.get(short, short)) for name, short in bare.items() if short not in unknown]
     result.renamed = [pair for pair in result.renamed if pair[0] not in wanted]
-    result.unexpected = [inner[one] for one in result.unexpected]
-    result.wrapped = wrapped if wrapped.pairs or wrapped.own else None
+    result.unexpected = [inner[short] for short in result.unexpected]
+    result.wrapped = wrapped if wrapped.pairs or wrapped.added else None
     return result
 
 
@@ -245,13 +165,13 @@ def _match(
 def _names_of_large(leaves: Collection[Leaf], names: Collection[str]) -> dict[int, list[str]]:
     """The listed names of leaves with more tensors than the checkpoint could have, which are not generated."""
     most = 2 * len(names) + 1_000
-    found: dict[int, list[str]] = {id(leaf): [] for leaf in leaves if leaf.count > most}
-    if found:
+    listed: dict[int, list[str]] = {id(leaf): [] for leaf in leaves if leaf.count > most}
+    if listed:
         finder = Finder(leaves)
         for name in names:
-            if (key := id(finder.find(name))) in found:
-                found[key].append(name)
-    return found
+            if (key := id(finder.find(name))) in listed:
+                listed[key].append(name)
+    return listed
 
 
 def _look_for(

@@ -1,22 +1,22 @@
-"""What findings about packed weights say: which modules, what the settings say, and what is stored."""
+"""Builds the findings about packed weights."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
 from hfcount.quantization.layout import Layout, Unmodelled
 from hfcount.quantization.packing.packed import Packed
-from hfcount.quantization.packing.survey import Found
+from hfcount.quantization.packing.survey import StoredModules
 from hfcount.quantization.scheme import Choice
 from hfcount.quantization.schemes import read
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Outcome, Stored
+from hfcount.verifier.findings import Outcome, TensorFacts
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 
-class Place(TypedDict):
-    """Where settings are: the key and the file, if there are any, and what a message calls it."""
+class SettingsPlace(TypedDict):
+    """The place of quantisation settings: key, file, and the name in messages."""
 
     key: str | None
     file: str | None
@@ -24,21 +24,26 @@ class Place(TypedDict):
 
 
 def report_modules(
-    c: Comparison, packed: Packed[Match], choice: Choice, own: Layout | None, some: Sequence[Found], outcome: Outcome
+    c: Comparison,
+    packed: Packed[Match],
+    choice: Choice,
+    stored: Layout | None,
+    modules: Sequence[StoredModules],
+    outcome: Outcome,
 ) -> None:
     """HF502: modules that are stored otherwise than the settings say, in a layout of their own, or dense."""
     from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
-    said, why = choice.layout, choice.why
-    dense = own is None and said is not None
-    unseen = dense and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
+    wanted, why = choice.layout, choice.why
+    dense = stored is None and wanted is not None
+    unseen = dense and c.view is None and wanted is not None and wanted.parts(64, 64)[0].suffix == ".weight"
     outcome.report(
         ModulesDiffer(
             severity="note" if why else "error",
-            expected=said.label if said else None,
-            observed=own.label if own else None,
+            expected=wanted.label if wanted else None,
+            observed=stored.label if stored else None,
             fix=None if why else ModulesDiffer.remedy,
-            **sums([found.leaf for found in some]),
+            **sums([module.leaf for module in modules]),
             **where(packed),
             harmless=why,
             unseen=unseen and not why,
@@ -46,7 +51,7 @@ def report_modules(
     )
 
 
-def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcome) -> None:
+def report_stale(packed: Packed[Match], modules: Sequence[StoredModules], outcome: Outcome) -> None:
     """Nothing is packed of all that should be."""
     from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
 
@@ -55,7 +60,7 @@ def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcom
         NothingPacked(
             fix=f"Remove {place} if the weights were converted back." if place else NothingPacked.remedy,
             expected=packed.name,
-            **sums([found.leaf for found in wanted]),
+            **sums([module.leaf for module in modules]),
             **where(packed),
         )
     )
@@ -63,33 +68,35 @@ def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcom
 
 def report_contradiction(c: Comparison, packed: Packed[Match], outcome: Outcome) -> None:
     """Two files that announce different ways of packing."""
-    own = next(iter(packed.scheme.layouts), None)
+    first = next(iter(packed.scheme.layouts), None)
     for other in c.announced[1:]:
         try:
             second = next(iter(read(other, c.blueprint.spec.dtype).layouts), None)
         except Unmodelled:
             continue
-        if own and second and (type(own), own.label) != (type(second), second.label):
+        if first and second and (type(first), first.label) != (type(second), second.label):
             from hfcount.verifier.rules.hf504_quantization_config_stale import Contradiction
 
-            outcome.report(Contradiction(expected=own.label, observed=second.label, **where(packed), other=other.file))
+            outcome.report(
+                Contradiction(expected=first.label, observed=second.label, **where(packed), other=other.file)
+            )
 
 
 def report_numbers(packed: Packed[Match], outcome: Outcome) -> None:
     """Numbers of the settings that names beside them rule out."""
-    there = where(packed)
-    for one in packed.scheme.contradictions:
+    place = where(packed)
+    for contradiction in packed.scheme.contradictions:
         from hfcount.verifier.rules.hf505_quantization_settings_contradict import QuantizationSettingsContradict
 
         outcome.report(
             QuantizationSettingsContradict(
-                expected=one.wanted,
-                observed=one.found,
-                key=".".join(filter(None, (there["key"], one.key))),
-                file=there["file"],
-                source=there["source"],
-                place=f".{one.key}" if there["key"] else f": {one.key}",
-                by=one.name,
+                expected=contradiction.wanted,
+                observed=contradiction.observed,
+                key=".".join(filter(None, (place["key"], contradiction.key))),
+                file=place["file"],
+                source=place["source"],
+                place=f".{contradiction.key}" if place["key"] else f": {contradiction.key}",
+                by=contradiction.name,
             )
         )
 
@@ -98,9 +105,9 @@ def report_lacking(packed: Packed[Match], outcome: Outcome) -> None:
     """Packed modules without what they need."""
     from hfcount.verifier.rules.hf503_scale_missing import ModulesLackScales
 
-    some = [found for found in packed.packed if found.lacking]
-    layout = ", ".join(dict.fromkeys(found.layout.label for found in some if found.layout))
-    modules = sum(int(found.leaf.count) for found in some)
+    lacking = [module for module in packed.packed if module.lacking]
+    layout = ", ".join(dict.fromkeys(module.layout.label for module in lacking if module.layout))
+    modules = sum(int(module.leaf.count) for module in lacking)
     outcome.report(ModulesLackScales(**sums(packed.lacking), modules=modules, layout=layout))
 
 
@@ -111,19 +118,19 @@ def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
     outcome.report(CacheLacksScales(**sums(packed.uncached), others=bool(packed.cache)))
 
 
-def sums(leaves: Iterable[Leaf]) -> Stored:
-    """What a finding says of all tensors of some leaves."""
-    some = list(leaves)
-    names = [leaf.name for leaf in some] if len(some) > 100 else fold(name for leaf in some for name in leaf.names())
+def sums(leaves: Iterable[Leaf]) -> TensorFacts:
+    """The facts of all tensors of some leaves."""
+    given = list(leaves)
+    names = [leaf.name for leaf in given] if len(given) > 100 else fold(name for leaf in given for name in leaf.names())
     return {
         "tensors": tuple(names),
-        "count": sum(int(leaf.count) for leaf in some),
-        "parameters": sum(leaf.elements for leaf in some),
+        "count": sum(int(leaf.count) for leaf in given),
+        "parameters": sum(leaf.elements for leaf in given),
         "bytes": None,
     }
 
 
-def where(packed: Packed[Match]) -> Place:
+def where(packed: Packed[Match]) -> SettingsPlace:
     """The settings' place, for a finding and its message."""
     if packed.announced is None:
         return {"key": None, "file": None, "source": "the config"}

@@ -1,4 +1,4 @@
-"""Checks of the processors beside a policy of LeRobot, which hold what its inputs and actions are normalised by."""
+"""Checks the processors of a LeRobot policy, which normalise its inputs and actions."""
 
 from collections.abc import Iterator
 

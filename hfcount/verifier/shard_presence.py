@@ -1,4 +1,4 @@
-"""Checks of which files are there, and of their sizes; what lies beside them is in unlisted.py."""
+"""Checks that all shards are present, and their sizes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +10,7 @@ from hfcount.formats.index import Index
 from hfcount.spec.tree.indices import Indices
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.extents import Extent, extents
+from hfcount.verifier.file_sizes import Extent, extents
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
 
@@ -67,11 +67,11 @@ def _with_others(finding: "MissingByIndex", c: Comparison) -> "MissingByIndex":
         return finding
     count = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
     stored = count - match.missing_count
-    found = finding.replace(others=named(sorted(others)), held=len(others), all=count, stored=stored)
+    explained = finding.replace(others=named(sorted(others)), held=len(others), all=count, stored=stored)
     if match.missing_count:
-        return found
+        return explained
     single = list(others) == [c.weights.layout.single]  # which needs no index
-    return found.replace(fix="Delete the index." if single else "Write the index again from them.")
+    return explained.replace(fix="Delete the index." if single else "Write the index again from them.")
 
 
 def check_sizes(c: Comparison, outcome: Outcome) -> None:
@@ -88,14 +88,14 @@ def _compare_sizes(c: Comparison, index: Index, sizes: Mapping[str, int | None],
         return
     if index.pickled and c.match.extra("tied"):
         return  # whose data two names may share
-    found = [_File(file, sizes[file], needs[file], index.pickled) for file in c.weights.there]
-    fitting = [file for file in found if file.fits]
+    files = [_File(file, sizes[file], needs[file], index.pickled) for file in c.weights.there]
+    fitting = [file for file in files if file.fits]
     outcome.sized += len(fitting)
-    if len(fitting) < len(found):
-        outcome.doubt = outcome.doubt or next(file.doubt for file in found if not file.fits)
+    if len(fitting) < len(files):
+        outcome.doubt = outcome.doubt or next(file.doubt for file in files if not file.fits)
     # Where one file has what another lacks, the index may just put tensors in the wrong one.
-    if sum(file.size or 0 for file in found) < sum(file.least for file in found):
-        for file in found:
+    if sum(file.size or 0 for file in files) < sum(file.least for file in files):
+        for file in files:
             if file.size is not None and file.size < file.least:
                 _report_short(file, file.size, outcome)
 
@@ -175,8 +175,8 @@ def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> N
     missing = c.names.missing_count if c.names else None
     if missing != 0 and (gone := incomplete_sets(files)):
         _drop_missing(outcome)
-        for one in gone:
-            _report_lost(c, one, missing if len(gone) == 1 else None, outcome)
+        for lost_set in gone:
+            _report_lost(c, lost_set, missing if len(gone) == 1 else None, outcome)
         return
     if all(map(is_consolidated, files)) or files == [OPEN_CLIP_OLD]:  # which their loaders take without an index
         return
@@ -198,24 +198,24 @@ def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> N
 
 
 def _drop_missing(outcome: Outcome) -> None:
-    outcome.findings = [one for one in outcome.findings if one.code not in ("HF201", "HF207")]
+    outcome.findings = [finding for finding in outcome.findings if finding.code not in ("HF201", "HF207")]
 
 
-def _report_lost(c: Comparison, one: IncompleteSet, short: int | None, outcome: Outcome) -> None:
+def _report_lost(c: Comparison, lost_set: IncompleteSet, short: int | None, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf005_missing_shard import MissingByNumber
 
     outcome.report(
         MissingByNumber(
             subject=c.subject,
-            expected=one.of,
-            observed=one.of - len(one.names),
-            file=one.names[0],
+            expected=lost_set.of,
+            observed=lost_set.of - len(lost_set.names),
+            file=lost_set.names[0],
             count=short or 0,
             parameters=None,
             bytes=None,
-            absent=len(one.names),
-            files=named(one.names),
-            numbers=_numbers(one.names, [one]),
+            absent=len(lost_set.names),
+            files=named(lost_set.names),
+            numbers=_numbers(lost_set.names, [lost_set]),
             short=short,
             all=sum(int(leaf.count) for leaf in c.blueprint.stored_leaves()),
         )
@@ -227,5 +227,5 @@ def check_pickled(c: Comparison, outcome: Outcome) -> None:
     weights = c.weights
     there = {name for name in weights.files if name.endswith(".bin") and "/" not in name}
     if not weights.named and weights.listed:
-        for one in incomplete_sets(name for name in there if name.startswith("pytorch_model")):
-            _report_lost(c, one, None, outcome)
+        for lost_set in incomplete_sets(name for name in there if name.startswith("pytorch_model")):
+            _report_lost(c, lost_set, None, outcome)

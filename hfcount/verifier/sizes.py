@@ -1,4 +1,4 @@
-"""Bytes at depth `index`: which dtypes of the listed tensors make metadata.total_size come out exactly."""
+"""Infers the dtypes of listed tensors from metadata.total_size, at depth `index`."""
 
 from typing import NamedTuple
 
@@ -72,13 +72,13 @@ def exact(total_size: int, weights: int, buffers: int, declared: str | None, fla
         declared: the config's dtype by the format's name; None if it declares none.
         flags: elements of the listed masks and indices, which are stored like those, as booleans or as integers.
     """
-    own = dtypes.width(declared) if declared else None
-    for width in dict.fromkeys([own, *_WIDTHS] if own else _WIDTHS):
+    declared_width = dtypes.width(declared) if declared else None
+    for width in dict.fromkeys([declared_width, *_WIDTHS] if declared_width else _WIDTHS):
         for buffer_width in dict.fromkeys((4, width)):
             rest = total_size - weights * width - buffers * buffer_width
             bits = next((bits for bits in (8 * buffer_width, 1, 8, 32, 64) if flags * bits == 8 * rest), None)
             if bits is not None:
-                dtype = declared if width == own else _only(width)
+                dtype = declared if width == declared_width else _only(width)
                 buffer_dtype = "F32" if buffer_width == 4 else dtype
                 return Reading(weights, buffers, width, buffer_width, dtype, buffer_dtype, flags, bits)
     return None

@@ -1,4 +1,4 @@
-"""Which names of a checkpoint the reference takes for names of the blueprint."""
+"""Finds names that transformers converts to names of the blueprint."""
 
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -42,9 +42,9 @@ def respell(
     pairs, used = _wanted([*lacking, *(leaf for swap in swaps for leaf in swap.stored)], unexpected, spellings)
     # Of two names of one tensor neither is a mere spelling of it.
     chosen = {
-        found[0]: wanted
-        for wanted, found in pairs.items()
-        if found == [wanted] or (len(found) == 1 and wanted not in names)
+        stored[0]: wanted
+        for wanted, stored in pairs.items()
+        if stored == [wanted] or (len(stored) == 1 and wanted not in names)
     }
     for name in _out_of_order(chosen, names, pairs):
         del chosen[name]
@@ -58,16 +58,16 @@ def _wanted(
     """The names that stand for each name of these leaves, and which leaves have any."""
     known = {}
     for leaf in leaves:
-        one, old = renamed(leaf, spellings.common)
-        known[id(one)] = one, leaf, old
-    finder = Finder([one for one, _, _ in known.values()])
+        common, old = renamed(leaf, spellings.common)
+        known[id(common)] = common, leaf, old
+    finder = Finder([common for common, _, _ in known.values()])
     forms = Alike(lambda name: _forms(name, spellings, finder))
     pairs: dict[str, list[str]] = {}
     used: set[int] = set()
     for name in unexpected:
-        if found := _leaf(*forms.of(name)):
-            _, leaf, old = known[id(found[0])]
-            pairs.setdefault(old(found[1]), []).append(name)
+        if match := _leaf(*forms.of(name)):
+            _, leaf, old = known[id(match[0])]
+            pairs.setdefault(old(match[1]), []).append(name)
             used.add(id(leaf))
     return pairs, used
 
@@ -77,7 +77,7 @@ _Form = tuple[Sequence[tuple[Leaf, Sequence[Container[int]]]], tuple[int, ...]]
 
 
 def _forms(name: str, spellings: Spellings, finder: Finder) -> list[_Form]:
-    """What the reference may take a name for, the first that there is."""
+    """Names that transformers may convert a name to; it uses the first that exists."""
     common, prefix = spellings.common(name), spellings.prefix
     # The reference removes the prefix by a pattern whose dot is any character.
     shorter = [common[len(prefix) :]] if prefix and common.startswith(prefix.removesuffix(".")) else []
@@ -124,8 +124,8 @@ def _is_mixed(group: Sequence[tuple[str, int, int]]) -> bool:
 
 def _numbered(name: str) -> tuple[str, int]:
     """A name without its expert's number, and that number; -1 if it is not one expert's."""
-    found = _EXPERT.search(name)
-    return (f"{name[: found.start(1)]}*{name[found.end(1) :]}", int(found[1])) if found else (name, -1)
+    match = _EXPERT.search(name)
+    return (f"{name[: match.start(1)]}*{name[match.end(1) :]}", int(match[1])) if match else (name, -1)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

@@ -1,4 +1,4 @@
-"""Copies of tied weights: whether what is stored twice is the same, by the first and the last bytes of both."""
+"""Checks whether stored copies of tied weights are equal, by their first and last bytes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal
@@ -17,12 +17,12 @@ PAGE = 65_536
 _BESIDE = 3  # tensors of another file that are compared
 _MOST = 4  # copies that are compared: more than any architecture ties
 
-State = Literal["alike", "differing", "unknown"]
+CopyState = Literal["alike", "differing", "unknown"]
 
 
 def check_copies(c: Comparison, outcome: Outcome) -> None:
     """HF203, HF213: tied weights that are stored beside the one that they are tied to."""
-    groups: dict[State, list[tuple[Leaf, int]]] = {}
+    groups: dict[CopyState, list[tuple[Leaf, int]]] = {}
     for leaf, count in c.match.extra("tied"):
         if leaf in c.match.stand_ins or c.bytes(leaf, count) == 0:  # by the headers, where they were read
             continue
@@ -32,18 +32,18 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
         groups.setdefault(_state(c, pairs), []).append((leaf, count))
     if not (c.packed and c.packed.scheme.foreign):
         outcome.untied = frozenset(leaf.name for leaf, _ in groups.get("differing", ()))
-    for state, found in groups.items():
+    for state, copies in groups.items():
         if state == "differing" and own_head(c.blueprint.ties_otherwise):
             continue  # every reader uses it: check_readers says how
-        _report(c, state, found, outcome)
+        _report(c, state, copies, outcome)
 
 
-def _report(c: Comparison, state: State, found: list[tuple[Leaf, int]], outcome: Outcome) -> None:
+def _report(c: Comparison, state: CopyState, copies: list[tuple[Leaf, int]], outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf203_tied_weight_stored import TiedWeightStored
     from hfcount.verifier.rules.hf213_tied_weight_differs import TiedWeightDiffers
 
-    first, key = found[0][0], "tie_word_embeddings"
-    pair, stored = (first.tied_to or "", first.name), c.stored(found)
+    first, key = copies[0][0], "tie_word_embeddings"
+    pair, stored = (first.tied_to or "", first.name), c.stored(copies)
     if state == "differing":
         counted = bool(outcome.untied)
         outcome.report(
@@ -56,49 +56,49 @@ def _report(c: Comparison, state: State, found: list[tuple[Leaf, int]], outcome:
         )
 
 
-def alike(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> State:
+def alike(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> CopyState:
     """Whether a stored head is the same as the embedding."""
     pairs = [pair for name in c.match.names(head) for pair in _pieces(c, name, table)]
     outcome.pieces += [piece for pair in pairs for piece in pair if piece not in (*c.samples, *outcome.pieces)]
     return _state(c, pairs)
 
 
-def _state(c: Comparison, pairs: list[tuple[Piece, Piece]]) -> State:
-    digests = [(c.samples.get(one), c.samples.get(other)) for one, other in pairs]
-    known = [(one, other) for one, other in digests if one and other]
-    if any(one != other for one, other in known):
+def _state(c: Comparison, pairs: list[tuple[Piece, Piece]]) -> CopyState:
+    digests = [(c.samples.get(first), c.samples.get(second)) for first, second in pairs]
+    known = [(first, second) for first, second in digests if first and second]
+    if any(first != second for first, second in known):
         return "differing"
     return "alike" if known and len(known) == len(pairs) else "unknown"
 
 
 def _pieces(c: Comparison, name: str, to: str) -> Iterator[tuple[Piece, Piece]]:
     """The ends of two tensors, which are the same bytes if the tensors are the same; none where that cannot be told."""
-    one, other = _place(c, name), _place(c, to)
-    if one is None or other is None or c.headers.entries[one[0]][:2] != c.headers.entries[other[0]][:2]:
+    first, second = _place(c, name), _place(c, to)
+    if first is None or second is None or c.headers.entries[first[0]][:2] != c.headers.entries[second[0]][:2]:
         return
-    size = one[3]
+    size = first[3]
     ends = [(0, size)] if size <= 2 * PAGE else [(0, PAGE), (size - PAGE, size)]
     for begin, end in ends if size else ():
-        yield Piece(one[1], one[2] + begin, one[2] + end), Piece(other[1], other[2] + begin, other[2] + end)
+        yield Piece(first[1], first[2] + begin, first[2] + end), Piece(second[1], second[2] + begin, second[2] + end)
 
 
-def beside(c: Comparison, shard: Shard, own: Mapping[str, Entry]) -> Iterator[tuple[str, Piece, Piece]]:
+def beside(c: Comparison, shard: Shard, tensors: Mapping[str, Entry]) -> Iterator[tuple[str, Piece, Piece]]:
     """Where a few tensors begin in a file beside those of the index, and in these: copies begin alike."""
-    names = sorted(own, key=lambda name: (own[name].begin - own[name].end, name))
+    names = sorted(tensors, key=lambda name: (tensors[name].begin - tensors[name].end, name))
     for name in names[:: len(names) // _BESIDE + 1]:  # of all sizes, since training may leave some as they are
         place = _place(c, name)
         if place and shard.header and place[3]:
-            begin, size = 8 + shard.header.length + own[name].begin, min(place[3], PAGE)
+            begin, size = 8 + shard.header.length + tensors[name].begin, min(place[3], PAGE)
             yield name, Piece(place[1], place[2], place[2] + size), Piece(shard.name, begin, begin + size)
 
 
 def _place(c: Comparison, name: str) -> tuple[str, str, int, int] | None:
     """A tensor's own name, its file, and where its bytes begin there and how many they are; None if that is unknown."""
-    own = c.spelling.get(name, name)
-    if c.view is None or own not in c.view.entries:
+    stored = c.spelling.get(name, name)
+    if c.view is None or stored not in c.view.entries:
         return None
-    entry = c.view.entries[own]
+    entry = c.view.entries[stored]
     for file, shard in c.view.shards.items():
-        if shard.header and shard.header.tensors.get(own) is entry:
-            return own, file, 8 + shard.header.length + entry.begin, entry.end - entry.begin
+        if shard.header and shard.header.tensors.get(stored) is entry:
+            return stored, file, 8 + shard.header.length + entry.begin, entry.end - entry.begin
     return None

@@ -1,4 +1,4 @@
-"""Token ids of the config that no row of the embedding belongs to."""
+"""Checks that every token id has a row in the embedding."""
 
 import re
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ _NAMED = 3  # ids that a message gives
 def check_token_ids(c: Comparison, outcome: Outcome) -> None:
     """HF104: an error where the id is sure to be looked up, a note where it may never be used."""
     tables = list(_tables(c))
-    found: dict[Severity, list[tuple[TokenId, int, str]]] = {}
-    for one in c.blueprint.token_ids:
-        known = _table_of(one, tables)
-        if known and one.value >= known[0] and (severity := _severity(c, one)):
-            found.setdefault(severity, []).append((one, *known))
-    for severity, group in found.items():
+    by_severity: dict[Severity, list[tuple[TokenId, int, str]]] = {}
+    for token_id in c.blueprint.token_ids:
+        known = _table_of(token_id, tables)
+        if known and token_id.value >= known[0] and (severity := _severity(c, token_id)):
+            by_severity.setdefault(severity, []).append((token_id, *known))
+    for severity, group in by_severity.items():
         from hfcount.verifier.rules.hf104_id_beyond_vocabulary import IdBeyondVocabulary
 
         first, rows, table = group[0]
-        ids = [f"{printable(one.key)} is {one.value:,}" for one, _, _ in group[:_NAMED]]
+        ids = [f"{printable(beyond.key)} is {beyond.value:,}" for beyond, _, _ in group[:_NAMED]]
         outcome.report(
             IdBeyondVocabulary(
                 severity=severity,
@@ -55,11 +55,11 @@ def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
     if largest is None:
         return
     rows, table = largest
-    found: dict[Severity, dict[int, tuple[str, str]]] = {}
+    groups: dict[Severity, dict[int, tuple[str, str]]] = {}
     for file, token, number in added:
         if number >= rows:
-            found.setdefault("note" if re.search(_UNREAD, token) else "error", {}).setdefault(number, (file, token))
-    for severity, by_id in found.items():
+            groups.setdefault("note" if re.search(_UNREAD, token) else "error", {}).setdefault(number, (file, token))
+    for severity, by_id in groups.items():
         from hfcount.verifier.rules.hf105_token_beyond_embedding import TokenBeyondEmbedding
 
         first = min(by_id)
@@ -89,20 +89,20 @@ def _tables(c: Comparison) -> Iterator[tuple[str, int, str]]:
                 yield path, max(leaf.shape[0], *(entry.shape[:1] if entry else ()), 0), leaf.name
 
 
-def _table_of(one: TokenId, tables: list[tuple[str, int, str]]) -> tuple[int, str] | None:
+def _table_of(token_id: TokenId, tables: list[tuple[str, int, str]]) -> tuple[int, str] | None:
     """The largest embedding of the part of the config that has the id, or else of the parts below; rows and name."""
-    place = one.key.rpartition(".")[0]
-    own = [table[1:] for table in tables if table[0] == place]
+    place = token_id.key.rpartition(".")[0]
+    exact = [table[1:] for table in tables if table[0] == place]
     below = [table[1:] for table in tables if not place or table[0].startswith(f"{place}.")]
-    return max(own or below, default=None)
+    return max(exact or below, default=None)
 
 
-def _severity(c: Comparison, one: TokenId) -> Severity | None:
+def _severity(c: Comparison, token_id: TokenId) -> Severity | None:
     """How bad it is that an id has no row; None if that does no harm, or is the default for another vocabulary."""
-    stem = one.key.rpartition(".")[2].rpartition("_")[0]
+    stem = token_id.key.rpartition(".")[2].rpartition("_")[0]
     placeholder = stem.endswith(_PLACEHOLDERS)
     if placeholder and architectures.replaces_placeholders(c.blueprint.spec):
         return None
     if placeholder or stem in _ALWAYS:
-        return "note" if one.usual else "error"
-    return None if one.usual else "note"
+        return "note" if token_id.usual else "error"
+    return None if token_id.usual else "note"

@@ -1,4 +1,4 @@
-"""Checks of the totals that an index claims: bytes and parameters."""
+"""Checks the total bytes and parameters in the metadata of the index."""
 
 from typing import Any
 
@@ -123,11 +123,11 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
     if c.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"
     outcome.checks.append(Check("total_size", claim, claim, text))
-    own = dtypes.width(c.declared) if c.declared else reading.width
-    outcome.proven = reading.width == own  # else the claim may be as wrong as the dtype
+    declared_width = dtypes.width(c.declared) if c.declared else reading.width
+    outcome.proven = reading.width == declared_width  # else the claim may be as wrong as the dtype
     outcome.settled = outcome.proven and c.match.complete
     outcome.stored, outcome.dtypes = reading.elements, reading.by_dtype
-    if reading.width != own:
+    if reading.width != declared_width:
         from hfcount.verifier.rules.hf302_dtype_differs import ByClaim
 
         outcome.report(
@@ -140,7 +140,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
                 bytes=reading.weights * reading.width,
                 fix=None,
                 declared=c.blueprint.spec.dtype or "",
-                own=own,
+                element_bytes=declared_width,
                 claim=claim,
                 width=reading.width,
             )

@@ -1,4 +1,4 @@
-"""Checks of weight files that the index does not name."""
+"""Checks weight files outside the index."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -42,18 +42,21 @@ def check_single(c: Comparison, outcome: Outcome) -> None:
         _compare_single(c, c.view.entries, shard, len(index.shards), outcome)
 
 
-def _compare_single(c: Comparison, theirs: Mapping[str, Entry], shard: Shard, files: int, outcome: Outcome) -> None:
-    """Compares names, shapes, dtypes and the first bytes of model.safetensors with `theirs`, of files of the index."""
+def _compare_single(c: Comparison, indexed: Mapping[str, Entry], shard: Shard, files: int, outcome: Outcome) -> None:
+    """Compares names, shapes, dtypes and first bytes of model.safetensors with `indexed`, the tensors of the index."""
     from hfcount.verifier.rules.hf008_two_weight_sets import TwoWeightSets
 
     if shard.header is None:
         outcome.report(TwoWeightSets(file=SINGLE, fix=shard.fix, files=files, problem=shard.problem or ""))
         return
-    own = shard.header.tensors
-    lacking, beyond = [name for name in theirs if name not in own], [name for name in own if name not in theirs]
-    differing = [name for name, entry in own.items() if name in theirs and entry[:2] != theirs[name][:2]]
+    single = shard.header.tensors
+    lacking, beyond = (
+        [name for name in indexed if name not in single],
+        [name for name in single if name not in indexed],
+    )
+    differing = [name for name, entry in single.items() if name in indexed and entry[:2] != indexed[name][:2]]
     different = [*lacking, *beyond, *differing]
-    changed, same = ([], False) if different else _changed(c, shard, own, outcome)
+    changed, same = ([], False) if different else _changed(c, shard, single, outcome)
     different += changed
     outcome.report(
         TwoWeightSets(
@@ -63,7 +66,7 @@ def _compare_single(c: Comparison, theirs: Mapping[str, Entry], shard: Shard, fi
             count=len(different),
             parameters=None,
             bytes=None,
-            fix=(different and not changed and _meant(c, own, outcome)) or TwoWeightSets.remedy,
+            fix=(different and not changed and _meant(c, single, outcome)) or TwoWeightSets.remedy,
             files=files,
             same=same,
             values=next(iter(changed), ""),
@@ -74,13 +77,13 @@ def _compare_single(c: Comparison, theirs: Mapping[str, Entry], shard: Shard, fi
     )
 
 
-def _changed(c: Comparison, shard: Shard, own: Mapping[str, Entry], outcome: Outcome) -> tuple[list[str], bool]:
+def _changed(c: Comparison, shard: Shard, tensors: Mapping[str, Entry], outcome: Outcome) -> tuple[list[str], bool]:
     """Which of a few tensors begin otherwise in both, and whether all are known to begin alike."""
-    pairs = [*ties.beside(c, shard, own)]
+    pairs = [*ties.beside(c, shard, tensors)]
     outcome.pieces += [piece for _, *pair in pairs for piece in pair if piece not in c.samples]
-    compared = [(name, c.samples.get(one), c.samples.get(other)) for name, one, other in pairs]
-    changed = [name for name, one, other in compared if one and other and one != other]
-    return changed, bool(compared) and all(one and one == other for _, one, other in compared)
+    compared = [(name, c.samples.get(first), c.samples.get(second)) for name, first, second in pairs]
+    changed = [name for name, first, second in compared if first and second and first != second]
+    return changed, bool(compared) and all(first and first == second for _, first, second in compared)
 
 
 def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome) -> None:
@@ -126,13 +129,13 @@ def check_unlisted(c: Comparison, outcome: Outcome) -> None:
     """HF006: other files that the index does not name, or that lie beside model.safetensors."""
     if c.names is None or c.weights.absent:
         return
-    found = [one for file in sorted(c.beside) if (one := _read(c, file))]
-    needed = [name for one in found if one.kind == "needed" for name in one.names]
+    files = [unlisted for file in sorted(c.beside) if (unlisted := _read(c, file))]
+    needed = [name for unlisted_file in files if unlisted_file.kind == "needed" for name in unlisted_file.names]
     if needed:
         _drop_what_explains(c, needed, outcome)
     groups: dict[tuple[Kind, str | None], list[_Unlisted]] = {}
-    for one in found:
-        groups.setdefault((one.kind, _taken(c, one)), []).append(one)
+    for unlisted in files:
+        groups.setdefault((unlisted.kind, _taken(c, unlisted)), []).append(unlisted)
     for (kind, taken), group in groups.items():
         _report_unlisted(c, kind, taken, group, outcome)
 
@@ -142,24 +145,24 @@ def _report_unlisted(
 ) -> None:
     from hfcount.verifier.rules.hf006_unlisted_weights import UnlistedWeights
 
-    names, lost = [name for one in group for name in one.names], kind == "needed"
+    names, needed = [name for unlisted in group for name in unlisted.names], kind == "needed"
     again = "Write the index again from all of its files."
     outcome.report(
         UnlistedWeights(
             subject=c.subject,
-            severity="error" if taken or lost else "note",
+            severity="error" if taken or needed else "note",
             file=group[0].file,
             tensors=tuple(fold(names)),
             count=len(names),
             parameters=None,
             bytes=None,
-            fix=again if lost and c.index else UnlistedWeights.remedy,
-            files=named([one.file for one in group]),
+            fix=again if needed and c.index else UnlistedWeights.remedy,
+            files=named([unlisted.file for unlisted in group]),
             many=len(group),
             kind=kind,
             problem=group[0].problem or "",
             indexed=c.index is not None,
-            predicting=lost and _predicting(c, names),
+            predicting=needed and _predicting(c, names),
             taken=taken,
         )
     )
@@ -172,29 +175,29 @@ def _read(c: Comparison, file: str) -> _Unlisted | None:
     if shard.header is None:
         return _Unlisted(file, "problem", problem=shard.problem)
     listed: Iterable[str] = c.index.weight_map if c.index else c.headers.entries
-    own, known = shard.header.tensors, set(listed)
-    if not own:
+    tensors, known = shard.header.tensors, set(listed)
+    if not tensors:
         return None
-    if needed := _needed(c, [name for name in own if name not in known], announced=True):
+    if needed := _needed(c, [name for name in tensors if name not in known], announced=True):
         return _Unlisted(file, "needed", needed)
-    copies = [name for name in own if name in known]
-    if 2 * len(copies) > len(own):  # a few common names may be another library's
+    copies = [name for name in tensors if name in known]
+    if 2 * len(copies) > len(tensors):  # a few common names may be another library's
         return _Unlisted(file, "copies", copies)
-    return _Unlisted(file, "alien", list(own))
+    return _Unlisted(file, "alien", list(tensors))
 
 
-def _taken(c: Comparison, one: _Unlisted) -> str | None:
+def _taken(c: Comparison, file: _Unlisted) -> str | None:
     """Who takes the file for a part of the model: loaders of language models read what is there."""
     if c.blueprint.spec.head not in ("causal_lm", "conditional_generation"):
         return None
-    if c.index is None and one.kind == "copies":
+    if c.index is None and file.kind == "copies":
         return "vLLM reads every .safetensors file where there is no index"
-    return "mlx-lm and llama.cpp's converter read every model*.safetensors" if one.file.startswith("model") else None
+    return "mlx-lm and llama.cpp's converter read every model*.safetensors" if file.file.startswith("model") else None
 
 
 def _needed(c: Comparison, names: Iterable[str], announced: bool) -> list[str]:
     """Those of some names that the model cannot do without, and of prediction layers that the config announces."""
-    find, spelt = _finder(c).find, {found: expected for expected, found in c.spelling.items()}
+    find, spelt = _finder(c).find, {stored: expected for expected, stored in c.spelling.items()}
     announced = announced and c.blueprint.spec.announces("mtp")
     leaves = ((name, find(spelt.get(name, name))) for name in names)
     return [

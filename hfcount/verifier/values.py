@@ -1,4 +1,4 @@
-"""What findings about the values of tensors have in common: which tensors, and where the first such value is."""
+"""Base of findings about values of tensors, with the place of the first value."""
 
 from collections.abc import Sequence
 from math import prod
@@ -33,7 +33,7 @@ class ValueFinding(Finding):
 
     @property
     def others(self) -> str:
-        """What follows of further tensors."""
+        """The sentence about further tensors."""
         return f" The same holds for {plural(self.count - 1, 'more tensor')}." if self.count > 1 else ""
 
     @property

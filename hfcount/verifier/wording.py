@@ -1,4 +1,4 @@
-"""Words that messages of findings share."""
+"""Helpers for the messages of findings."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from hfcount.text import plural, printable
 _NAME = 120  # characters of a tensor's name that a message repeats
 
 
-def agree(count: int, one: str, several: str) -> str:
+def agree(count: int, singular: str, several: str) -> str:
     """A word in singular or plural, such as `is` or `are`."""
-    return one if count == 1 else several
+    return singular if count == 1 else several
 
 
 def some(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What training wrappers add to the names of the module that they hold, and the call that undoes it."""
+"""Training wrappers: how each changes the names of tensors, and the call that undoes it."""
 
 import re
 from collections import Counter
@@ -93,37 +93,37 @@ _FEWEST = 3  # tensors of such a module
 
 @dataclass(slots=True)
 class Wrapped:
-    """What wrappers have added to the names.
+    """The changes of training wrappers to names.
 
     Args:
         wrappers: what they are, the outermost first.
         outer: the prefix of another module around the model; "" if there is none.
         pairs: names with what was added, and the blueprint's names for them.
-        own: names of tensors that are the wrappers' own.
+        added: names of tensors of the wrappers themselves.
         flat: prefixes of modules whose parameters are flattened into one tensor.
     """
 
     wrappers: list[Wrapper] = field(default_factory=list)
     outer: str = ""
     pairs: list[tuple[str, str]] = field(default_factory=list)
-    own: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
     flat: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """What the names carry."""
+        """The changes in words."""
         names = list(dict.fromkeys(wrapper.name for wrapper in self.wrappers))
-        said = [f"what {' and '.join(names)} {'add' if len(names) > 1 else 'adds'}"] if names else []
+        parts = [f"what {' and '.join(names)} {'add' if len(names) > 1 else 'adds'}"] if names else []
         if self.outer:
-            found, wanted = self.pairs[0]
-            own = wanted[: -len(found.removeprefix(self.outer))]
-            said.append(f"the prefix {self.outer}" + (f" in place of {own}" if own and not names else ""))
-        return " and ".join(said)
+            stored, wanted = self.pairs[0]
+            replaced = wanted[: -len(stored.removeprefix(self.outer))]
+            parts.append(f"the prefix {self.outer}" + (f" in place of {replaced}" if replaced and not names else ""))
+        return " and ".join(parts)
 
     @property
     def owner(self) -> str:
         """The wrapper that has tensors of its own."""
-        return next((wrapper.name for wrapper, owns in _OWNS if any(map(owns.search, self.own))), "")
+        return next((wrapper.name for wrapper, owns in _OWNS if any(map(owns.search, self.added))), "")
 
     @property
     def cure(self) -> str:
@@ -133,25 +133,25 @@ class Wrapped:
     @property
     def sure(self) -> bool:
         """Whether nobody else uses such names."""
-        return bool(self.own) or any(wrapper.sure for wrapper in self.wrappers)
+        return bool(self.added) or any(wrapper.sure for wrapper in self.wrappers)
 
 
 def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
-    """What wrappers have added to the names, and the names without, for those that they changed."""
-    found, bare, peeled, there = Wrapped(), dict[str, str](), Alike(_peeled), {*names}
+    """The changes of wrappers to these names, and the bare form of each changed name."""
+    wrapped, bare, peeled, there = Wrapped(), dict[str, str](), Alike(_peeled), {*names}
     for name in names:
         ((text, marked), used, owner), numbers = peeled.of(name)
         if owner and owner.beside and f"{name.rpartition('_')[0]}{owner.beside}" not in there:
             owner = None
         rest = joined(text, filled(marked, numbers)) if used else name
         if owner is not None:
-            found.own.append(name)
+            wrapped.added.append(name)
             if _FLAT.search(rest):
-                found.flat += (_FLAT.sub("", rest),)
+                wrapped.flat += (_FLAT.sub("", rest),)
         elif used:
             bare[name] = rest
-        found.wrappers += [one for one in [*used, owner] if one is not None and one not in found.wrappers]
-    return found, bare
+        wrapped.wrappers += [kind for kind in [*used, owner] if kind is not None and kind not in wrapped.wrappers]
+    return wrapped, bare
 
 
 def _peeled(name: str) -> tuple[tuple[tuple[str, ...], tuple[int, ...]], list[Wrapper], Wrapper | None]:

@@ -444,7 +444,7 @@ def test_patterns_match_as_those_of_python() -> None:
         if random.random() < 0.3:
             pattern = f"({pattern}){random.choice(REPEATS)}{random.choice(['', 'b', '|a'])}"
         theirs = re.compile(pattern)
-        whole, begun = Automaton(pattern, whole=True), Automaton(pattern)
+        whole, begun = Automaton(pattern, full=True), Automaton(pattern)
         for _ in range(4):
             text = "".join(random.choice("ab1.c_") for _ in range(random.randint(1, 7)))
             ours = whole.matches(text), begun.matches(text)

@@ -13,7 +13,7 @@ from hfcount.blueprints.build import blueprint
 from hfcount.checkpoints.gguf.base import compare
 from hfcount.checkpoints.gguf.check import check
 from hfcount.checkpoints.gguf.names import expected
-from hfcount.checkpoints.gguf.set import check_pair, join, raw_part, split_name
+from hfcount.checkpoints.gguf.split_set import check_pair, join, raw_part, split_name
 from hfcount.checkpoints.gguf.summary import Remark, bases, role, summary
 from hfcount.checkpoints.gguf.table import change, changed, folded, slots, table
 from hfcount.formats.gguf.header import Header

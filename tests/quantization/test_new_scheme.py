@@ -14,9 +14,9 @@ FILE = '''
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, ceil_div
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Listed, Scheme
+from hfcount.quantization.scheme import ExclusionScheme, Scheme
 from hfcount.quantization.settings import Settings, texts
 
 
@@ -24,12 +24,13 @@ from hfcount.quantization.settings import Settings, texts
 class Thirds(Layout):
     label = "thirds"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        return [Part(".thirds", (outputs, ceil_div(inputs, 3)), ("U8",)), Part(".row_scale", (outputs,), ("F16",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        thirds = PackedTensor(".thirds", (outputs, ceil_div(inputs, 3)), ("U8",))
+        return [thirds, PackedTensor(".row_scale", (outputs,), ("F16",))]
 
 
 def read(settings: Settings) -> Scheme:
-    return Listed("thirds", Thirds(), Matcher(texts(settings, "dense") or ("lm_head",), "transformers"))
+    return ExclusionScheme("thirds", Thirds(), Matcher(texts(settings, "dense") or ("lm_head",), "transformers"))
 '''
 
 

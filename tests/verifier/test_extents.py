@@ -14,7 +14,7 @@ from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.extents import SPARE, Extent, extents
+from hfcount.verifier.file_sizes import SPARE, Extent, extents
 
 Shapes = dict[str, tuple[int, ...]]
 

@@ -9,7 +9,7 @@ from paths import ARCHITECTURES
 import hfcount
 from hfcount.spec.tree.dims import Dim
 from hfcount.verifier.causes.hints import Hint, agreed, derived, sights
-from hfcount.verifier.causes.stored_rows import Stored, compare
+from hfcount.verifier.causes.stored_rows import StoredRows, compare
 
 
 def recorded(name: str, **changes: object) -> Json:
@@ -19,7 +19,7 @@ def recorded(name: str, **changes: object) -> Json:
 
 def agreed_on(read: Json, stored: Json) -> list[tuple[str, int, int]]:
     """What all sights of a checkpoint agree on that was built by one config and is read by another."""
-    held = Stored.of({one.name: tuple(map(int, one.shape)) for one in hfcount.blueprint(stored).tensors()})
+    held = StoredRows.of({one.name: tuple(map(int, one.shape)) for one in hfcount.blueprint(stored).tensors()})
     blueprint = hfcount.blueprint(read)
     return [hint[:3] for hint in agreed(sights(blueprint, compare(blueprint.leaves, held), held))]
 

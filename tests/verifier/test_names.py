@@ -11,7 +11,8 @@ from paths import ARCHITECTURES
 
 import hfcount
 from hfcount.spec.tree.leaves import Label
-from hfcount.verifier.names import Match, match, set_heads_apart
+from hfcount.verifier.match import Match
+from hfcount.verifier.names import match, set_heads_apart
 
 Renamed = tuple[set[str], Json]
 """Names of a checkpoint, and the config beside them."""
@@ -277,9 +278,9 @@ def test_what_wrappers_leave_in_names(names: set[str], title: str, own: int) -> 
         [],
     )
     assert found.wrapped is not None
-    assert (found.wrapped.title, len(found.wrapped.own)) == (title, own)
+    assert (found.wrapped.title, len(found.wrapped.added)) == (title, own)
     assert found.wrapped.cure.endswith(".")
-    assert {stored for stored, _ in found.wrapped.pairs} | set(found.wrapped.own) == names - GOOD
+    assert {stored for stored, _ in found.wrapped.pairs} | set(found.wrapped.added) == names - GOOD
     assert all(wanted in GOOD for _, wanted in found.wrapped.pairs)
 
 

@@ -8,7 +8,7 @@ from tables import over
 
 import hfcount
 from hfcount.spec.tree.indices import Indices
-from hfcount.verifier.causes.stored_rows import Difference, Stored, compare
+from hfcount.verifier.causes.stored_rows import Difference, StoredRows, compare
 from hfcount.verifier.causes.whole_model import wholes
 
 LLAMA, MOE = config("llama"), config("qwen3_moe")
@@ -21,7 +21,7 @@ def held(values: Json, *without: str) -> dict[str, tuple[int, ...] | None]:
 
 
 def difference(says: Json, saved: Json, *without: str) -> Difference:
-    return compare(hfcount.blueprint(says).leaves, Stored.of(held(saved, *without)))
+    return compare(hfcount.blueprint(says).leaves, StoredRows.of(held(saved, *without)))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_one_difference_is_within_another_as_its_tensors_are(saved: Json, one: J
 
 
 def test_numbers_of_layers_and_experts() -> None:
-    stored = Stored.of(held(MOE, "experts.3.", "layers.1.mlp.experts.5."))
+    stored = StoredRows.of(held(MOE, "experts.3.", "layers.1.mlp.experts.5."))
     assert stored.numbers((".model.layers",)) == {(): {0, 1, 2}}
     experts = stored.numbers((".model.layers", ".mlp.experts"))
     assert experts == {(0,): {0, 1, 2, 4, 5, 6, 7}, (1,): {0, 1, 2, 4, 6, 7}, (2,): {0, 1, 2, 4, 5, 6, 7}}
@@ -72,7 +72,7 @@ def test_numbers_of_layers_and_experts() -> None:
 
 
 def test_layers_with_other_numbers() -> None:
-    late = Stored.of({name.replace("layers.2.", "layers.7."): shape for name, shape in held(LLAMA).items()})
+    late = StoredRows.of({name.replace("layers.2.", "layers.7."): shape for name, shape in held(LLAMA).items()})
     assert compare(hfcount.blueprint(LLAMA).leaves, late).counts == (9, 9, 0)
     again = late.renumbered((".model.layers",), [0, 1, 7])
     assert compare(hfcount.blueprint(LLAMA).leaves, again).counts == (0, 0, 0)
@@ -80,7 +80,7 @@ def test_layers_with_other_numbers() -> None:
 
 def test_layers_without_end_cost_nothing() -> None:
     endless = hfcount.blueprint(config("llama", num_hidden_layers=10**18))
-    assert compare(endless.leaves, Stored.of(held(LLAMA))).counts == (9 * (10**18 - 3), 0, 0)
+    assert compare(endless.leaves, StoredRows.of(held(LLAMA))).counts == (9 * (10**18 - 3), 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_layers_without_end_cost_nothing() -> None:
     ],
 )
 def test_whole_parts_and_layers_are_one_row(without: tuple[str, ...], rows: list[str]) -> None:
-    stored = Stored.of(held(MOE, *without))
+    stored = StoredRows.of(held(MOE, *without))
     missing = compare(hfcount.blueprint(MOE).leaves, stored).places()
     assert wholes(((text, numbers) for _, text, numbers in missing), stored).rows()[: len(rows)] == rows
 
 
 def test_a_row_is_named_and_met_by_its_numbers() -> None:
-    ((row,),) = (rows for text, rows in Stored.of(held(LLAMA)).rows.items() if text[-1] == ".mlp.up_proj.weight")
+    ((row,),) = (rows for text, rows in StoredRows.of(held(LLAMA)).rows.items() if text[-1] == ".mlp.up_proj.weight")
     assert (row.name, row.count, row.shape) == ("model.layers.{0-2}.mlp.up_proj.weight", 3, (20, 12))
     assert row.meet([Indices.of([2, 3])]).name == "model.layers.2.mlp.up_proj.weight"
     assert ((1,) in row, (3,) in row) == (True, False)

@@ -1,1 +1,1 @@
-"""Adapters of PEFT, held against their base."""
+"""Checks PEFT adapters against their base model."""

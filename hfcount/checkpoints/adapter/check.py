@@ -1,4 +1,4 @@
-"""An adapter of PEFT, held against what its base's config says that it must be."""
+"""Compares a PEFT adapter with its base model."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,11 +6,11 @@ from typing import get_args
 
 from hfcount.architectures import tree
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.adapter.expected import Expected, expect, saved
+from hfcount.checkpoints.adapter.expected import ExpectedAdapter, expect, saved
 from hfcount.checkpoints.adapter.findings import Differences, report
 from hfcount.checkpoints.adapter.methods import METHODS, PROMPTS, Shape, prompt_shape
 from hfcount.checkpoints.adapter.modules import Era, modules
-from hfcount.checkpoints.adapter.names import Named, read_names
+from hfcount.checkpoints.adapter.names import StoredNames, read_names
 from hfcount.checkpoints.adapter.rewrite import CONVERTED, REWRITES
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import Refused, Unread
@@ -32,10 +32,10 @@ _HEADS: Mapping[str, Sequence[Head]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What comes of comparing an adapter with its base.
+    """The result of comparing an adapter with its base.
 
     Args:
-        findings: what differs.
+        findings: the differences.
         unread: why it was not compared, or not whole; empty if it was.
         kind: that in one word.
         base_parameters: elements of the base.
@@ -62,7 +62,7 @@ class _Candidate:
 
 
 def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) -> Result:
-    """An adapter against its base.
+    """Compares an adapter with its base.
 
     Args:
         stored: the shapes of its tensors, in elements, by name.
@@ -74,27 +74,27 @@ def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) ->
             return _result(base, _compare_prompt(settings, stored, base))
         return _result(base, _compare_modules(settings, stored, base))
     except Unread as error:
-        return _result(base, (report_alone(settings, stored), str(error), Expected()), error.kind)
+        return _result(base, (report_alone(settings, stored), str(error), ExpectedAdapter()), error.kind)
 
 
 def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Finding]:
-    """What can be said of an adapter without its base."""
+    """The findings about an adapter that need no base."""
     if stored and settings.method in PROMPTS:
         return []
-    found = report(Differences(settings, read_names(stored), stored, Expected()))
-    return [one for one in found if one.code in ("HF720", "HF722", "HF728")]
+    findings = report(Differences(settings, read_names(stored), stored, ExpectedAdapter()))
+    return [finding for finding in findings if finding.code in ("HF720", "HF722", "HF728")]
 
 
-def _result(base: Blueprint, found: tuple[list[Finding], str, Expected], kind: str = "NotCompared") -> Result:
-    findings, unread, expected = found
+def _result(base: Blueprint, compared: tuple[list[Finding], str, ExpectedAdapter], kind: str = "NotCompared") -> Result:
+    findings, unread, expected = compared
     count = len(expected.tensors) + len(expected.shared)
-    lost = sum(one.count for one in findings if one.code == "HF724")
+    lost = sum(finding.count for finding in findings if finding.code == "HF724")
     return Result(findings, unread, kind, base.total, expected.adapted, count, count - lost)
 
 
 def _compare_modules(
     settings: Settings, stored: Mapping[str, Shape], base: Blueprint
-) -> tuple[list[Finding], str, Expected]:
+) -> tuple[list[Finding], str, ExpectedAdapter]:
     named = read_names(stored)
     best: tuple[int, Differences, _Candidate] | None = None
     refused: Refused | None = None
@@ -109,8 +109,8 @@ def _compare_modules(
         if not best[0]:
             break
     if best is None:
-        differences = Differences(settings, named, stored, Expected(), refused=str(refused))
-        return report(differences), "", Expected()
+        differences = Differences(settings, named, stored, ExpectedAdapter(), refused=str(refused))
+        return report(differences), "", ExpectedAdapter()
     _, differences, candidate = best
     head = candidate.base.spec.head
     if head not in (base.spec.head, "base"):
@@ -120,7 +120,7 @@ def _compare_modules(
     return report(differences), "", differences.expected
 
 
-def _undescribed(named: Named, base: Blueprint) -> str:
+def _undescribed(named: StoredNames, base: Blueprint) -> str:
     """Why a part of the base that the adapter names is not compared; empty if it is."""
     for prefix in base.unmodeled:
         if any(name.startswith(prefix) or f".{prefix}" in name for name in named.names):
@@ -151,27 +151,29 @@ def _loaded_as(base: Blueprint, head: Head) -> Blueprint | None:
         return None
 
 
-def _differences(settings: Settings, named: Named, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
-    """What differs from the base, as it is read in one way."""
+def _differences(
+    settings: Settings, named: StoredNames, stored: Mapping[str, Shape], candidate: _Candidate
+) -> Differences:
+    """The differences from one way to read the base."""
     spec = candidate.base.spec
     spellings = candidate.base.spellings
     inside = modules(spellings, candidate.era, candidate.base.leaves)
     rewrite = REWRITES.get(spec.family) if candidate.era == "memory" and settings.method == "LORA" else None
     expected = expect(settings, inside, rewrite, spec.vocab)
     converts = settings.method == "LORA" and spec.family in CONVERTED
-    found = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
-    found.hold(spellings.common if settings.method == "LORA" else str)
-    return found
+    differences = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
+    differences.hold(spellings.common if settings.method == "LORA" else str)
+    return differences
 
 
 def _compare_prompt(
     settings: Settings, stored: Mapping[str, Shape], base: Blueprint
-) -> tuple[list[Finding], str, Expected]:
+) -> tuple[list[Finding], str, ExpectedAdapter]:
     best: Differences | None = None
     for candidate in _candidates(settings, base):
-        found = _prompt_differences(settings, stored, candidate)
-        if best is None or found.number < best.number:
-            best = found
+        differences = _prompt_differences(settings, stored, candidate)
+        if best is None or differences.number < best.number:
+            best = differences
         if not best.number:
             break
     assert best is not None  # the base itself is a candidate
@@ -181,15 +183,15 @@ def _compare_prompt(
 
 
 def _prompt_differences(settings: Settings, stored: Mapping[str, Shape], candidate: _Candidate) -> Differences:
-    """What differs from the prompt that the settings ask for, and from the head that is stored beside it."""
-    base, head = candidate.base, Expected()
+    """The differences from the prompt of the settings, and from the head that is stored with it."""
+    base, head = candidate.base, ExpectedAdapter()
     saved(settings, modules(base.spellings, candidate.era, base.leaves), head)
     shared = {f"base_model.{name}": shape for name, shape in head.tensors.items()}
     heads = {f"base_model.{name}" for name in head.heads}
-    expected = Expected(shared={"prompt_embeddings": prompt_shape(settings), **shared}, heads=heads)
-    found = Differences(settings, Named({}, {name: name for name in stored}, "", 0), stored, expected)
-    found.hold(str)
-    return found
+    expected = ExpectedAdapter(shared={"prompt_embeddings": prompt_shape(settings), **shared}, heads=heads)
+    differences = Differences(settings, StoredNames({}, {name: name for name in stored}, "", 0), stored, expected)
+    differences.hold(str)
+    return differences
 
 
 def _prompt_of_another(settings: Settings, base: Blueprint) -> str:
@@ -203,7 +205,7 @@ def _prompt_of_another(settings: Settings, base: Blueprint) -> str:
             return f"adapter_config.json says {plural(layers, 'layer')}, and the base has {_numbers(depths)}"
         mixers = [layer.layer.mixer for stack in stacks for layer in stack.layers]
         grouped = [mixer for mixer in mixers if isinstance(mixer, GQA)]
-        widths |= {int(count) * int(one.head_dim) for one in grouped for count in (one.heads, one.kv_heads)}
+        widths |= {int(count) * int(mixer.head_dim) for mixer in grouped for count in (mixer.heads, mixer.kv_heads)}
     if (width := settings.number("token_dim", 0, least=0)) not in widths:
         return f"the prompt is for a width of {width:,}, and the base has {_numbers(widths)}"
     return ""

@@ -1,15 +1,15 @@
-"""What the file of an adapter must hold, by its settings and the modules of its base."""
+"""The expected tensors of an adapter, by its settings and the modules of its base."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, Adapted, Method, Shape
+from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, AdaptedModule, Method, Shape
 from hfcount.checkpoints.adapter.modules import Module, containers
 from hfcount.checkpoints.adapter.rewrite import Rewrite, rewritten
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import (
     ALL_LINEAR,
-    Chosen,
+    ChosenModules,
     Parameter,
     Patterns,
     Ranks,
@@ -26,8 +26,8 @@ _HEADS = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score
 
 
 @dataclass(slots=True)
-class Expected:
-    """What an adapter must hold.
+class ExpectedAdapter:
+    """The expected tensors of an adapter.
 
     Args:
         tensors: the shapes that must be there, in elements, by the name in memory without PEFT's prefix.
@@ -52,8 +52,8 @@ class Expected:
     adapted: int = 0
 
 
-def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | None, vocab: int) -> Expected:
-    """What the file of an adapter of modules must hold.
+def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | None, vocab: int) -> ExpectedAdapter:
+    """The expected tensors of an adapter of modules.
 
     Args:
         modules: of the base.
@@ -76,13 +76,13 @@ def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | Non
     work = _Work(settings, method, modules, everything, patterns, Ranks(settings, patterns))
     work.adapt(chosen)
     if method.saves:
-        saved(settings, modules, work.found)
+        saved(settings, modules, work.expected)
     work.tokens(vocab)
     work.biases(chosen)
     work.embeddings(chosen, vocab)
-    found = work.found
-    found.unmatched = (*chosen.unmatched, *found.unmatched)
-    return found
+    expected = work.expected
+    expected.unmatched = (*chosen.unmatched, *expected.unmatched)
+    return expected
 
 
 def _check_variants(settings: Settings) -> None:
@@ -99,16 +99,16 @@ class _Work:
     everything: Sequence[Module]
     patterns: Patterns
     ranks: Ranks
-    found: Expected = field(default_factory=Expected)
+    expected: ExpectedAdapter = field(default_factory=ExpectedAdapter)
 
-    def adapt(self, chosen: Chosen) -> None:
+    def adapt(self, chosen: ChosenModules) -> None:
         """The tensors of the method itself."""
         adapted: list[Module] = []
         for target in chosen.targets:
             rank = self._rank(target.path)
             if target.module.kind not in self.method.kinds:
                 raise Refused(_unsupported(target))
-            shapes = self.method.tensors(Adapted(target.path, target.module, self.settings, rank, self.patterns))
+            shapes = self.method.tensors(AdaptedModule(target.path, target.module, self.settings, rank, self.patterns))
             self._add(target.path, shapes, rank)
             adapted.append(target.module)
             if "trainable_tokens_delta" in shapes:
@@ -117,8 +117,8 @@ class _Work:
             self._add_parameter(parameter)
         if self.method.shared:
             shared = self.method.shared(adapted, self.settings)
-            self.found.shared.update({f"base_model.{name}": shape for name, shape in shared.items()})
-        if not self.found.adapted:
+            self.expected.shared.update({f"base_model.{name}": shape for name, shape in shared.items()})
+        if not self.expected.adapted:
             raise Refused(_nothing(self.settings))
 
     def _rank(self, path: str) -> int:
@@ -133,10 +133,10 @@ class _Work:
         return self.ranks.of(path, self.settings.number(key, default))
 
     def _add(self, path: str, shapes: Mapping[str, Shape], rank: int) -> None:
-        self.found.adapted += 1
-        self.found.ranks[path] = rank
-        self.found.tensors.update({f"{path}.{end}": shape for end, shape in shapes.items()})
-        if len(self.found.tensors) > _MANY:
+        self.expected.adapted += 1
+        self.expected.ranks[path] = rank
+        self.expected.tensors.update({f"{path}.{end}": shape for end, shape in shapes.items()})
+        if len(self.expected.tensors) > _MANY:
             raise Unread(f"the settings name more than {_MANY:,} tensors")
 
     def _add_parameter(self, parameter: Parameter) -> None:
@@ -156,7 +156,7 @@ class _Work:
             ways.reverse()
         self._add(path, ways[0], rank)
         if len(shape) == 3 and parameter.bias is None:
-            self.found.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
+            self.expected.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
 
     def tokens(self, vocab: int) -> None:
         """Rows of embeddings that are trained beside LoRA."""
@@ -172,15 +172,15 @@ class _Work:
             for module in self.modules:
                 if module.first.endswith(name) and module.weight and isinstance(rows, list) and not module.tied:
                     shape, end = (len(rows), module.weight[-1]), "token_adapter.trainable_tokens_delta"
-                    self.found.tensors[f"{module.first}.{end}"] = shape
+                    self.expected.tensors[f"{module.first}.{end}"] = shape
                     self._share(module, end, shape)
 
     def _share(self, table: Module, end: str, shape: Shape) -> None:
-        """What PEFT may store again for modules with the weight of a table."""
+        """Adds tensors that PEFT may store again for modules that share the weight of a table."""
         others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
-        self.found.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
+        self.expected.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
 
-    def biases(self, chosen: Chosen) -> None:
+    def biases(self, chosen: ChosenModules) -> None:
         """Biases of the base that are stored."""
         which = self.settings.text("bias", "none")
         if which == "none":
@@ -188,13 +188,13 @@ class _Work:
         adapted = {target.path for target in chosen.targets}
         for path, shape in self._bias_shapes():
             if path in adapted:
-                self.found.tensors[f"{path}.base_layer.bias"] = shape
-            elif which == "all" and f"{path}.bias" in self.found.tensors:
-                root = next(start for start in beginnings(path) if start in self.found.roots)
+                self.expected.tensors[f"{path}.base_layer.bias"] = shape
+            elif which == "all" and f"{path}.bias" in self.expected.tensors:
+                root = next(start for start in beginnings(path) if start in self.expected.roots)
                 for wrapper in ("modules_to_save", "modules_to_save.default", "original_module"):
-                    self.found.optional[f"{root}.{wrapper}{path.removeprefix(root)}.bias"] = shape
+                    self.expected.optional[f"{root}.{wrapper}{path.removeprefix(root)}.bias"] = shape
             elif which == "all":
-                self.found.tensors[f"{path}.bias"] = shape
+                self.expected.tensors[f"{path}.bias"] = shape
 
     def _bias_shapes(self) -> Iterator[tuple[str, Shape]]:
         for module in self.modules:
@@ -202,9 +202,9 @@ class _Work:
                 for path in module.paths():
                     yield path, module.tensors["bias"]
             elif module.tied and module.kind == "linear":  # some have the bias of the module around them twice
-                self.found.optional[f"{module.first}.bias"] = (module.outputs,)
+                self.expected.optional[f"{module.first}.bias"] = (module.outputs,)
 
-    def embeddings(self, chosen: Chosen, vocab: int) -> None:
+    def embeddings(self, chosen: ChosenModules, vocab: int) -> None:
         """Embeddings that are stored beside what adapts them, and those of a vocabulary that may have grown."""
         adapted = {target.path for target in chosen.targets}
         tables = [module for module in (embedding(self.modules, vocab), output(self.modules)) if module]
@@ -212,10 +212,10 @@ class _Work:
         for module in tables:
             for name, shape in module.tensors.items():
                 if module.first in adapted and targeted:
-                    self.found.optional[f"{module.first}.base_layer.{name}"] = shape
+                    self.expected.optional[f"{module.first}.base_layer.{name}"] = shape
 
 
-def saved(settings: Settings, modules: Sequence[Module], found: Expected) -> None:
+def saved(settings: Settings, modules: Sequence[Module], expected: ExpectedAdapter) -> None:
     """Adds modules that are stored whole, and all that are inside them.
 
     Raises:
@@ -229,10 +229,10 @@ def saved(settings: Settings, modules: Sequence[Module], found: Expected) -> Non
             missing.append(name)
         for path, module in _inside(roots, modules):
             names = {f"{path}.{end}": shape for end, shape in module.tensors.items()}
-            found.tensors.update(names)
-            found.heads.update(names if name in heads else ())
-        found.roots |= roots
-    found.unmatched = tuple(missing)
+            expected.tensors.update(names)
+            expected.heads.update(names if name in heads else ())
+        expected.roots |= roots
+    expected.unmatched = tuple(missing)
 
 
 def _paths(name: str, modules: Sequence[Module]) -> Iterator[str]:
@@ -275,11 +275,11 @@ def output(modules: Sequence[Module]) -> Module | None:
 
 def beginnings(path: str) -> list[str]:
     """The path, and what stands before each of its dots."""
-    found, place = [path], path.rfind(".")
+    result, place = [path], path.rfind(".")
     while place >= 0:
-        found.append(path[:place])
+        result.append(path[:place])
         place = path.rfind(".", 0, place)
-    return found
+    return result
 
 
 def _unsupported(target: Target) -> str:

@@ -1,26 +1,26 @@
-"""What differs between an adapter and its base, as findings."""
+"""Compares the tensors of an adapter with the expected ones, and reports the differences."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple
 
-from hfcount.checkpoints.adapter.expected import Expected, embedding, output
+from hfcount.checkpoints.adapter.expected import ExpectedAdapter, embedding, output
 from hfcount.checkpoints.adapter.methods import METHODS, Shape
 from hfcount.checkpoints.adapter.modules import Module
-from hfcount.checkpoints.adapter.names import Named
+from hfcount.checkpoints.adapter.names import StoredNames
 from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings
 from hfcount.spec import Head
 from hfcount.spec.tree.leaves import split
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.findings import Stored
+from hfcount.verifier.findings import TensorFacts
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.rules import RULES
 
 _BASE_LAYER = ".base_layer."
 
 
-class Other(NamedTuple):
+class ShapeDifference(NamedTuple):
     """A tensor of another shape than expected."""
 
     name: str
@@ -30,7 +30,7 @@ class Other(NamedTuple):
 
 @dataclass(slots=True)
 class Differences:
-    """What differs; names are as they are stored, or as they would be.
+    """The differences; names as stored, or as they would be.
 
     Args:
         refused: why PEFT refuses the settings for this base.
@@ -46,9 +46,9 @@ class Differences:
     """
 
     settings: Settings
-    named: Named
+    named: StoredNames
     stored: Mapping[str, Shape]
-    expected: Expected
+    expected: ExpectedAdapter
     modules: Sequence[Module] = ()
     vocab: int = 0
     converts: bool = False
@@ -56,10 +56,10 @@ class Differences:
     other_head: Head | None = None
     missing: list[str] = field(default_factory=list)
     unexpected: list[str] = field(default_factory=list)
-    shapes: list[Other] = field(default_factory=list)
-    ranks: list[Other] = field(default_factory=list)
-    resized: list[Other] = field(default_factory=list)
-    labels: list[Other] = field(default_factory=list)
+    shapes: list[ShapeDifference] = field(default_factory=list)
+    ranks: list[ShapeDifference] = field(default_factory=list)
+    resized: list[ShapeDifference] = field(default_factory=list)
+    labels: list[ShapeDifference] = field(default_factory=list)
     own_weights: list[str] = field(default_factory=list)
     _rows: dict[int, set[int]] = field(default_factory=dict)  # of a head as stored, by those that are expected
 
@@ -82,12 +82,14 @@ class Differences:
             else:
                 self._compare(name, place, shape)
         for name, shape in self.expected.shared.items():
-            place = self.named.whole.get(name)
+            place = self.named.without_module.get(name)
             if place is None:
                 self.missing.append(name)
             else:
                 self._compare(name, place, shape)
-        self.unexpected += sorted(self.named.whole[name] for name in self.named.whole.keys() - self.expected.shared)
+        self.unexpected += sorted(
+            self.named.without_module[name] for name in self.named.without_module.keys() - self.expected.shared
+        )
         self._besides(there, {common(name): shape for name, shape in self.expected.optional.items()}, common)
         if any(len(rows) > 1 for rows in self._rows.values()):  # parts of a head that disagree about its labels
             self.shapes += self.labels
@@ -98,9 +100,9 @@ class Differences:
         if name in self.expected.heads and shape and observed:
             self._rows.setdefault(shape[0], set()).add(observed[0])
         if observed not in (shape, self.expected.turned.get(name)):
-            self._put(name, Other(place, shape, observed))
+            self._put(name, ShapeDifference(place, shape, observed))
 
-    def _put(self, name: str, other: Other) -> None:
+    def _put(self, name: str, other: ShapeDifference) -> None:
         """Another shape, by its cause."""
         if name in self.expected.heads and other.expected[1:] == other.observed[1:]:
             self.labels.append(other)
@@ -125,7 +127,7 @@ class Differences:
 
     def _besides(self, there: Mapping[str, str], optional: Mapping[str, Shape], common: Callable[[str], str]) -> None:
         """Stored tensors that the settings do not demand."""
-        own = {
+        base_shapes = {
             common(f"{path}.{name}"): shape
             for module in self.modules
             if there and module.count <= 10_000
@@ -133,7 +135,7 @@ class Differences:
             for name, shape in module.tensors.items()
         }
         for short, name in there.items():
-            shape, known = self.stored[name], own.get(short.replace(_BASE_LAYER, "."))
+            shape, known = self.stored[name], base_shapes.get(short.replace(_BASE_LAYER, "."))
             if optional.get(short) == shape:
                 continue
             wanted = optional.get(short, known)
@@ -142,20 +144,20 @@ class Differences:
                 self.unexpected.append(name)
             elif wanted == shape:
                 self.own_weights.append(name)
-            elif _only(Other(name, wanted, shape), self.vocab):
-                self.resized.append(Other(name, wanted, shape))
+            elif _only(ShapeDifference(name, wanted, shape), self.vocab):
+                self.resized.append(ShapeDifference(name, wanted, shape))
             else:
-                self.shapes.append(Other(name, wanted, shape))
+                self.shapes.append(ShapeDifference(name, wanted, shape))
 
 
-def _only(other: Other, size: int) -> bool:
+def _only(other: ShapeDifference, size: int) -> bool:
     """Whether only extents that are to be of this size differ."""
     return len(other.expected) == len(other.observed) and all(
         expected in (size, observed) for expected, observed in zip(other.expected, other.observed, strict=True)
     )
 
 
-def _is_rank(other: Other, rank: int) -> bool:
+def _is_rank(other: ShapeDifference, rank: int) -> bool:
     """Whether only extents that are a multiple of the rank differ, and are one of another rank."""
     if not rank or len(other.expected) != len(other.observed):
         return False
@@ -163,59 +165,61 @@ def _is_rank(other: Other, rank: int) -> bool:
     return len(pairs) == 1 and pairs[0][0] % rank == 0 and pairs[0][1] % (pairs[0][0] // rank) == 0
 
 
-def report(found: Differences) -> list[Finding]:
+def report(differences: Differences) -> list[Finding]:
     """The findings, those that explain others first."""
-    if not found.stored or all(0 in shape for shape in found.stored.values()):
-        return [_finding("HF720", found, (), stored=len(found.stored))]
-    if found.refused:
-        return [_finding("HF721", found, (), reason=found.refused)]
-    method = METHODS.get(found.settings.method)
-    if method and not any(method.prefix in name for name in found.stored) and found.missing:
-        reason = f"no tensor is of the method ({found.settings.method}): these are weights of a model, perhaps merged"
-        return [_finding("HF721", found, found.stored, reason=reason)]
-    return [*_errors(found), *_notes(found)]
+    if not differences.stored or all(0 in shape for shape in differences.stored.values()):
+        return [_finding("HF720", differences, (), stored=len(differences.stored))]
+    if differences.refused:
+        return [_finding("HF721", differences, (), reason=differences.refused)]
+    method = METHODS.get(differences.settings.method)
+    if method and not any(method.prefix in name for name in differences.stored) and differences.missing:
+        reason = (
+            f"no tensor is of the method ({differences.settings.method}): these are weights of a model, perhaps merged"
+        )
+        return [_finding("HF721", differences, differences.stored, reason=reason)]
+    return [*_errors(differences), *_notes(differences)]
 
 
-def _errors(found: Differences) -> Iterator[Finding]:
-    empty = [name for name, shape in found.stored.items() if 0 in shape]
+def _errors(differences: Differences) -> Iterator[Finding]:
+    empty = [name for name, shape in differences.stored.items() if 0 in shape]
     if empty:
-        yield _finding("HF720", found, empty, stored=len(found.stored))
-    if found.named.wrapped:
-        bare = found.named.wrapped == "bare"
-        names = found.named.names.values()
-        severity = "note" if bare and found.converts and all(".lora_" in name for name in names) else "error"
-        yield _finding("HF722", found, names, bare=bare, severity=severity)
-    if found.missing:
-        lonely = sum(1 for name in found.missing if _has_half(name, found))
-        every = len(found.missing) == len(found.expected.tensors) + len(found.expected.shared)
-        yield _finding("HF724", found, found.missing, halves=lonely, every=every)
-    if others := [other for other in found.ranks if 0 not in other.observed]:
-        yield _differing("HF723", found, others)
-    if others := [other for other in found.shapes if 0 not in other.observed]:
-        yield _differing("HF725", found, others)
-    if found.unexpected:
-        yield _finding("HF721", found, found.unexpected, reason="", beyond=_beyond(found))
+        yield _finding("HF720", differences, empty, stored=len(differences.stored))
+    if differences.named.wrapped:
+        bare = differences.named.wrapped == "bare"
+        names = differences.named.names.values()
+        severity = "note" if bare and differences.converts and all(".lora_" in name for name in names) else "error"
+        yield _finding("HF722", differences, names, bare=bare, severity=severity)
+    if differences.missing:
+        lonely = sum(1 for name in differences.missing if _has_half(name, differences))
+        every = len(differences.missing) == len(differences.expected.tensors) + len(differences.expected.shared)
+        yield _finding("HF724", differences, differences.missing, halves=lonely, every=every)
+    if others := [other for other in differences.ranks if 0 not in other.observed]:
+        yield _differing("HF723", differences, others)
+    if others := [other for other in differences.shapes if 0 not in other.observed]:
+        yield _differing("HF725", differences, others)
+    if differences.unexpected:
+        yield _finding("HF721", differences, differences.unexpected, reason="", beyond=_beyond(differences))
 
 
-def _notes(found: Differences) -> Iterator[Finding]:
-    if found.expected.unmatched:
-        absent = found.expected.unmatched
-        yield _finding("HF726", found, (), file=ADAPTER_CONFIG, absent=absent, count=len(absent))
-    if found.own_weights:
-        yield _finding("HF727", found, found.own_weights)
-    if found.named.left:
-        yield _finding("HF728", found, (), count=found.named.left)
-    if found.resized:
-        yield _differing("HF729", found, found.resized)
-    if found.labels or found.other_head:
-        names = [other.name for other in found.labels] or sorted(found.expected.heads)
-        yield _finding("HF730", found, names, head=found.other_head or "")
+def _notes(differences: Differences) -> Iterator[Finding]:
+    if differences.expected.unmatched:
+        absent = differences.expected.unmatched
+        yield _finding("HF726", differences, (), file=ADAPTER_CONFIG, absent=absent, count=len(absent))
+    if differences.own_weights:
+        yield _finding("HF727", differences, differences.own_weights)
+    if differences.named.left:
+        yield _finding("HF728", differences, (), count=differences.named.left)
+    if differences.resized:
+        yield _differing("HF729", differences, differences.resized)
+    if differences.labels or differences.other_head:
+        names = [other.name for other in differences.labels] or sorted(differences.expected.heads)
+        yield _finding("HF730", differences, names, head=differences.other_head or "")
 
 
-def _has_half(name: str, found: Differences) -> bool:
+def _has_half(name: str, differences: Differences) -> bool:
     """Whether another tensor of the same module is stored."""
-    path = next((path for path in _parents(name) if path in found.expected.ranks), None)
-    return path is not None and any(short.startswith(f"{path}.") for short in found.named.names)
+    path = next((path for path in _parents(name) if path in differences.expected.ranks), None)
+    return path is not None and any(short.startswith(f"{path}.") for short in differences.named.names)
 
 
 def _parents(name: str) -> Iterator[str]:
@@ -224,13 +228,13 @@ def _parents(name: str) -> Iterator[str]:
         yield name
 
 
-def _beyond(found: Differences) -> str:
+def _beyond(differences: Differences) -> str:
     """The layers that the base has, where unexpected tensors are of further ones; empty if that is not the cause."""
-    texts = {split(name)[0]: split(name)[1] for name in found.expected.tensors}
-    shorts = {name: short for short, name in found.named.names.items()}
-    layers = {split(name)[1][0] for name in found.expected.tensors if split(name)[1]}
+    texts = {split(name)[0]: split(name)[1] for name in differences.expected.tensors}
+    shorts = {name: short for short, name in differences.named.names.items()}
+    layers = {split(name)[1][0] for name in differences.expected.tensors if split(name)[1]}
     further = set()
-    for name in found.unexpected:
+    for name in differences.unexpected:
         text, numbers = split(shorts.get(name, name))
         if text not in texts or not numbers or numbers[0] in layers:
             return ""
@@ -238,17 +242,19 @@ def _beyond(found: Differences) -> str:
     return f"{min(further)}" if further and layers else ""
 
 
-def _finding(code: str, found: Differences, names: Iterable[str], **facts: Any) -> Finding:
-    known: dict[str, Any] = {"file": "adapter_model.safetensors", **_described(found, names), **facts}
+def _finding(code: str, differences: Differences, names: Iterable[str], **facts: Any) -> Finding:
+    known: dict[str, Any] = {"file": "adapter_model.safetensors", **_described(differences, names), **facts}
     return RULES[code](**known)
 
 
-def _differing(code: str, found: Differences, others: Sequence[Other]) -> Finding:
+def _differing(code: str, differences: Differences, others: Sequence[ShapeDifference]) -> Finding:
     first = others[0]
-    return _finding(code, found, [other.name for other in others], expected=first.expected, observed=first.observed)
+    return _finding(
+        code, differences, [other.name for other in others], expected=first.expected, observed=first.observed
+    )
 
 
-def _described(found: Differences, names: Iterable[str]) -> Stored:
+def _described(differences: Differences, names: Iterable[str]) -> TensorFacts:
     listed = list(names)
-    shapes = [found.stored[name] for name in listed if name in found.stored]
-    return Stored(tensors=tuple(fold(listed)), count=len(listed), parameters=sum(map(prod, shapes)), bytes=None)
+    shapes = [differences.stored[name] for name in listed if name in differences.stored]
+    return TensorFacts(tensors=tuple(fold(listed)), count=len(listed), parameters=sum(map(prod, shapes)), bytes=None)

@@ -1,4 +1,4 @@
-"""The tensors that each method of PEFT adds to a module, and those that it stores once.
+"""The tensors of each PEFT method: for every adapted module, and once for all.
 
 Source: peft 0.21, tuners/*/layer.py and tuners/*/model.py. Shapes are in elements.
 """
@@ -20,7 +20,7 @@ Shapes = Mapping[str, Shape]
 
 
 @dataclass(frozen=True, slots=True)
-class Adapted:
+class AdaptedModule:
     """A module that a method adapts: its path and size, and the settings with the rank that it is to have."""
 
     path: str
@@ -44,14 +44,14 @@ class Method:
     """
 
     prefix: str
-    tensors: Callable[[Adapted], Shapes]
+    tensors: Callable[[AdaptedModule], Shapes]
     kinds: tuple[Kind, ...] = ("linear",)
     rank: tuple[str, int] = ("r", 8)
     shared: Callable[[Collection[Module], Settings], Shapes] | None = None
     saves: bool = True
 
 
-def _lora(adapted: Adapted) -> Shapes:
+def _lora(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     inputs, outputs, kernel = module.inputs, module.outputs, module.weight[2:]
     if module.kind == "embedding":
@@ -66,12 +66,12 @@ def _lora(adapted: Adapted) -> Shapes:
     return shapes
 
 
-def _adalora(adapted: Adapted) -> Shapes:
+def _adalora(adapted: AdaptedModule) -> Shapes:
     module, rank = adapted.module, adapted.rank
     return {"lora_A": (rank, module.inputs), "lora_B": (module.outputs, rank), "lora_E": (rank, 1)}
 
 
-def _ia3(adapted: Adapted) -> Shapes:
+def _ia3(adapted: AdaptedModule) -> Shapes:
     module = adapted.module
     ones = (1,) * len(module.weight[2:])
     forward = _is_feedforward(adapted)
@@ -80,7 +80,7 @@ def _ia3(adapted: Adapted) -> Shapes:
     return {"ia3_l": (1, module.inputs) if forward else (module.outputs, 1)}
 
 
-def _is_feedforward(adapted: Adapted) -> bool:
+def _is_feedforward(adapted: AdaptedModule) -> bool:
     """Whether the inputs of a module are scaled, and not its outputs."""
     names = adapted.settings.names("feedforward_modules")
     if isinstance(names, str):
@@ -88,7 +88,7 @@ def _is_feedforward(adapted: Adapted) -> bool:
     return adapted.path.endswith(names or ())
 
 
-def _loha(adapted: Adapted) -> Shapes:
+def _loha(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     inputs, outputs, kernel = module.inputs, module.outputs, module.weight[2:]
     shapes: dict[str, Shape] = {}
@@ -101,7 +101,7 @@ def _loha(adapted: Adapted) -> Shapes:
     return shapes
 
 
-def _lokr(adapted: Adapted) -> Shapes:
+def _lokr(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     factor, kernel = settings.number("decompose_factor", -1, least=-1), module.weight[2:]
     (first, outputs), (second, inputs) = factors(module.outputs, factor), factors(module.inputs, factor)
@@ -124,7 +124,7 @@ def factors(number: int, factor: int) -> tuple[int, int]:
     if factor > 0 and number % factor == 0:
         return factor, number // factor
     limit = number if factor == -1 else factor
-    first = max(one for one in _divisors(number) if one <= limit and one * one <= number)
+    first = max(divisor for divisor in _divisors(number) if divisor <= limit and divisor * divisor <= number)
     return first, number // first
 
 
@@ -133,11 +133,11 @@ def _divisors(number: int) -> list[int]:
     """The numbers that divide a width, in their order."""
     if not 0 < number <= _WIDEST:
         raise Unread(f"a width of {number:,} is not split into factors")
-    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
-    return [*small, *(number // one for one in reversed(small))]
+    small = [divisor for divisor in range(1, isqrt(number) + 1) if number % divisor == 0]
+    return [*small, *(number // divisor for divisor in reversed(small))]
 
 
-def _vera(adapted: Adapted) -> Shapes:
+def _vera(adapted: AdaptedModule) -> Shapes:
     return {"vera_lambda_b": (adapted.module.outputs,), "vera_lambda_d": (adapted.rank,)}
 
 
@@ -145,11 +145,11 @@ def _projections(modules: Collection[Module], settings: Settings) -> Shapes:
     if not settings.flag("save_projection", True) or not modules:
         return {}
     rank = settings.number("r", 256)
-    inputs, outputs = max(one.inputs for one in modules), max(one.outputs for one in modules)
+    inputs, outputs = max(module.inputs for module in modules), max(module.outputs for module in modules)
     return {"vera_A": (rank, inputs), "vera_B": (outputs, rank)}
 
 
-def _oft(adapted: Adapted) -> Shapes:
+def _oft(adapted: AdaptedModule) -> Shapes:
     module, settings, blocks = adapted.module, adapted.settings, adapted.rank
     size = module.inputs * prod(module.weight[2:])
     block = settings.number("oft_block_size", 32, least=0)
@@ -169,18 +169,18 @@ def _nearest(size: int, wanted: int) -> int:
     if wanted >= size:
         return size
     known = _divisors(size)
-    higher = min(one for one in known if one >= wanted)
-    lower = max((one for one in known if one <= wanted), default=1)
+    higher = min(divisor for divisor in known if divisor >= wanted)
+    lower = max((divisor for divisor in known if divisor <= wanted), default=1)
     return lower if wanted - lower <= higher - wanted else higher
 
 
-def _hra(adapted: Adapted) -> Shapes:
+def _hra(adapted: AdaptedModule) -> Shapes:
     module = adapted.module
     kernel = module.weight[2:]
     return {"hra_u": (module.inputs * (kernel[0] ** 2 if kernel else 1), adapted.rank)}
 
 
-def _vblora(adapted: Adapted) -> Shapes:
+def _vblora(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     length, vectors = settings.number("vector_length", 256), settings.number("num_vectors", 256)
     for width in (module.inputs, module.outputs):
@@ -202,11 +202,11 @@ def _bank(modules: Collection[Module], settings: Settings) -> Shapes:
     return {"vblora_vector_bank": (settings.number("num_vectors", 256), settings.number("vector_length", 256))}
 
 
-def _norms(adapted: Adapted) -> Shapes:
+def _norms(adapted: AdaptedModule) -> Shapes:
     return {f"ln_tuning_layers.{name}": shape for name, shape in adapted.module.tensors.items()}
 
 
-def _tokens(adapted: Adapted) -> Shapes:
+def _tokens(adapted: AdaptedModule) -> Shapes:
     indices = adapted.settings.values.get("token_indices")
     return {"trainable_tokens_delta": (len(indices) if isinstance(indices, list) else 0, adapted.module.outputs)}
 
@@ -245,7 +245,7 @@ VARIANTS = (
 
 
 def prompt_shape(settings: Settings) -> Shape:
-    """What `prompt_embeddings` must be."""
+    """The shape of `prompt_embeddings`, in elements."""
     tokens, width = settings.number("num_virtual_tokens", 0, least=0), settings.number("token_dim", 0, least=0)
     if settings.method == "PREFIX_TUNING":
         return tokens, 2 * settings.number("num_layers", 0, least=0) * width

@@ -1,4 +1,4 @@
-"""The modules of a base model as they are in memory, which is what adapters name; folded over layers and experts."""
+"""The modules of a base model in memory, which adapters name; folded over layers and experts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ Era = Literal["memory", "checkpoint"]
 """Which names: those of transformers 5 in memory, or those of checkpoints, which earlier versions had in memory too."""
 
 Kind = Literal["linear", "transposed", "embedding", "conv", "norm", "other", "container"]
-"""What a module is: nn.Linear, Conv1D of GPT-2 (inputs by outputs), nn.Embedding, a convolution, a norm, any other, or
+"""Kinds of modules: nn.Linear, Conv1D of GPT-2 (inputs by outputs), nn.Embedding, a convolution, a norm, any other, or
 one that only holds others."""
 
 Segments = tuple[str | Indices, ...]
@@ -100,14 +100,14 @@ def containers(known: Sequence[Module]) -> list[Module]:
 
 def in_memory(spellings: Spellings, leaves: Iterable[Leaf]) -> list[Leaf]:
     """The leaves under the names that transformers 5 gives them, with what it holds as one tensor joined."""
-    found = [_in_class(leaf, renamed(leaf, spellings.common)[0], spellings.prefix) for leaf in leaves]
-    for swap in spellings.swaps(found):
+    result = [_in_class(leaf, renamed(leaf, spellings.common)[0], spellings.prefix) for leaf in leaves]
+    for swap in spellings.swaps(result):
         gone = {id(leaf) for leaf in swap.described}
         if _is_memory(swap):
-            place = next(place for place, leaf in enumerate(found) if id(leaf) in gone)
-            found[place : place + 1] = [*swap.stored, found[place]]
-            found = [leaf for leaf in found if id(leaf) not in gone]
-    return found
+            place = next(place for place, leaf in enumerate(result) if id(leaf) in gone)
+            result[place : place + 1] = [*swap.stored, result[place]]
+            result = [leaf for leaf in result if id(leaf) not in gone]
+    return result
 
 
 def _in_class(leaf: Leaf, common: Leaf, prefix: str) -> Leaf:

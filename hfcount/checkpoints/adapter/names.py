@@ -1,4 +1,4 @@
-"""The names of an adapter's tensors as they are stored: PEFT's prefix, and an adapter's name that was left in."""
+"""Parses the stored names of adapter tensors: PEFT's prefix and leftover adapter names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,41 +17,41 @@ Wrapped = Literal["", "twice", "bare"]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """The stored names, put right.
+class StoredNames:
+    """The stored names, normalised.
 
     Args:
         names: each as it is stored, by its path in the base and what follows that.
-        whole: those without a module, such as those of prompts; each as it is stored.
+        without_module: those without a module, such as those of prompts; each as it is stored.
         wrapped: how they are prefixed.
         left: whether an adapter's name was left in them.
     """
 
     names: Mapping[str, str]
-    whole: Mapping[str, str]
+    without_module: Mapping[str, str]
     wrapped: Wrapped
     left: int
 
 
-def read_names(names: Iterable[str]) -> Named:
+def read_names(names: Iterable[str]) -> StoredNames:
     """The names of an adapter of modules."""
     listed = list(names)
     prefixed = [name for name in listed if name.startswith(PREFIX)]
     twice = bool(prefixed) and all(name.startswith(_OUTER, len(PREFIX)) for name in prefixed)
     bare = not prefixed and not all(name.startswith(_OUTER) for name in listed)
-    found: dict[str, str] = {}
-    whole: dict[str, str] = {}
+    by_path: dict[str, str] = {}
+    without_module: dict[str, str] = {}
     left = 0
     for name in listed:
         inner = _unwrapped(name) if twice else name
         if not inner.startswith(PREFIX) and (not bare or inner.startswith(_OUTER)):
-            whole[inner] = name
+            without_module[inner] = name
             continue
         inner = inner.removeprefix(PREFIX)
         short = _LEFT.sub(r"\1", inner)
         left += short != inner
-        found[short] = name
-    return Named(found, whole, "twice" if twice else "bare" if bare and found else "", left)
+        by_path[short] = name
+    return StoredNames(by_path, without_module, "twice" if twice else "bare" if bare and by_path else "", left)
 
 
 def _unwrapped(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How PEFT rewrites what an adapter names in a mixture of experts that transformers 5 joined.
+"""Rewrites adapter targets for fused experts of transformers 5, as PEFT does.
 
 Source: peft 0.21, utils/transformers_weight_conversion.py.
 """
@@ -118,14 +118,14 @@ def rewritten(settings: Settings, rewrite: Rewrite, modules: Sequence[Module], p
 
 def _spelled_out(settings: Settings, rewrite: Rewrite, modules: Sequence[Module], patterns: Patterns) -> set[str]:
     """The last names of what a regular expression or `all-linear` names, among them projections of experts."""
-    found = {target.path.rpartition(".")[2] for target in choose(settings, modules, patterns).targets}
+    names = {target.path.rpartition(".")[2] for target in choose(settings, modules, patterns).targets}
     if isinstance(settings.targets, str) and settings.targets.lower() == ALL_LINEAR:
-        return found | rewrite.names.keys()
+        return names | rewrite.names.keys()
     pattern = str(settings.targets)
     for module in modules:
         first = next(module.paths(), "")
         olds = [old for old, new in rewrite.names.items() if new in module.tensors]
         for name in (*module.tensors, *olds):
             if patterns.matches(pattern, f"{first}.{name}", "target_modules"):
-                found.add(name)
-    return found
+                names.add(name)
+    return names

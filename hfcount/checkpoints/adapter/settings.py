@@ -16,7 +16,7 @@ Names = tuple[str, ...] | str | None
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What adapter_config.json says.
+    """The values of adapter_config.json.
 
     Args:
         method: `peft_type` in capitals, such as LORA.

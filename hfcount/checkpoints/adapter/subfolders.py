@@ -1,4 +1,4 @@
-"""Adapters in folders below one that holds nothing else, such as those of a training's steps: a row for each."""
+"""Inspects adapters in subfolders, such as training checkpoints; a row for each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ _MOST = 50  # folders that are looked into
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class SubfolderReader:
     """Reads the files of a folder below."""
 
     reader: FileReader
@@ -38,7 +38,7 @@ class Below:
 
 
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
-    """What was found of the adapters in folders below; figures are of the first that is sound.
+    """Inspects the adapters in subfolders; the figures are those of the first sound one.
 
     Raises:
         FetchError: they could not be read, or there are too many.
@@ -47,9 +47,9 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     if len(folders) > _MOST:
         text = f"{printable(place.label)} has {plural(len(folders), 'adapter')} in folders below; at most {_MOST}"
         raise FetchError("UnreadableFile", f"{text} are looked into at once. Name one with --subfolder.")
-    looked = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
-    sound = [one for one in looked.values() if one.outcome.proven]
-    return _together(place, looked, sound[0] if sound else looked[folders[0]])
+    adapters = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
+    sound = [adapter for adapter in adapters.values() if adapter.outcome.proven]
+    return _together(place, adapters, sound[0] if sound else adapters[folders[0]])
 
 
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
@@ -61,29 +61,29 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
 def _below(place: Place, folder: str) -> Place:
     start = f"{folder}/"
     sizes = {name.removeprefix(start): size for name, size in place.sizes.items() if name.startswith(start)}
-    return place._replace(sizes=sizes, reader=Below(place.reader, folder))
+    return place._replace(sizes=sizes, reader=SubfolderReader(place.reader, folder))
 
 
-def _together(place: Place, looked: Mapping[str, Inspection], first: Inspection) -> Inspection:
+def _together(place: Place, adapters: Mapping[str, Inspection], first: Inspection) -> Inspection:
     outcome = Outcome(stored=first.outcome.stored, dtypes=first.outcome.dtypes)
-    for folder, one in looked.items():
-        for found in one.outcome.findings:
-            outcome.report(found.replace(file=f"{folder}/{found.file}") if found.file else found)
+    for folder, adapter in adapters.items():
+        for finding in adapter.outcome.findings:
+            outcome.report(finding.replace(file=f"{folder}/{finding.file}") if finding.file else finding)
     outcome.errors_first()
     outcome.checks = list(first.outcome.checks)
-    outcome.proven = all(one.outcome.proven for one in looked.values())
-    held = [one.evidence.contained or Contained() for one in looked.values()]
+    outcome.proven = all(adapter.outcome.proven for adapter in adapters.values())
+    contents = [adapter.evidence.contained or Contained() for adapter in adapters.values()]
     contained = replace(
         first.evidence.contained or Contained(),
-        files=sum(one.files for one in held),
-        opened=sum(one.opened for one in held),
+        files=sum(adapter.files for adapter in contents),
+        opened=sum(adapter.opened for adapter in contents),
     )
     evidence = replace(
         first.evidence,
         contained=contained,
-        unseen=_unseen(looked),
-        variants=tuple(_rows(looked)),
-        beside=tuple(f"{folder}/{name}" for folder, one in looked.items() for name in one.evidence.beside),
+        unseen=_unseen(adapters),
+        variants=tuple(_rows(adapters)),
+        beside=tuple(f"{folder}/{name}" for folder, adapter in adapters.items() for name in adapter.evidence.beside),
     )
     return first._replace(
         documents=replace(first.documents, files=list(place.sizes), sizes=place.sizes),
@@ -92,8 +92,8 @@ def _together(place: Place, looked: Mapping[str, Inspection], first: Inspection)
     )
 
 
-def _unseen(looked: Mapping[str, Inspection]) -> Failure | None:
-    reasons = {folder: unseen for folder, one in looked.items() if (unseen := one.evidence.unseen)}
+def _unseen(adapters: Mapping[str, Inspection]) -> Failure | None:
+    reasons = {folder: unseen for folder, adapter in adapters.items() if (unseen := adapter.evidence.unseen)}
     if not reasons:
         return None
     folder, first = next(iter(reasons.items()))
@@ -101,10 +101,10 @@ def _unseen(looked: Mapping[str, Inspection]) -> Failure | None:
     return replace(first, message=f"{printable(folder)}: {first.message}{more}")
 
 
-def _rows(looked: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
-    for folder, one in looked.items():
-        figures, contained = one.evidence.adapter, one.evidence.contained
-        wrong: Sequence[str] = [found.code for found in one.outcome.findings if found.severity == "error"]
+def _rows(adapters: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
+    for folder, adapter in adapters.items():
+        figures, contained = adapter.evidence.adapter, adapter.evidence.contained
+        wrong: Sequence[str] = [finding.code for finding in adapter.outcome.findings if finding.severity == "error"]
         bits = 8 * figures.bytes / figures.parameters if figures and figures.bytes and figures.parameters else None
         yield WeightsFile(
             file=printable(folder),
@@ -113,5 +113,5 @@ def _rows(looked: Mapping[str, Inspection]) -> Iterator[WeightsFile]:
             parameters=figures.parameters if figures else None,
             bytes=dict(contained.bytes) if contained else {},
             bits_per_weight=round(bits, 2) if bits else None,
-            verdict="mismatch" if wrong else "verified" if one.outcome.proven else "unverified",
+            verdict="mismatch" if wrong else "verified" if adapter.outcome.proven else "unverified",
         )

@@ -1,4 +1,4 @@
-"""Which modules and parameters of a base model an adapter is for, by the rules of PEFT.
+"""Selects the modules and parameters that an adapter targets, by the rules of PEFT.
 
 Source: peft 0.21, tuners/tuners_utils.py.
 """
@@ -75,7 +75,7 @@ class Patterns:
         automaton = self._known.get(pattern)
         if automaton is None:
             try:
-                automaton = self._known[pattern] = Automaton(pattern, whole=True)
+                automaton = self._known[pattern] = Automaton(pattern, full=True)
             except Unreadable:
                 raise Unread(
                     f"{key} has a regular expression that is not simulated: {printable(pattern, 100)}"
@@ -89,8 +89,8 @@ class Patterns:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What the settings name in a base model.
+class ChosenModules:
+    """The modules and parameters that the settings select.
 
     Args:
         targets: the modules to adapt.
@@ -103,7 +103,7 @@ class Chosen:
     unmatched: tuple[str, ...]
 
 
-def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) -> Chosen:
+def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) -> ChosenModules:
     """The modules and parameters that the settings name.
 
     Raises:
@@ -112,7 +112,7 @@ def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) ->
     chooser = _Chooser(settings, modules, patterns)
     targets = list(chooser.targets())
     parameters = list(chooser.parameters())
-    return Chosen(targets, parameters, chooser.unmatched())
+    return ChosenModules(targets, parameters, chooser.unmatched())
 
 
 class _Chooser:
@@ -159,8 +159,8 @@ class _Chooser:
         layers = self._settings.layers
         if layers is None:
             return True
-        found = self._layer(path)
-        return found is not None and found in layers
+        layer = self._layer(path)
+        return layer is not None and layer in layers
 
     def _layer(self, path: str) -> int | None:
         segments = path.split(".")
@@ -204,11 +204,11 @@ class _Chooser:
 
 def ends(path: str) -> list[str]:
     """The path, and what follows each of its dots."""
-    found, place = [path], path.find(".")
+    result, place = [path], path.find(".")
     while place >= 0:
-        found.append(path[place + 1 :])
+        result.append(path[place + 1 :])
         place = path.find(".", place + 1)
-    return found
+    return result
 
 
 def left_out(settings: Settings, path: str, patterns: Patterns) -> bool:

@@ -4,7 +4,7 @@ from hfcount.checkpoints.data.findings import reported
 from hfcount.checkpoints.data.source import Source, elements_differing
 from hfcount.checkpoints.data.subjects import Subject, Subjects
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.rules.hf904_tied_copy_differs import TiedCopyDiffers
 from hfcount.verifier.values import index_of
 

@@ -1,1 +1,1 @@
-"""GGUF files, held against their metadata and their base."""
+"""Checks GGUF files against their metadata and their base model."""

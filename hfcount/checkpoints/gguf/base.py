@@ -1,4 +1,4 @@
-"""A GGUF file against the model that it was made of."""
+"""Compares a GGUF file with its base model."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.gguf.check import FUSED, swapped
-from hfcount.checkpoints.gguf.names import Expected, expected
+from hfcount.checkpoints.gguf.names import ExpectedFile, expected
 from hfcount.checkpoints.gguf.summary import Remark, Severity, architecture, is_added, role
 from hfcount.checkpoints.gguf.table import Shape, folded, plain, table
 from hfcount.formats.gguf.header import Header
@@ -16,7 +16,7 @@ _MOST = 1_000_000  # tensors of a checkpoint that are named one by one
 
 
 def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list[Remark]:
-    """What differs between a file and a config's model.
+    """Differences between a file and the model of a config.
 
     A file that differs may be sound in itself: pruned, extended, or made of another model.
 
@@ -44,7 +44,7 @@ def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list
     return remarks
 
 
-def _copied(header: Header, wanted: Expected) -> bool:
+def _copied(header: Header, wanted: ExpectedFile) -> bool:
     """Whether a file holds the head of a model whose head is its embedding."""
     head, table = header.tensors.get(_HEAD), header.tensors.get("token_embd.weight")
     return head is not None and table is not None and _HEAD not in wanted.shapes and head.shape == table.shape
@@ -56,7 +56,7 @@ def _not_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if re.sub(r"\.(?:\{[^}]*\}|\d+)(?=\.|$)", ".#", name) not in known)
 
 
-def _differences(header: Header, wanted: Expected, name: str) -> dict[str, Any]:
+def _differences(header: Header, wanted: ExpectedFile, name: str) -> dict[str, Any]:
     tensors = header.tensors
     missing = tuple(key for key in wanted.shapes if key not in tensors and not _fused(key, tensors))
     parts = {
@@ -64,14 +64,14 @@ def _differences(header: Header, wanted: Expected, name: str) -> dict[str, Any]:
         "unexpected": () if wanted.unmapped else _unexpected(header, wanted, name),
         "shapes": (*_other_shapes(header, wanted, name), *_other_sums(header, wanted)),
     }
-    facts: dict[str, Any] = {key: found for key, found in parts.items() if found}
+    facts: dict[str, Any] = {key: names for key, names in parts.items() if names}
     if facts:
         facts["rows"] = _rows(header, wanted)
         facts["layers"] = (_depth(wanted.shapes), _depth(tensors))
     return facts
 
 
-def _unexpected(header: Header, wanted: Expected, name: str) -> tuple[str, ...]:
+def _unexpected(header: Header, wanted: ExpectedFile, name: str) -> tuple[str, ...]:
     known = wanted.shapes.keys() | wanted.optional.keys()
     made = {result for results in table().names.get(name, {}).get("*", ()) for result, _ in results}
     further = [key for key in header.tensors if key not in known and folded(key)[0] not in made]
@@ -79,7 +79,7 @@ def _unexpected(header: Header, wanted: Expected, name: str) -> tuple[str, ...]:
     return tuple(key for key in further if not (_added(key) or _joined(key, known) or (copied and key == _HEAD)))
 
 
-def _other_shapes(header: Header, wanted: Expected, name: str) -> Iterator[tuple[str, Shape, Shape]]:
+def _other_shapes(header: Header, wanted: ExpectedFile, name: str) -> Iterator[tuple[str, Shape, Shape]]:
     for key, shape in (*wanted.shapes.items(), *wanted.optional.items()):
         held = header.tensors.get(key)
         if (
@@ -91,7 +91,7 @@ def _other_shapes(header: Header, wanted: Expected, name: str) -> Iterator[tuple
             yield key, shape, held.shape
 
 
-def _other_sums(header: Header, wanted: Expected) -> Iterator[tuple[str, Shape, Shape]]:
+def _other_sums(header: Header, wanted: ExpectedFile) -> Iterator[tuple[str, Shape, Shape]]:
     for group in wanted.groups:
         if all(key in header.tensors for key in group.names):
             stored = sum(header.tensors[key].elements for key in group.names)
@@ -113,26 +113,26 @@ def _added(key: str) -> bool:
 
 def _fused(key: str, tensors: Mapping[str, Any]) -> bool:
     """Whether a tensor is held as a part of another, or in parts."""
-    for whole, parts in FUSED.items():
+    for joined, parts in FUSED.items():
         for part in parts:
-            if f".{part}." in key and key.replace(f".{part}.", f".{whole}.") in tensors:
+            if f".{part}." in key and key.replace(f".{part}.", f".{joined}.") in tensors:
                 return True
-        if f".{whole}." in key and all(key.replace(f".{whole}.", f".{part}.") in tensors for part in parts):
+        if f".{joined}." in key and all(key.replace(f".{joined}.", f".{part}.") in tensors for part in parts):
             return True
     return False
 
 
 def _joined(key: str, known: Any) -> bool:
-    for whole, parts in FUSED.items():
-        if f".{whole}." in key and all(key.replace(f".{whole}.", f".{part}.") in known for part in parts):
+    for joined, parts in FUSED.items():
+        if f".{joined}." in key and all(key.replace(f".{joined}.", f".{part}.") in known for part in parts):
             return True
         for part in parts:
-            if f".{part}." in key and key.replace(f".{part}.", f".{whole}.") in known:
+            if f".{part}." in key and key.replace(f".{part}.", f".{joined}.") in known:
                 return True
     return False
 
 
-def _rows(header: Header, wanted: Expected) -> tuple[int | None, int | None]:
+def _rows(header: Header, wanted: ExpectedFile) -> tuple[int | None, int | None]:
     shape, held = wanted.shapes.get("token_embd.weight"), header.tensors.get("token_embd.weight")
     return shape[0] if shape else None, held.shape[0] if held and held.shape else None
 

@@ -1,4 +1,4 @@
-"""A GGUF file against its own metadata.
+"""Checks a GGUF file against its own metadata.
 
 Source of the rules: llama.cpp, src/llama-model-loader.cpp (`done_getting_tensors`: a file with more or fewer tensors
 than the model makes use of is refused), src/models, tools/mtmd/clip.cpp.
@@ -27,7 +27,7 @@ _TOGETHER = (
     (("ffn_gate_inp",), ("ffn_up_exps", "ffn_gate_up_exps"), ("ffn_down_exps",)),
     (("ffn_up", "ffn_gate"), ("ffn_down",)),
 )
-"""What no layer has without the others, in one of several forms."""
+"""Groups of tensors that every layer has together, each in one of several forms."""
 
 _KEYS = ("blk.attn_k", "blk.attn_v")
 
@@ -35,7 +35,7 @@ _KINDS = 100  # kinds of layers; more are not compared with one another
 
 
 def check(header: Header, size: int | None = None) -> list[Remark]:
-    """What is worth telling of one file by itself; for a part of a split set, of all parts joined (see gguf_set).
+    """Remarks about one file by itself; for a split set, about all parts joined (see split_set.py).
 
     Args:
         size: of the file in bytes; None if unknown, or if the header is that of several files.
@@ -170,7 +170,7 @@ def _check_alike(prefix: str, layers: Mapping[int, set[str]], known: Layers | No
 
 
 def _demanded(prefix: str, layers: Mapping[int, set[str]], known: Layers) -> Iterator[tuple[int, str]]:
-    """What layers lack that each layer of the architecture has, and what they lack of parts that go together."""
+    """Missing tensors: those of every layer of the architecture, and those of incomplete groups."""
     general = [name for name in known.always if name.startswith(f"{prefix}blk.")]
     for at, names in layers.items():
         yield from ((at, name) for name in general if _required(name, names))
@@ -178,7 +178,7 @@ def _demanded(prefix: str, layers: Mapping[int, set[str]], known: Layers) -> Ite
 
 
 def _halves(prefix: str, names: Collection[str]) -> Iterator[str]:
-    """What a layer lacks of tensors that are nothing without one another."""
+    """Missing tensors of incomplete groups in a layer."""
     for group in _TOGETHER:
         forms = [[f"{prefix}blk.{core}.weight" for core in cores] for cores in group]
         there = [not set(form).isdisjoint(names) for form in forms]
@@ -187,7 +187,7 @@ def _halves(prefix: str, names: Collection[str]) -> Iterator[str]:
 
 
 def _lacking(names: frozenset[str], kinds: set[frozenset[str]], known: Layers | None) -> set[str]:
-    """What a layer of some kind lacks of a kind that has all it has; nothing where layers are known to differ so."""
+    """Tensors that a kind of layer lacks of a wider kind, except where layers are known to differ."""
     wider = {name for other in kinds if names < other for name in other - names}
     if known is None or names & known.varying not in known.kinds:
         return wider
@@ -201,8 +201,8 @@ def _required(name: str, names: Collection[str]) -> bool:
         return False
     held = [other.partition("blk.")[2] for other in names]
     kind = core.split("_")[:2]  # attn_q may be there in place of attn_q_a
-    others = [core, *(one for one, parts in FUSED.items() if core in parts), *FUSED.get(core, ())]
-    return not any(one.split(".")[0].split("_") == kind or one.rpartition(".")[0] in others for one in held)
+    others = [core, *(joined for joined, parts in FUSED.items() if core in parts), *FUSED.get(core, ())]
+    return not any(tensor.split(".")[0].split("_") == kind or tensor.rpartition(".")[0] in others for tensor in held)
 
 
 def _check_names(header: Header, known: Layers | None) -> Iterator[Remark]:

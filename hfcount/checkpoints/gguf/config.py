@@ -1,4 +1,4 @@
-"""The config that a GGUF file's metadata amounts to, and the blueprint that its figures are computed with.
+"""Builds a config from GGUF metadata, and the blueprint for its figures.
 
 Metadata has fewer keys than a config, and several model_types may share an architecture: what it amounts to is taken
 only where its blueprint has exactly the tensors of the file.
@@ -64,7 +64,7 @@ def blueprint_of(header: Header, base: Base | None) -> Blueprint | None:
     held = sum(tensor.elements for tensor in header.tensors.values())
     if fitting and fitting.total <= held:
         return fitting
-    return next((found for found in _built(header) if _fits(header, found)), fitting)
+    return next((built for built in _built(header) if _fits(header, built)), fitting)
 
 
 def _fits(header: Header, blueprint: Blueprint) -> bool:
@@ -89,7 +89,7 @@ def _built(header: Header) -> Iterator[Blueprint]:
 
 def _values(header: Header, name: str) -> dict[str, Any]:
     """The keys and values of a config."""
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "dtype": "float16",  # in which llama.cpp caches unless another is asked for
         "tie_word_embeddings": "output.weight" not in header.tensors,
         "sliding_window": None,
@@ -100,18 +100,18 @@ def _values(header: Header, name: str) -> dict[str, Any]:
         if value is None and isinstance(values := header.metadata.get(f"{name}.{key}"), tuple):
             value = values[0] if len({*values}) == 1 and type(values[0]) is int else None
         if value is not None:
-            found |= {one: value for one in names if not found.get(one)}
+            result |= {config_key: value for config_key in names if not result.get(config_key)}
     further = header.number(f"{name}.nextn_predict_layers") or 0
     count = (header.number(f"{name}.block_count") or 0) - further
-    found |= dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers"), count)
+    result |= dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers"), count)
     held = header.tensors.get("token_embd.weight")
     if tokens := held.shape[0] if held and held.shape else vocabulary(header):
-        found["vocab_size"] = tokens
+        result["vocab_size"] = tokens
     if (rotated := header.number(f"{name}.rope.dimension_count")) is not None:
-        found["qk_rope_head_dim"] = rotated
-        if (whole := header.number(f"{name}.attention.key_length_mla")) is not None:
-            found |= {"qk_nope_head_dim": whole - rotated, "num_key_value_heads": found.get("num_attention_heads")}
+        result["qk_rope_head_dim"] = rotated
+        if (width := header.number(f"{name}.attention.key_length_mla")) is not None:
+            result |= {"qk_nope_head_dim": width - rotated, "num_key_value_heads": result.get("num_attention_heads")}
     stored = {folded(tensor)[0] for tensor in list(header.tensors)[:2_000]}
     for tensor, names in _BIASES.items():
-        found |= dict.fromkeys(names, found.get(names[0], False) or tensor in stored)
-    return found
+        result |= dict.fromkeys(names, result.get(names[0], False) or tensor in stored)
+    return result

@@ -1,4 +1,4 @@
-"""GGUF files of one place, each against its own metadata, its set, the model beside it and its base."""
+"""Checks the GGUF files of one place: metadata, split sets, projectors and base model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from hfcount.checkpoints.bases import Base, base_of
 from hfcount.checkpoints.gguf.base import compare
 from hfcount.checkpoints.gguf.check import check
 from hfcount.checkpoints.gguf.config import blueprint_of
-from hfcount.checkpoints.gguf.files import FileSet, Read, file_sets, headers
+from hfcount.checkpoints.gguf.files import FileSet, HeaderOrError, file_sets, headers
 from hfcount.checkpoints.gguf.findings import broken, finding, reason
-from hfcount.checkpoints.gguf.set import check_pair, join
+from hfcount.checkpoints.gguf.split_set import check_pair, join
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, bases, role
 from hfcount.checkpoints.inspection import Options
 from hfcount.errors import DocumentError
@@ -30,8 +30,8 @@ _APART: Mapping[Role, str] = {
 
 
 @dataclass(slots=True)
-class Looked:
-    """One file or set, as it was looked at.
+class GgufFile:
+    """One GGUF file or split set, with the result of its checks.
 
     Args:
         header: that of all files joined; None if none could be read.
@@ -46,31 +46,30 @@ class Looked:
     reasons: list[str] = field(default_factory=list)
 
     def add(self, remarks: Sequence[Remark]) -> None:
-        """Takes remarks as findings or reasons."""
+        """Adds remarks as findings or reasons."""
         subject = architecture(self.header) if self.header else ""
         for remark in remarks:
-            found = finding(remark, self.files.name, subject)
-            if found is not None:
-                self.findings.append(found)
+            result = finding(remark, self.files.name, subject)
+            if result is not None:
+                self.findings.append(result)
             else:
                 self.reasons.append(f"{printable(self.files.name)}: {reason(remark)}")
 
     @property
     def role(self) -> Role | None:
-        """What it holds; None if nothing could be read."""
+        """The role of the file; None if it could not be read."""
         return role(self.header) if self.header else None
 
     @property
     def sound(self) -> bool:
         """Whether it holds what its metadata describes, as far as that is known."""
-        return (
-            self.header is not None and not self.reasons and not any(one.severity == "error" for one in self.findings)
-        )
+        wrong = any(finding.severity == "error" for finding in self.findings)
+        return self.header is not None and not self.reasons and not wrong
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """All files that were asked for.
+class GgufFiles:
+    """All requested files.
 
     Args:
         first: the one that counts and sizes are of: the largest model that is sound.
@@ -78,63 +77,63 @@ class Seen:
         blueprint: has exactly the tensors of the first; None if none is known.
     """
 
-    looked: Sequence[Looked]
-    first: Looked
+    looked: Sequence[GgufFile]
+    first: GgufFile
     base: Base | None
     blueprint: Blueprint | None
 
 
-def look(place: Place, request: Request, options: Options) -> Seen:
-    """Reads the GGUF files of a place that were asked for, and holds them against all there is.
+def look(place: Place, request: Request, options: Options) -> GgufFiles:
+    """Reads and checks the requested GGUF files of a place.
 
     Raises:
         FetchError: NoSuchFile, or they could not be read.
     """
     sets = file_sets(place)
-    read = headers(place, sets, options.progress(sum(len(one.files) for one in sets)))
-    looked = [_examined(one, read, place) for one in sets]
-    _pair(looked)
-    models = [one for one in looked if one.role == "model" and one.header]
+    read = headers(place, sets, options.progress(sum(len(file_set.files) for file_set in sets)))
+    files = [_examined(file_set, read, place) for file_set in sets]
+    _pair(files)
+    models = [file for file in files if file.role == "model" and file.header]
     if not models:
-        for one in looked:
-            if one.role and one.role in _APART:
-                one.reasons.append(f"{printable(one.files.name)}: {_APART[one.role]}")
-        return Seen(looked, next((one for one in looked if one.header), looked[0]), None, None)
-    first = max(models, key=lambda one: (one.sound, one.size or 0))
+        for file in files:
+            if file.role and file.role in _APART:
+                file.reasons.append(f"{printable(file.files.name)}: {_APART[file.role]}")
+        return GgufFiles(files, next((file for file in files if file.header), files[0]), None, None)
+    first = max(models, key=lambda file: (file.sound, file.size or 0))
     base = base_of(place, request, bases(first.header) if first.header else ())
     if base is not None:
         _against(base, models)
-    return Seen(looked, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
+    return GgufFiles(files, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
 
 
-def _examined(one: FileSet, read: Mapping[str, Read], place: Place) -> Looked:
+def _examined(group: FileSet, read: Mapping[str, HeaderOrError], place: Place) -> GgufFile:
     """One file or set by itself."""
-    sizes = [place.sizes[name] for name in one.files]
+    sizes = [place.sizes[name] for name in group.files]
     size = None if None in sizes else sum(size or 0 for size in sizes)
-    looked = Looked(one, size=size)
-    parts = {name: header for name in one.files if isinstance(header := read[name], Header)}
-    looked.findings += [broken(error, name) for name in one.files if isinstance(error := read[name], DocumentError)]
-    if len(one.files) == 1 and not one.lost:
-        looked.header = next(iter(parts.values()), None)
-        looked.add(check(looked.header, size) if looked.header else ())
+    result = GgufFile(group, size=size)
+    parts = {name: header for name in group.files if isinstance(header := read[name], Header)}
+    result.findings += [broken(error, name) for name in group.files if isinstance(error := read[name], DocumentError)]
+    if len(group.files) == 1 and not group.lost:
+        result.header = next(iter(parts.values()), None)
+        result.add(check(result.header, size) if result.header else ())
     elif parts:
-        looked.header, remarks = join(parts)
-        if len(parts) < len(one.files):  # some cannot be read, which is told; of a sum nothing can be said then
-            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or one.lost]
-        looked.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, one)}) for remark in remarks])
-        if len(parts) == len(one.files) and not one.lost:
-            looked.add(check(looked.header))
-    return looked
+        result.header, remarks = join(parts)
+        if len(parts) < len(group.files):  # some cannot be read, which is told; of a sum nothing can be said then
+            remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or group.lost]
+        result.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, group)}) for remark in remarks])
+        if len(parts) == len(group.files) and not group.lost:
+            result.add(check(result.header))
+    return result
 
 
-def _lost(remark: Remark, one: FileSet) -> tuple[str, ...]:
-    return one.lost if remark.facts["what"] == "parts" else ()
+def _lost(remark: Remark, file_set: FileSet) -> tuple[str, ...]:
+    return file_set.lost if remark.facts["what"] == "parts" else ()
 
 
-def _pair(looked: Sequence[Looked]) -> None:
+def _pair(files: Sequence[GgufFile]) -> None:
     """Holds projectors against the models beside them, of which one has to fit."""
-    models = [one for one in looked if one.role == "model"]
-    for projector in looked:
+    models = [examined for examined in files if examined.role == "model"]
+    for projector in files:
         if projector.role != "projector" or not models:
             continue
         remarks = [
@@ -149,13 +148,13 @@ def _pair(looked: Sequence[Looked]) -> None:
             projector.add(remarks[0])
 
 
-def _against(base: Base, models: Sequence[Looked]) -> None:
+def _against(base: Base, models: Sequence[GgufFile]) -> None:
     """Holds models against the base; where that cannot be read, the first of them says so."""
     if base.problem and not base.binding:
         file = models[0].files.name
         models[0].findings.append(BaseNotCompared(file=file, base=base.label, reason=base.problem.message))
     for model in models:
-        wrong = any(found.severity == "error" for found in model.findings)  # of which the base would say the same
+        wrong = any(finding.severity == "error" for finding in model.findings)  # of which the base would say the same
         if model.header and base.blueprint and (base.binding or not wrong):
             remarks = compare(model.header, base.blueprint, base.binding)
             known = {remark.kind for remark in check(model.header)}

@@ -1,18 +1,18 @@
-"""The GGUF files of a place: which belong together, which were asked for, and their headers."""
+"""The requested GGUF files of a place: split sets and headers."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from hfcount.checkpoints.gguf.set import raw_part, split_name
+from hfcount.checkpoints.gguf.split_set import raw_part, split_name
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.reasons import named
 from hfcount.formats.gguf.header import Header, read_gguf, read_variant
 from hfcount.text import printable
 
-Read = Header | DocumentError
+HeaderOrError = Header | DocumentError
 """The header of a file, or why it has none."""
 
 _AT_ONCE = 4
@@ -44,8 +44,8 @@ def file_sets(place: Place) -> list[FileSet]:
     for name in names:
         parts = split_name(name)
         grouped.setdefault((parts[0], parts[2]) if parts else (name, 0), []).append(name)
-    found = [_set(stem, count, files) for (stem, count), files in grouped.items()]
-    wanted = [one for one in found if _is_wanted(one, place.file)]
+    sets = [_set(stem, count, files) for (stem, count), files in grouped.items()]
+    wanted = [file_set for file_set in sets if _is_wanted(file_set, place.file)]
     if wanted:
         return wanted
     raise FetchError("NoSuchFile", _without(place, names))
@@ -58,31 +58,31 @@ def _set(stem: str, count: int, files: list[str]) -> FileSet:
     return FileSet(files[0], tuple(files), tuple(name for name in all_of_them if name not in files))
 
 
-def _is_wanted(one: FileSet, file: str | None) -> bool:
+def _is_wanted(file_set: FileSet, file: str | None) -> bool:
     """Whether a set is asked for: by one of its files, or by the end of its name, such as `Q4_K_M`."""
-    if file is None or file in one.files:
+    if file is None or file in file_set.files:
         return True
     if file.lower().endswith(".gguf"):
         return False
-    parts = split_name(one.name)
-    path = parts[0] if parts else one.name[: -len(".gguf")]
+    parts = split_name(file_set.name)
+    path = parts[0] if parts else file_set.name[: -len(".gguf")]
     return re.search(rf"(^|[-._/]){re.escape(file)}(/[^/]*)?$", path, re.IGNORECASE) is not None
 
 
 def _without(place: Place, names: Sequence[str]) -> str:
-    """What to say where the file that was asked for is not there, or none can be read."""
+    """The message for a requested file that is absent or unreadable."""
     cut = [name for name in place.sizes if raw_part(name)]
     if cut and (place.file is None or place.file in cut):
-        whole = re.split(r"(?<=\.gguf)", cut[0], maxsplit=1, flags=re.IGNORECASE)[0]
+        first = re.split(r"(?<=\.gguf)", cut[0], maxsplit=1, flags=re.IGNORECASE)[0]
         return (
             f"{printable(place.model)} holds raw cuts of a GGUF file ({named(sorted(cut))}), which nothing reads as"
-            f" they are. Join them first: cat {printable(whole)}* > {printable(whole)}."
+            f" they are. Join them first: cat {printable(first)}* > {printable(first)}."
         )
     there = f"It has {named(names)}." if names else "It has no GGUF files."
     return f"{printable(place.model)} has no GGUF file {printable(place.file or '')}. {there}"
 
 
-def headers(place: Place, sets: Sequence[FileSet], done: Callable[[], None]) -> Mapping[str, Read]:
+def headers(place: Place, sets: Sequence[FileSet], done: Callable[[], None]) -> Mapping[str, HeaderOrError]:
     """The header of each file, or what is wrong with it.
 
     Over a network the first file is read whole, and one that may be a variant of it by one range, as far as that works.
@@ -90,7 +90,7 @@ def headers(place: Place, sets: Sequence[FileSet], done: Callable[[], None]) -> 
     Raises:
         FetchError: one could not be read.
     """
-    files = [name for one in sets for name in one.files]
+    files = [name for file_set in sets for name in file_set.files]
     if place.local or len(files) == 1:
         return {name: _counted(_read(place, name), done) for name in files}
     files.sort(key=_is_companion)
@@ -105,12 +105,12 @@ def _is_companion(name: str) -> bool:
     return any(word in name.lower() for word in _COMPANIONS)
 
 
-def _counted(read: Read, done: Callable[[], None]) -> Read:
+def _counted(read: HeaderOrError, done: Callable[[], None]) -> HeaderOrError:
     done()
     return read
 
 
-def _read(place: Place, name: str, known: Header | None = None) -> Read:
+def _read(place: Place, name: str, known: Header | None = None) -> HeaderOrError:
     size = place.sizes[name]
 
     def reader(start: int, stop: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What was remarked of GGUF files, as findings."""
+"""Turns remarks about GGUF files into findings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -92,8 +92,8 @@ def _half(facts: Facts, common: Facts) -> Finding:
 
 
 def _ranks(facts: Facts, common: Facts) -> Finding:
-    (first, second), (one, other) = facts["tensors"], facts["shapes"]
-    text = f"{first} is of rank {one[0]:,}, and {second} of {other[1]:,}: they cannot be multiplied."
+    (first, second), (shape, other_shape) = facts["tensors"], facts["shapes"]
+    text = f"{first} is of rank {shape[0]:,}, and {second} of {other_shape[1]:,}: they cannot be multiplied."
     return MetadataDiffers(**common, halves=(text,), **_named([first, second]))
 
 

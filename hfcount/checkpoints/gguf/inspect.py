@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.forms import Besides
-from hfcount.checkpoints.gguf.examine import Looked, Seen, look
+from hfcount.checkpoints.gguf.examine import GgufFile, GgufFiles, look
 from hfcount.checkpoints.gguf.summary import summary
 from hfcount.checkpoints.inspection import Contained, Evidence, Inspection, Options
 from hfcount.checkpoints.stored_rows import stored_rows
@@ -39,7 +39,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     return inspected(place, look(place, request, options), options)
 
 
-def inspected(place: Place, seen: Seen, options: Options) -> Inspection:
+def inspected(place: Place, seen: GgufFiles, options: Options) -> Inspection:
     """The same of files that were looked at."""
     rows = _rows(seen, options.load) if len(seen.looked) > 1 else ()
     seen = _fitting(seen, rows)
@@ -55,14 +55,14 @@ def inspected(place: Place, seen: Seen, options: Options) -> Inspection:
     )
 
 
-def _limit(first: Looked) -> Length | None:
+def _limit(first: GgufFile) -> Length | None:
     """The tokens of a sequence that the metadata allows."""
     key = f"{first.header.text('general.architecture')}.context_length" if first.header else ""
     tokens = first.header.number(key) if first.header else None
     return Length(tokens, printable(key)) if tokens is not None and tokens > 0 else None
 
 
-def _fitting(seen: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
+def _fitting(seen: GgufFiles, rows: tuple[WeightsFile, ...]) -> GgufFiles:
     """The same with the largest file that fits as the first, where it was asked what does and the largest does not."""
     fit = {row.file for row in rows if row.fits and row.verdict == "verified"}
     found = [one for one in seen.looked if printable(one.files.name) in fit]
@@ -80,7 +80,7 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
     return Besides(findings, _rows(seen, options.load), _files(seen))
 
 
-def _outcome(seen: Seen) -> Outcome:
+def _outcome(seen: GgufFiles) -> Outcome:
     outcome, first = Outcome(), seen.first
     for one in seen.looked:
         for found in one.findings:
@@ -95,7 +95,7 @@ def _outcome(seen: Seen) -> Outcome:
     return outcome
 
 
-def _checks(seen: Seen) -> Iterator[Check]:
+def _checks(seen: GgufFiles) -> Iterator[Check]:
     """The size of the first file, and what its tensors agree with; what they do not agree with is a finding."""
     first, base = seen.first, seen.base
     if first.header and first.size is not None and len(first.files.files) == 1:
@@ -117,11 +117,11 @@ def _unsaid(header: Header) -> str:
     return f", which does not say {' and '.join(lacking)}, so that nothing was compared with that"
 
 
-def _files(seen: Seen) -> tuple[str, ...]:
+def _files(seen: GgufFiles) -> tuple[str, ...]:
     return tuple(name for one in seen.looked for name in one.files.files)
 
 
-def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
+def _evidence(seen: GgufFiles, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
     """What was looked at; `files` where all that a place holds was asked for, `listed` where its tensors are to be."""
     unseen, base, first = None, seen.base, seen.first
     reasons = [reason for one in seen.looked for reason in one.reasons]
@@ -142,17 +142,17 @@ def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, .
     )
 
 
-def _tensors(one: Looked) -> tuple[TensorRow, ...]:
+def _tensors(one: GgufFile) -> tuple[TensorRow, ...]:
     held = one.header.tensors if one.header else {}
     return tuple(stored_rows({name: (tensor.shape, tensor.type) for name, tensor in held.items()}))
 
 
-def _sizes(one: Looked) -> dict[str, int]:
+def _sizes(one: GgufFile) -> dict[str, int]:
     """Bytes of the tensors by type, most first."""
     return {kind: size for kind, (_, _, size) in summary(one.header).types.items()} if one.header else {}
 
 
-def _rows(seen: Seen, load: Workload) -> tuple[WeightsFile, ...]:
+def _rows(seen: GgufFiles, load: Workload) -> tuple[WeightsFile, ...]:
     """A row for each file or set, models first, and of these the largest."""
     ordered = sorted(
         seen.looked, key=lambda one: (one.role != "model", not one.sound, -(one.size or 0), one.files.name)
@@ -160,7 +160,7 @@ def _rows(seen: Seen, load: Workload) -> tuple[WeightsFile, ...]:
     return tuple(_row(one, seen.blueprint if _alike(one, seen.first) else None, load) for one in ordered)
 
 
-def _alike(one: Looked, first: Looked) -> bool:
+def _alike(one: GgufFile, first: GgufFile) -> bool:
     """Whether a file has the tensors of the first, in whatever types, so that its cache is the same."""
     if one.header is None or first.header is None:
         return False
@@ -169,7 +169,7 @@ def _alike(one: Looked, first: Looked) -> bool:
     }
 
 
-def _row(one: Looked, blueprint: Blueprint | None, load: Workload) -> WeightsFile:
+def _row(one: GgufFile, blueprint: Blueprint | None, load: Workload) -> WeightsFile:
     held, sizes = summary(one.header) if one.header else None, _sizes(one)
     memory = costs(blueprint, load._replace(ranks=()), held=sizes)[0] if blueprint and sizes else None
     wrong = any(found.severity == "error" for found in one.findings)

@@ -1,4 +1,4 @@
-"""A blueprint in GGUF's names: which tensors the file of a model must and may hold, by the recorded table."""
+"""Maps a blueprint to GGUF names: the required and optional tensors, by the recorded table."""
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hfcount.spec.tree.leaves import Leaf
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TensorSum:
     """Tensors of which only the sum is known, in elements: one is split or several are joined unevenly."""
 
     names: tuple[str, ...]
@@ -21,8 +21,8 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What a GGUF file of a model holds.
+class ExpectedFile:
+    """The expected tensors of a GGUF file.
 
     Args:
         shapes: of the tensors that it must hold, None where the table does not tell.
@@ -33,11 +33,11 @@ class Expected:
 
     shapes: Mapping[str, Shape | None]
     optional: Mapping[str, Shape | None]
-    groups: tuple[Group, ...]
+    groups: tuple[TensorSum, ...]
     unmapped: tuple[str, ...]
 
 
-def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Container[str]) -> Expected:
+def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Container[str]) -> ExpectedFile:
     """The tensors of a blueprint by their names in a file of that architecture.
 
     Args:
@@ -53,10 +53,10 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
         if not leaf.count or not (leaf.stored or leaf.tied_to or leaf.part == "prediction"):
             continue
         target = optional if leaf.presence == "optional" or leaf.tied_to or leaf.part == "prediction" else shapes
-        found = list(conversions(leaf, architecture, layers, stored))
-        if not found and target is shapes:
+        converted = list(conversions(leaf, architecture, layers, stored))
+        if not converted and target is shapes:
             unmapped.append(leaf.name)
-        for results, count, _ in found:
+        for results, count, _ in converted:
             names = []
             for name, change in results:
                 shape = changed(change, tuple(map(int, leaf.shape)), count)
@@ -67,7 +67,7 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
                 key = tuple(sorted(names))
                 sums[key] = sums.get(key, 0) + count * prod(map(int, leaf.shape)) - _apart(results, leaf, count)
     optional = {name: shape for name, shape in optional.items() if name not in shapes}
-    return Expected(shapes, optional, tuple(Group(*item) for item in sums.items()), tuple(unmapped))
+    return ExpectedFile(shapes, optional, tuple(TensorSum(*item) for item in sums.items()), tuple(unmapped))
 
 
 def _apart(results: Results, leaf: Leaf, count: int) -> int:
@@ -77,7 +77,7 @@ def _apart(results: Results, leaf: Leaf, count: int) -> int:
 
 
 class Conversion(NamedTuple):
-    """What a tensor, or a stack of tensors, becomes.
+    """The conversion of a tensor, or of a stack of tensors.
 
     Args:
         results: names, each with the change of shape.
@@ -91,10 +91,10 @@ class Conversion(NamedTuple):
 
 
 def conversions(leaf: Leaf, architecture: str, layers: int, stored: Container[str]) -> Iterator[Conversion]:
-    """What each tensor of a leaf, or each stack of them, becomes; the arguments are those of `expected`."""
+    """The conversions of a leaf's tensors or stacks; arguments as for `expected`."""
     rows = table().names.get(architecture, {})
-    if found := list(_listed(leaf, rows, layers, stored)):
-        yield from found
+    if recorded := list(_listed(leaf, rows, layers, stored)):
+        yield from recorded
     elif _dropped(leaf, rows):
         yield Conversion((), 0)
     elif not architecture.startswith("clip:"):
@@ -104,13 +104,13 @@ def conversions(leaf: Leaf, architecture: str, layers: int, stored: Container[st
 def _listed(leaf: Leaf, rows: Mapping[str, Conversions], layers: int, stored: Container[str]) -> Iterator[Conversion]:
     for depth in sorted({len(leaf.indices), min(1, len(leaf.indices)), 0}, reverse=True):
         pattern, kept, fixed = _pattern(leaf, depth)
-        found = False
+        is_recorded = False
         for numbers in product(*fixed):
             choices = rows.get(pattern(numbers))
             if choices is not None:
-                found = True
+                is_recorded = True
                 yield from _expanded(choices, kept, numbers, layers, stored)
-        if found:
+        if is_recorded:
             return
 
 
@@ -119,13 +119,13 @@ def _pattern(leaf: Leaf, depth: int) -> tuple[Callable[[tuple[int, ...]], str], 
     kept, fixed = leaf.indices[:depth], leaf.indices[depth:]
 
     def text(numbers: tuple[int, ...]) -> str:
-        rest, seen, parts = iter(numbers), 0, []
+        rest, count, parts = iter(numbers), 0, []
         for part in leaf.segments:
             if isinstance(part, str):
                 parts.append(part)
             else:
-                parts.append("#" if seen < depth else str(next(rest)))
-                seen += 1
+                parts.append("#" if count < depth else str(next(rest)))
+                count += 1
         return ".".join(parts)
 
     return text, kept, fixed

@@ -1,4 +1,4 @@
-"""A GGUF file as a container: what it is, and what it holds."""
+"""Summarises a GGUF file: role, types, sizes and base models."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ ADDED = frozenset(("rope_freqs", "rope_factors_long", "rope_factors_short"))
 
 
 class Remark(NamedTuple):
-    """Something worth telling of a file: what kind it is of, how bad it is, and the facts.
+    """A remark about a file: its kind, severity and facts.
 
     Kinds are the names of rules; facts hold names, shapes, numbers, and nothing that was not measured.
     """
@@ -28,7 +28,7 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a report says of a file.
+    """The figures of a file in a report.
 
     Args:
         architecture: as llama.cpp calls it.
@@ -54,7 +54,7 @@ class Summary:
 
 
 def role(header: Header) -> Role:
-    """What a file is: not every GGUF file is a model."""
+    """The role of a file, which need not be a model."""
     kind = header.text("general.type")
     if kind == "imatrix" or (header.tensors and all(name.endswith((".in_sum2", ".counts")) for name in header.tensors)):
         return "imatrix"
@@ -66,7 +66,7 @@ def role(header: Header) -> Role:
 
 
 def summary(header: Header) -> Summary:
-    """What a file holds."""
+    """Sums up the tensors and metadata of a file."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for tensor in header.tensors.values():
         held = sums[tensor.type]
@@ -88,7 +88,7 @@ def summary(header: Header) -> Summary:
 
 def bases(header: Header) -> tuple[str, ...]:
     """The models that a file was made of, as its metadata says: `org/name` where an address of the Hub is given."""
-    found = []
+    result = []
     for number in range(min(header.number("general.base_model.count") or 0, 16)):
         prefix = f"general.base_model.{number}"
         address = header.text(f"{prefix}.repo_url")
@@ -96,8 +96,8 @@ def bases(header: Header) -> tuple[str, ...]:
         organization, name = (header.text(f"{prefix}.{key}").replace(" ", "-") for key in ("organization", "name"))
         named = f"{organization}/{name}" if organization and name else name
         if text := repo.strip("/") if host and repo else named:
-            found.append(text)
-    return tuple(found)
+            result.append(text)
+    return tuple(result)
 
 
 def architecture(header: Header) -> str:

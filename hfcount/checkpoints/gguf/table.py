@@ -1,4 +1,4 @@
-"""What llama.cpp's converter makes of a checkpoint, as recorded by tests/tools/gguf_names.py.
+"""The names and shapes that llama.cpp's converter writes, as recorded by tests/tools/gguf_names.py.
 
 gguf.tsv has three sections, its columns separated by tabs:
 
@@ -22,7 +22,7 @@ from types import MappingProxyType
 
 Shape = tuple[int, ...]
 Results = tuple[tuple[str, str], ...]
-"""What one tensor becomes: names, each with the change of shape."""
+"""The names that one tensor is converted to, each with the change of shape."""
 
 Conversions = tuple[Results, ...]
 """The ways in which a tensor is converted."""
@@ -32,7 +32,7 @@ _BLOCK = re.compile(r"^((?:[a-z]+\.)?)blk\.(\d+)\.")
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What the layers of one architecture hold."""
+    """The tensors in the layers of one architecture."""
 
     model_types: frozenset[str]
     always: frozenset[str]
@@ -86,12 +86,12 @@ def table() -> Table:
 @cache
 def undisputed() -> Mapping[str, Conversions]:
     """The names that all recorded architectures convert alike, projectors aside: how others will."""
-    found: dict[str, set[Conversions]] = {}
+    by_pattern: dict[str, set[Conversions]] = {}
     for architecture, rows in table().names.items():
         if not architecture.startswith("clip:"):
             for pattern, conversions in rows.items():
-                found.setdefault(pattern, set()).add(conversions)
-    alike = {pattern: ways.pop() for pattern, ways in found.items() if len(ways) == 1}
+                by_pattern.setdefault(pattern, set()).add(conversions)
+    alike = {pattern: ways.pop() for pattern, ways in by_pattern.items() if len(ways) == 1}
     return {pattern: conversions for pattern, conversions in alike.items() if any(conversions)}
 
 
@@ -114,8 +114,8 @@ def slots(name: str) -> Iterator[tuple[str, tuple[int, ...]]]:
 @lru_cache(maxsize=4096)
 def folded(name: str) -> tuple[str, int | None]:
     """A GGUF name without its layer, and the layer: `blk.3.attn_q.weight` is (`blk.attn_q.weight`, 3)."""
-    found = _BLOCK.match(name)
-    return (f"{found[1]}blk.{name[found.end() :]}", int(found[2])) if found else (name, None)
+    match = _BLOCK.match(name)
+    return (f"{match[1]}blk.{name[match.end() :]}", int(match[2])) if match else (name, None)
 
 
 def plain(shape: Shape) -> Shape:
@@ -167,8 +167,8 @@ def changed(name: str, shape: Shape, origins: int = 1) -> Shape | None:
             axis, parts = map(int, part[4:].split("of"))
             if axis >= len(shape):
                 return None
-            found = (*shape[:axis], shape[axis] // parts, *shape[axis + 1 :])
-            return _turned(found) if turned else found
+            split_shape = (*shape[:axis], shape[axis] // parts, *shape[axis + 1 :])
+            return _turned(split_shape) if turned else split_shape
         case _:
             return None
 
@@ -178,7 +178,7 @@ def _turned(shape: Shape) -> Shape:
 
 
 def extent(text: str, sizes: Mapping[str, int]) -> int | None:
-    """What arithmetic over sizes comes to; None where one of them is not known.
+    """The value of arithmetic over sizes; None where one of them is unknown.
 
     >>> extent("2*inner+rank", {"inner": 8, "rank": 3}), extent("a*b", {"a": 2})
     (19, None)

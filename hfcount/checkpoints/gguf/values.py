@@ -1,4 +1,4 @@
-"""Which values llama.cpp's converter keeps, as recorded by tests/tools/gguf_values.py.
+"""The tensors whose values llama.cpp's converter changes, as recorded by tests/tools/gguf_values.py.
 
 gguf_values.tsv has a row for each model_type and the architecture that it becomes, its columns separated by tabs: both,
 then what becomes of tensors whose values are not those of the checkpoint, one after another, by their names without
@@ -10,19 +10,19 @@ from functools import cache
 from importlib.resources import files
 
 Changes = Mapping[str, str]
-"""What was done to values, by the name of the tensor; nothing where it is not there."""
+"""Changes of values, by the name of the tensor; absent for unchanged tensors."""
 
 
 def changes(model_type: str, architecture: str) -> Changes | None:
-    """What the converter does to the values of a model; None where that was not recorded."""
+    """The converter's changes to the values of a model; None if not recorded."""
     return _rows().get((model_type, architecture))
 
 
 @cache
 def _rows() -> Mapping[tuple[str, str], Changes]:
-    found = {}
+    rows = {}
     for line in files(__package__).joinpath("gguf_values.tsv").read_text("utf-8").splitlines():
         if not line.startswith("#"):
             kind, architecture, words = line.split("\t")
-            found[kind, architecture] = dict(word.split("=") for word in words.split())
-    return found
+            rows[kind, architecture] = dict(word.split("=") for word in words.split())
+    return rows

@@ -22,7 +22,8 @@ from hfcount.spec.tree.leaves import Finder, Label
 from hfcount.verifier import verify
 from hfcount.verifier.finding import Finding, Severity
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.names import Match, match
+from hfcount.verifier.match import Match
+from hfcount.verifier.names import match
 from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
 from hfcount.verifier.rules.hf004_truncated_shard import CutOff
 from hfcount.verifier.rules.hf701_pickle_calls import PickleCalls

@@ -1,1 +1,1 @@
-"""Repos of several models: a model_index.json of diffusers, the parts that it lists, and how these go together."""
+"""Checks diffusers pipelines: model_index.json, its parts, and whether they fit each other."""

@@ -1,4 +1,4 @@
-"""What the class of a pipeline asks of its index, and diffusers of the folders that this lists."""
+"""Checks model_index.json against the pipeline class, and the folders of its parts."""
 
 import re
 from collections import Counter
@@ -91,8 +91,8 @@ def _instead(index: PipelineIndex, name: str) -> str:
     return f"has {shown(index.settings[name])} for it" if name in index.settings else "does not list it"
 
 
-class Looked(NamedTuple):
-    """What the folders of a pipeline hold.
+class PartFolders(NamedTuple):
+    """The folders of a pipeline's parts.
 
     Args:
         weights: the weight files of each part with weights whose config is there.
@@ -107,40 +107,40 @@ class Looked(NamedTuple):
     findings: Sequence[Finding]
 
 
-def looked(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, repo: bool) -> Looked:
-    """What there is of parts that are to be loaded, where all files are known.
+def check_folders(index: PipelineIndex, entries: Sequence[Entry], folders: Folders, repo: bool) -> PartFolders:
+    """Checks the folders of the parts to load, where all files are known.
 
     Args:
         repo: whether diffusers would download them, and of folders with weights these and their configs alone.
     """
-    unknown = [one for entry in entries if (one := unloadable(index, entry, folders[entry.name].names, repo))]
-    lost = {one.part for one in unknown if one.severity == "error"}
+    unknown = [finding for entry in entries if (finding := unloadable(index, entry, folders[entry.name].names, repo))]
+    lost = {files.part for files in unknown if files.severity == "error"}
     missing = _all_missing(entries, folders, lost)
     absent = {gone.part for gone in missing} | lost
     weighty = [entry for entry in entries if not (entry.weightless or entry.name in absent or is_foreign(entry))]
     weights = {entry.name: weight_files(entry, folders[entry.name].names) for entry in weighty}
     pickled = _pickled(weights, repo)
-    variant, more = _variants({name: one for name, one in weights.items() if not one.only_pickled})
+    variant, more = _variants({name: files for name, files in weights.items() if not files.only_pickled})
     if variants := _all_variants(weights):
         some = [entry.name for entry in entries if entry.weightless or not repo]
-        needed = any(isinstance(one, VariantNeeded) for one in more)
+        needed = any(isinstance(finding, VariantNeeded) for finding in more)
         more = [*more, *_without_dot(some, folders, variants[0], needed)]
-    return Looked(weights, variant, absent, [*unknown, *missing, *pickled, *more])
+    return PartFolders(weights, variant, absent, [*unknown, *missing, *pickled, *more])
 
 
 def _pickled(weights: Mapping[str, WeightFiles], repo: bool) -> list[PartPickled]:
     """HF819: the parts that are pickled where others are not."""
-    found = {name: one.pickled_name for name, one in weights.items() if one.only_pickled}
-    if len(found) == len(weights):
+    names = {name: files.pickled_name for name, files in weights.items() if files.only_pickled}
+    if len(names) == len(weights):
         return []
-    fails = next((name for name, one in weights.items() if repo and not one.pickled), None)
+    fails = next((name for name, files in weights.items() if repo and not files.pickled), None)
     level: Severity = "error" if fails else "note"
-    return [PartPickled(severity=level, part=name, file=f"{name}/{file}", fails=fails) for name, file in found.items()]
+    return [PartPickled(severity=level, part=name, file=f"{name}/{file}", fails=fails) for name, file in names.items()]
 
 
 def _all_variants(weights: Mapping[str, WeightFiles]) -> list[str]:
     """The variants that files of any part are of."""
-    return sorted({name for one in weights.values() for name in one.safe if name})
+    return sorted({name for files in weights.values() for name in files.safe if name})
 
 
 def _all_missing(entries: Sequence[Entry], folders: Folders, lost: Collection[str]) -> list[PartMissing]:
@@ -151,17 +151,17 @@ def _all_missing(entries: Sequence[Entry], folders: Folders, lost: Collection[st
 
 def _missing(entry: Entry, place: Folder) -> PartMissing | None:
     """HF810: the folder of a part, or a file that it is loaded from."""
-    found, folder = _absent(entry, place.names), printable(entry.name)
-    if found is None:
+    reason, folder = _absent(entry, place.names), printable(entry.name)
+    if reason is None:
         return None
     if place.root:  # there is no such folder, nor the part at the top
         return _lacks(entry, f"there is no folder {folder}", None)
-    lacks, file = found
+    lacks, file = reason
     return _lacks(entry, lacks.format(folder), file)
 
 
 def _absent(entry: Entry, names: Sequence[str]) -> tuple[str, str | None] | None:
-    """What a part is loaded from and is not among these files: what to say, with {} for the folder, and the file."""
+    """The missing file of a part: a text with {} for the folder, and the file; None if nothing is missing."""
     if not names:
         return "the folder {} is empty", None
     if entry.kind.endswith("Scheduler"):
@@ -196,10 +196,10 @@ def _lacks(entry: Entry, lacks: str, file: str | None) -> PartMissing:
 
 def _variants(weights: Mapping[str, WeightFiles]) -> tuple[dict[str, str], list[Finding]]:
     """HF816, HF817: the variant to look at in each part, and whether one is needed."""
-    lacking = [name for name, one in weights.items() if not one.plain]
+    lacking = [name for name, files in weights.items() if not files.plain]
     if not lacking:
         return {}, []
-    counts = Counter(variant for one in weights.values() for variant in one.safe if variant)
+    counts = Counter(variant for files in weights.values() for variant in files.safe if variant)
     common = [variant for variant, count in counts.most_common() if count == len(weights)]
     if common:
         note = VariantNeeded(form=common[0], lacking=tuple(lacking), file=_first(lacking[0], weights, common[0]))
@@ -218,7 +218,7 @@ def _without_dot(parts: Sequence[str], folders: Folders, variant: str, needed: b
     """HF818: files of whose name diffusers finds no second part, where it looks for a variant."""
     for part in parts:
         place = folders[part]
-        if name := next((one for one in place.names if "." not in one and not place.root), None):
+        if name := next((file_name for file_name in place.names if "." not in file_name and not place.root), None):
             path = f"{part}/{name}"
             level: Severity = "error" if needed else "note"
             yield VariantNotFound(severity=level, part=part, path=path, file=path, form=variant, needed=needed)

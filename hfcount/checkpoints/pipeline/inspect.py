@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hfcount.checkpoints.inspection import Options
-from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, Looked, class_differs, described, looked
+from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, PartFolders, check_folders, class_differs, described
 from hfcount.checkpoints.pipeline.loadable import is_code, other_type
 from hfcount.checkpoints.pipeline.report import Listed, Whole, combined
 from hfcount.checkpoints.pipeline.serving import served
@@ -31,7 +31,7 @@ from hfcount.verifier.findings import finding_of
 Judge = Callable[[Documents, Options, Request], Report]
 """Inspects one part, which was asked for so, and reports."""
 
-_UNKNOWN = Looked({}, {}, (), ())
+_UNKNOWN = PartFolders({}, {}, (), ())
 
 
 class _Opened(NamedTuple):
@@ -94,7 +94,7 @@ class _Run(NamedTuple):
         folders = {entry.name: self._folder(entry.name) for entry in entries}
         found = _UNKNOWN
         if self._known:
-            found = looked(self.listing, entries, folders, self.documents.source != "folder")
+            found = check_folders(self.listing, entries, folders, self.documents.source != "folder")
         findings += found.findings
         findings += [said for entry in entries if (said := self._scheduler(entry, folders[entry.name]))]
         there = [entry for entry in entries if not entry.weightless and entry.name not in found.absent]
@@ -160,7 +160,7 @@ class _Run(NamedTuple):
                 return parse_object(part.found.config, endless=True)
         return {}
 
-    def _listed(self, entry: Entry, found: Looked, folder: Folder) -> Listed:
+    def _listed(self, entry: Entry, found: PartFolders, folder: Folder) -> Listed:
         report = None
         if entry.name in self.opened:
             report = self._of_part(entry, found)
@@ -171,7 +171,7 @@ class _Run(NamedTuple):
             report = _unknown("NotCached", f"{entry.name} is not in the cache")
         return Listed(entry.name, entry.library, entry.kind, report, entry.name in found.absent)
 
-    def _of_part(self, entry: Entry, found: Looked) -> Report:
+    def _of_part(self, entry: Entry, found: PartFolders) -> Report:
         """The report of a part with weights."""
         asked, part, _ = self.opened[entry.name]
         files = found.weights.get(entry.name)
@@ -220,7 +220,7 @@ def _unknown(kind: str, message: str) -> Report:
     return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
 
 
-def _unread(entry: Entry, files: WeightFiles | None, found: Looked, valued: bool) -> str:
+def _unread(entry: Entry, files: WeightFiles | None, found: PartFolders, valued: bool) -> str:
     """Why the weights of a part are not compared; "" where they are.
 
     Args:

@@ -1,4 +1,4 @@
-"""Which classes the parts of a pipeline may have, as diffusers and transformers have them; loadable.json lists them."""
+"""Checks the classes of a pipeline's parts against diffusers and transformers (loadable.json)."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def is_part_class(kind: str) -> bool:
 
 
 def _lacks(entry: Entry, repo: bool) -> str | None:
-    """What there is not; None where nothing is known to be missing."""
+    """The missing library or class, in words; None if none is known to be missing."""
     library, kind, known = entry.library, entry.kind, _recorded()
     if library in _OTHERS or _ABSTRACT.fullmatch(kind):
         return None
@@ -71,14 +71,14 @@ def _lacks(entry: Entry, repo: bool) -> str | None:
 
 def _is_model(kind: str) -> bool:
     """Whether transformers has a model of this class, in this very spelling."""
-    found = classes.known(kind)
-    return found is not None and found.name == kind
+    known = classes.known(kind)
+    return known is not None and known.name == kind
 
 
 def other_type(entry: Entry, config: Mapping[str, object]) -> str | None:
     """The model_type that a class of transformers reads a config as, where the config names another or none."""
-    found = classes.known(entry.kind) if entry.library == "transformers" else None
-    return found.types[0] if found and config and config.get("model_type") not in found.types else None
+    known = classes.known(entry.kind) if entry.library == "transformers" else None
+    return known.types[0] if known and config and config.get("model_type") not in known.types else None
 
 
 def _elsewhere(kind: str) -> str:
@@ -97,4 +97,4 @@ def _alike(library: str, kind: str) -> str:
 
 def _numbers(text: str) -> list[int]:
     """The numbers of a version."""
-    return [int(one) for one in re.findall(r"\d{1,9}", text)[:3]]
+    return [int(number) for number in re.findall(r"\d{1,9}", text)[:3]]

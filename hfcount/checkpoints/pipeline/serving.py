@@ -1,4 +1,4 @@
-"""What was asked about serving, answered for a pipeline: whether the weights of all parts fit into a memory."""
+"""Answers whether the weights of all parts of a pipeline fit into memory."""
 
 from collections.abc import Sequence
 

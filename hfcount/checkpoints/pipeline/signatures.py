@@ -1,4 +1,4 @@
-"""Which parts the class of a pipeline takes, as diffusers declares it; classes.json has what it says of all classes."""
+"""The parts of each pipeline class, as diffusers declares them (classes.json)."""
 
 import json
 from functools import cache
@@ -29,7 +29,7 @@ class Signature(NamedTuple):
 def _recorded() -> tuple[str, dict[str, str]]:
     """The version of diffusers, and the signature of each class."""
     values = json.loads(files(__package__).joinpath("classes.json").read_bytes())
-    return values["version"], {name: said for said, names in values["classes"].items() for name in names.split()}
+    return values["version"], {name: text for text, names in values["classes"].items() for name in names.split()}
 
 
 def version() -> str:
@@ -38,11 +38,11 @@ def version() -> str:
 
 
 def signature(kind: str) -> Signature | None:
-    """What a class takes; None for one that diffusers does not have."""
-    said = _recorded()[1].get(kind)
-    if said is None:
+    """The arguments of a class; None for a class that is not in diffusers."""
+    recorded = _recorded()[1].get(kind)
+    if recorded is None:
         return None
-    words = said.split()
+    words = recorded.split()
     marked = {mark: tuple(word[1:] for word in words if word[0] == mark) for mark in "?="}
     return Signature(tuple(word for word in words if word[0] not in "?="), marked["?"], marked["="])
 

@@ -1,4 +1,4 @@
-"""Which sizes of a pipeline's parts go together: a row for each rule, as the code of diffusers 0.42.1 has it.
+"""Rules between the sizes of a pipeline's parts, from the code of diffusers 0.42.1.
 
 A rule is `key = sum`: keys are written part.key, `a|b` is the first key that is set, `pipeline` is model_index.json,
 and `or` stands between sums that will both do. `area(key)` are the pixels that a latent of as many levels stands for,

@@ -1,4 +1,4 @@
-"""Whether the parts of a pipeline fit each other, by the sizes in their configs."""
+"""Checks whether the parts of a pipeline fit each other, by the sizes in their configs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Size = int | tuple[Any, ...]
 
 
 class _Value(NamedTuple):
-    """What a config has for a key: the key, with its part, and the value."""
+    """A config value, and its key with the part."""
 
     key: str
     value: Any
@@ -38,8 +38,8 @@ class Configs:
             return True
         if "." not in name:
             return (name in self._kinds) is wanted
-        found = self.value(name)
-        return bool(found and found.value) is wanted
+        setting = self.value(name)
+        return bool(setting and setting.value) is wanted
 
     def value(self, keys: str) -> _Value | None:
         """The first of the keys of a part that is not null, those first that are written; None where none is."""
@@ -74,8 +74,8 @@ def misfits(
     """
     known = Configs(entries, {**configs, _INDEX: settings})
     for rule in RULES:
-        if re.fullmatch(rule.pipelines, kind) and known.holds(rule.when) and (found := _broken(kind, rule, known)):
-            yield found
+        if re.fullmatch(rule.pipelines, kind) and known.holds(rule.when) and (misfit := _broken(kind, rule, known)):
+            yield misfit
     yield from _unshifted(kind, known)
     yield from _flowing(kind, entries)
 
@@ -83,13 +83,13 @@ def misfits(
 def _broken(kind: str, rule: Rule, configs: Configs) -> PartsDoNotFit | None:
     left, _, right = rule.rule.partition(" = ")
     observed = configs.value(left)
-    sums = [_sum(one, configs) for one in right.split(" or ")]
+    sums = [_sum(text, configs) for text in right.split(" or ")]
     if observed is None or _size(observed.value) is None or None in sums:
         return None
     expected = [total for total in sums if total is not None]
     if any(_same(observed.value, total.value) for total in expected):
         return None
-    used = {one.key: one.value for total in expected for one in total.used if one.key != observed.key}
+    used = {size.key: size.value for total in expected for size in total.used if size.key != observed.key}
     sizes = ", ".join(f"{key} is {shown(value)}" for key, value in used.items())
     needed = " or ".join(total.text for total in expected)
     result = " or ".join(shown(total.value) for total in expected if total.text not in used)
@@ -102,14 +102,14 @@ def _broken(kind: str, rule: Rule, configs: Configs) -> PartsDoNotFit | None:
         source=f"diffusers 0.42.1, pipelines/{rule.source}",
         file=f"{part}/config.json",
         key=key,
-        expected=_told(expected[0].value),
-        observed=_told(observed.value),
+        expected=_frozen(expected[0].value),
+        observed=_frozen(observed.value),
         fix=_fix(observed, expected, used),
     )
 
 
 class _Sum(NamedTuple):
-    """What a key has to be: the value, how it is made, and of what."""
+    """The required value of a key, its formula, and the values in it."""
 
     value: Any
     text: str
@@ -126,7 +126,7 @@ def _sum(text: str, configs: Configs) -> _Sum | None:
             return None
         if len(factors) == 1 and not isinstance(factors[0], int):
             total = factors[0]
-        elif all(isinstance(one, int) for one in factors):
+        elif all(isinstance(factor, int) for factor in factors):
             total += prod(factors)
         else:
             return None
@@ -138,39 +138,39 @@ def _factor(text: str, configs: Configs, used: list[_Value]) -> Any:
     if text.isdigit():
         return int(text)
     made, _, key = text.removesuffix(")").rpartition("(")
-    found = configs.value(key)
-    if found is None or _size(found.value) is None:
+    value = configs.value(key)
+    if value is None or _size(value.value) is None:
         return None
-    used.append(found)
+    used.append(value)
     if not made:
-        return found.value
-    if not isinstance(found.value, list):
+        return value.value
+    if not isinstance(value.value, list):
         return None
-    return sum(found.value) if made == "sum" else 4 ** (len(found.value) - 1)  # a level after the first halves sides
+    return sum(value.value) if made == "sum" else 4 ** (len(value.value) - 1)  # a level after the first halves sides
 
 
 def _size(value: Any) -> Size | None:
     """A size, or a list of sizes; None for anything else."""
     if type(value) is int:
         return value
-    return tuple(value) if isinstance(value, list) and value and all(type(one) is int for one in value) else None
+    return tuple(value) if isinstance(value, list) and value and all(type(entry) is int for entry in value) else None
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(first: Any, second: Any) -> bool:
     """Whether two sizes are the same; a list is the same as a number that all of it are."""
-    if isinstance(one, list) != isinstance(other, list):
-        several, single = (one, other) if isinstance(one, list) else (other, one)
+    if isinstance(first, list) != isinstance(second, list):
+        several, single = (first, second) if isinstance(first, list) else (second, first)
         return all(value == single for value in several)
-    return bool(one == other)
+    return bool(first == second)
 
 
-def _told(value: Any) -> Any:
+def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
 def _fix(observed: _Value, expected: Sequence[_Sum], used: Mapping[str, Any]) -> str:
     part, _, key = observed.key.partition(".")
-    ways = [f"a {part} whose {key} is {' or '.join(dict.fromkeys(shown(one.value) for one in expected))}"]
+    ways = [f"a {part} whose {key} is {' or '.join(dict.fromkeys(shown(total.value) for total in expected))}"]
     if len(used) == 1:
         (other,) = used
         name, _, inner = other.partition(".")

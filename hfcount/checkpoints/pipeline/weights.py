@@ -1,4 +1,4 @@
-"""The weight files of a part of a pipeline: plain ones, variants, and pickled ones, by their names."""
+"""Weight files of a part of a pipeline: plain, variants and pickled."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -15,13 +15,13 @@ _STEMS = {
     "diffusers": ("diffusion_pytorch_model", "diffusion_pytorch_model"),
     "transformers": ("model", "pytorch_model"),
 }
-"""What the names of files begin with that a library loads: of safetensors, and pickled."""
+"""Stems of the file names that a library loads: safetensors, and pickled."""
 
 _FOREIGN = re.compile(r"Flax\w+|OnnxRuntimeModel|ORT\w+")
 
 
 class WeightFiles(NamedTuple):
-    """What a folder has of weights: file names by variant, "" for plain ones; of safetensors, and of pickles."""
+    """The weight files of a folder: file names by variant, "" for plain ones; of safetensors, and of pickles."""
 
     safe: Mapping[str, Sequence[str]]
     pickled: Mapping[str, Sequence[str]]
@@ -55,14 +55,14 @@ def weight_files(entry: Entry, names: Collection[str]) -> WeightFiles:
 
 
 def _by_variant(names: Collection[str], stems: Collection[str], ending: str) -> dict[str, list[str]]:
-    begin, found = f"(?:{'|'.join(stems)})", dict[str, list[str]]()
+    begin, by_variant = f"(?:{'|'.join(stems)})", dict[str, list[str]]()
     patterns = [re.compile(begin + _FILE + ending, re.ASCII), re.compile(rf"{begin}\.{ending}{_INDEX}", re.ASCII)]
     for name in sorted(names):
         for match in filter(None, (pattern.fullmatch(name) for pattern in patterns)):
             groups = match.groupdict()
-            found.setdefault(groups["variant"] or groups.get("early") or "", []).append(name)
+            by_variant.setdefault(groups["variant"] or groups.get("early") or "", []).append(name)
             break
-    return found
+    return by_variant
 
 
 def is_foreign(entry: Entry) -> bool:

@@ -26,7 +26,7 @@ from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, ModuleResult, Outcome
 from hfcount.verifier.rules.standalone.hf009_missing_module import check_listed
-from hfcount.verifier.sentence_transformers.checks import Around, check_around
+from hfcount.verifier.sentence_transformers.checks import ModuleFiles, check_around
 
 Inspect = Callable[[Documents, Options], Inspection]
 """Inspects a model of transformers."""
@@ -153,7 +153,7 @@ class _Model:
         check_listed(self.read, self.files, outcome)
         models = {folder: one.blueprint for folder, one in self.models.items() if one.blueprint}
         rows = {folder: _row(folder, one) for folder, one in self.inner.items()}
-        check_around(Around(self.read, self.files, self.shards, models, rows), outcome)
+        check_around(ModuleFiles(self.read, self.files, self.shards, models, rows), outcome)
         for folder, one in self.models.items():
             outcome.findings += _within(folder, one.outcome.findings)
             outcome.checks += [check._replace(text=_placed_text(folder, check.text)) for check in one.outcome.checks]

@@ -1,1 +1,1 @@
-"""Expected tensors of packed weights: the blueprint's folded leaves, transformed by a quantisation scheme."""
+"""The tensors of packed modules: expected by a scheme, and stored in a checkpoint."""

@@ -1,4 +1,4 @@
-"""What stored tensors amount to: how many, of which dtypes, and bytes."""
+"""Number, dtypes and bytes of stored tensors."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ class Amount:
 
 
 def amount(leaves: Iterable[Leaf], dtype: str) -> Amount:
-    """What the leaves amount to that a checkpoint must hold.
+    """Sums up the leaves that a checkpoint must hold.
 
     Args:
-        dtype: what dense weights are stored as; a router's correction bias stays F32.
+        dtype: of dense weights; a router's correction bias stays F32.
     """
     tensors = window = 0
     sums: dict[str, int] = {}
     for leaf in leaves:
         if leaf.dtypes:
-            own = leaf.dtypes[0]
+            stored_dtype = leaf.dtypes[0]
         else:
-            own = "F32" if leaf.kind == "buffer" and "correction_bias" in str(leaf.segments[-1]) else dtype
+            stored_dtype = "F32" if leaf.kind == "buffer" and "correction_bias" in str(leaf.segments[-1]) else dtype
         tensors += int(leaf.count)
         window += int(leaf.count) * leaf.slack
-        sums[own] = sums.get(own, 0) + leaf.elements
+        sums[stored_dtype] = sums.get(stored_dtype, 0) + leaf.elements
     return Amount(
-        tensors, {name: sums[name] for name in sorted(sums, key=lambda one: -sums[one]) if sums[name]}, window
+        tensors, {name: sums[name] for name in sorted(sums, key=lambda other: -sums[other]) if sums[name]}, window
     )

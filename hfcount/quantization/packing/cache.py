@@ -1,4 +1,4 @@
-"""Scales of an 8-bit cache of keys and values, which stand in modules of attention or in the block around them."""
+"""Scales of an 8-bit KV cache, stored in attention modules or in the block around them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from hfcount.spec.tree.leaves import Leaf, split
 _DTYPES = ("F32", "BF16", "F16")
 _PAIR = {"k_scale": "v_scale", "v_scale": "k_scale"}
 _KEYS = ("k_proj", "qkv_proj", "kv_b_proj")
-"""What makes the keys of a decoder's attention, one of which each of its blocks has."""
+"""Projections that compute the keys of a decoder; each block has one of them."""
 
 Texts = tuple[str, ...]
 Places = dict[tuple[int, ...], Leaf]
@@ -42,9 +42,9 @@ class Heads:
         """The shape of a scale of a matrix; that of a scalar where the heads are unknown."""
         if not self.apart:
             return ()
-        some, rows = self.mixers if module.component == "attention" else self.others, int(module.shape[0])
-        own = [one for one in some if rows in (one.kv_heads * one.head_dim, one.heads * one.head_dim)]
-        counts = {int(one.heads if scale == "q_scale" else one.kv_heads) for one in own or some}
+        mixers, rows = self.mixers if module.component == "attention" else self.others, int(module.shape[0])
+        matching = [gqa for gqa in mixers if rows in (gqa.kv_heads * gqa.head_dim, gqa.heads * gqa.head_dim)]
+        counts = {int(gqa.heads if scale == "q_scale" else gqa.kv_heads) for gqa in matching or mixers}
         return (counts.pop(), 1, 1) if len(counts) == 1 else ()
 
 
@@ -56,20 +56,20 @@ def _mixers(spec: Spec) -> Iterator[GQA]:
 
 
 def _others(spec: Spec) -> Iterator[GQA]:
-    for one in spec.parts.values():
-        yield from _mixers(one)
-        yield from _others(one)
+    for part in spec.parts.values():
+        yield from _mixers(part)
+        yield from _others(part)
 
 
-class Scaled(NamedTuple):
+class CacheScales(NamedTuple):
     """Scales of a cache: those of the blueprint's modules, those that others have and a module lacks, other names."""
 
-    found: Sequence[Leaf] = ()
+    stored: Sequence[Leaf] = ()
     lacking: Sequence[Leaf] = ()
     unknown: Sequence[str] = ()
 
 
-def scales(names: Sequence[str], leaves: Sequence[Leaf], heads: Heads = _WHOLE) -> Scaled:
+def scales(names: Sequence[str], leaves: Sequence[Leaf], heads: Heads = _WHOLE) -> CacheScales:
     """The scales among `names`, by the modules or blocks of the blueprint that they stand in.
 
     Where one layer has scales of its keys or values, all need them: servers take 1 for what is not there.
@@ -78,39 +78,39 @@ def scales(names: Sequence[str], leaves: Sequence[Leaf], heads: Heads = _WHOLE) 
     for name in names:
         text, numbers = split(name)
         groups.setdefault(text, set()).add(numbers)
-    found: list[Leaf] = []
+    stored: list[Leaf] = []
     lacking: list[Leaf] = []
     unknown: list[str] = []
     modules = _modules(leaves) if names else {}
     for text in dict.fromkeys((*groups, *filter(None, map(_paired, groups)))):
         there = groups.get(text, set())
         every, needed = _places(text, modules)
-        found += _leaves(text, there & every.keys(), every, heads)
+        stored += _leaves(text, there & every.keys(), every, heads)
         unknown += [_joined(text, numbers) for numbers in sorted(there - every.keys())]
         lacking += _leaves(text, needed.keys() - there, needed, heads)
-    return Scaled(found, lacking, unknown)
+    return CacheScales(stored, lacking, unknown)
 
 
 def usual(leaves: Sequence[Leaf], heads: Heads) -> list[Leaf]:
     """The scales that llm-compressor stores in the attention of a decoder, which it finds by that name."""
-    found: list[Leaf] = []
+    stored: list[Leaf] = []
     for text, places in _modules(leaf for leaf in leaves if leaf.component == "attention").items():
         block, module = text[-1].rpartition(".")[::2]
         if module in _KEYS and block.endswith(".self_attn"):
             for scale in _PAIR:
-                found += _leaves((*text[:-1], f"{block}.{scale}"), places.keys(), places, heads)
-    return [replace(leaf, dtypes=()) for leaf in found]
+                stored += _leaves((*text[:-1], f"{block}.{scale}"), places.keys(), places, heads)
+    return [replace(leaf, dtypes=()) for leaf in stored]
 
 
 def _modules(leaves: Iterable[Leaf]) -> dict[Texts, Places]:
     """The modules that have a matrix, by the texts of their names and the numbers in them."""
-    found: dict[Texts, Places] = {}
+    modules: dict[Texts, Places] = {}
     for leaf in leaves:
         if module_of(leaf) and leaf.presence != "obsolete" and leaf.count:
             texts = split(leaf.first)[0]
             module = (*texts[:-1], texts[-1].rpartition(".")[0])
-            found.setdefault(module, {}).update((split(name)[1], leaf) for name in leaf.names())
-    return found
+            modules.setdefault(module, {}).update((split(name)[1], leaf) for name in leaf.names())
+    return modules
 
 
 def _places(text: Texts, modules: Mapping[Texts, Places]) -> tuple[Places, Places]:
@@ -121,9 +121,9 @@ def _places(text: Texts, modules: Mapping[Texts, Places]) -> tuple[Places, Place
         every = needed = modules[around]
     else:
         inner = {
-            own[-1].rpartition(".")[2]: places
-            for own, places in modules.items()
-            if own[:-1] == text[:-1] and own[-1].rpartition(".")[0] == end
+            module[-1].rpartition(".")[2]: places
+            for module, places in modules.items()
+            if module[:-1] == text[:-1] and module[-1].rpartition(".")[0] == end
         }
         every = _merged(inner.values())
         needed = inner.get(f"{scale[0]}_proj", every)
@@ -149,7 +149,7 @@ def _paired(text: Texts) -> Texts | None:
 
 
 def _joined(text: Texts, numbers: Sequence[int]) -> str:
-    return "".join(f"{own}.{number}" for own, number in zip(text, numbers, strict=False))[1:] + text[-1]
+    return "".join(f"{part}.{number}" for part, number in zip(text, numbers, strict=False))[1:] + text[-1]
 
 
 def _leaves(text: Texts, numbers: Collection[tuple[int, ...]], places: Places, heads: Heads) -> list[Leaf]:
@@ -162,10 +162,10 @@ def _leaves(text: Texts, numbers: Collection[tuple[int, ...]], places: Places, h
 
 
 def _folded(text: Texts, places: Sequence[tuple[int, ...]], shape: tuple[int, ...]) -> Iterator[Leaf]:
-    whole = [[Indices.of(number for (number,) in places)]] if len(places[0]) == 1 else None
-    for some in whole or [[Indices.of((number,)) for number in place] for place in places]:
+    numbers = [[Indices.of(number for (number,) in places)]] if len(places[0]) == 1 else None
+    for some in numbers or [[Indices.of((number,)) for number in place] for place in places]:
         segments: tuple[str | Indices, ...] = tuple(text[0][1:].split("."))
-        for own, rest in zip(some, text[1:], strict=True):
-            segments += (own, *rest[1:].split("."))
-        count = some[0].count if whole else 1
+        for indices, rest in zip(some, text[1:], strict=True):
+            segments += (indices, *rest[1:].split("."))
+        count = some[0].count if numbers else 1
         yield Leaf(segments, shape, "buffer", "attention", count, count, presence="spare", dtypes=_DTYPES)

@@ -1,10 +1,10 @@
-"""What a checkpoint of a quantised model must hold: the blueprint's leaves, those of packed modules replaced."""
+"""The expected tensors of a quantised model: the blueprint's leaves, with those of packed modules replaced."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.split import Segments, split
 from hfcount.quantization.packing.stacks import apart, is_stack, matrix, together, transposed
 from hfcount.quantization.scheme import Choice, Module, Scheme
@@ -14,7 +14,7 @@ from hfcount.spec.tree.nodes import Presence
 _WEIGHT = "weight"
 
 
-class Group(NamedTuple):
+class ModuleGroup(NamedTuple):
     """Modules of one leaf that a scheme stores alike; `leaf` is their dense weight."""
 
     leaf: Leaf
@@ -30,7 +30,7 @@ def module_of(leaf: Leaf) -> Segments | None:
     return None
 
 
-class Around(NamedTuple):
+class Surroundings(NamedTuple):
     """Blocks of a model by what stands in them beside a matrix.
 
     Args:
@@ -46,7 +46,7 @@ class Around(NamedTuple):
     biased: frozenset[Segments]
 
     @classmethod
-    def of(cls, leaves: Sequence[Leaf]) -> "Around":
+    def of(cls, leaves: Sequence[Leaf]) -> "Surroundings":
         """The blocks that these leaves stand in."""
         ends = [(leaf.segments[:-1], leaf.segments[-1]) for leaf in leaves]
         return cls(
@@ -57,7 +57,7 @@ class Around(NamedTuple):
         )
 
 
-def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
+def groups(leaf: Leaf, scheme: Scheme, around: Surroundings) -> list[ModuleGroup]:
     """The modules of a leaf, by how the scheme's settings say that they are stored; none if it is no matrix."""
     name = module_of(leaf)
     if name is None:
@@ -74,33 +74,33 @@ def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
         return []
     end = leaf.segments[len(name) :]
     return [
-        Group(part_of(leaf, (*segments, *end)), choice)
+        ModuleGroup(part_of(leaf, (*segments, *end)), choice)
         for segments, choice in split(name, decide, lambda word: _numbers(scheme, word))
     ]
 
 
 def _numbers(scheme: Scheme, word: str) -> set[int] | range:
-    found: set[int] = set()
+    result: set[int] = set()
     for matcher in scheme.matchers:
-        some = matcher.numbers(word)
-        if isinstance(some, range):
-            return some
-        found.update(some)
-    return found
+        matcher_numbers = matcher.numbers(word)
+        if isinstance(matcher_numbers, range):
+            return matcher_numbers
+        result.update(matcher_numbers)
+    return result
 
 
 def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     """The leaf for fewer numbers: those in `segments`."""
     if segments == leaf.segments:
         return leaf
-    count, whole = 1, 1
-    for one, own in zip(segments, leaf.segments, strict=True):
-        if not isinstance(one, str) and not isinstance(own, str):
-            count, whole = count * int(one.count), whole * int(own.count)
-    return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
+    count, total = 1, 1
+    for fewer, all_numbers in zip(segments, leaf.segments, strict=True):
+        if not isinstance(fewer, str) and not isinstance(all_numbers, str):
+            count, total = count * int(fewer.count), total * int(all_numbers.count)
+    return replace(leaf, segments=segments, count=int(leaf.count) * count // total)
 
 
-def packed(leaf: Leaf, layout: Layout, block: Segments, around: Around) -> list[tuple[Part, Leaf]]:
+def packed(leaf: Leaf, layout: Layout, block: Segments, around: Surroundings) -> list[tuple[PackedTensor, Leaf]]:
     """The stored tensors of packed modules with what they are parts of, the packed weight first.
 
     Args:
@@ -119,13 +119,13 @@ def packed(leaf: Leaf, layout: Layout, block: Segments, around: Around) -> list[
     return [(part, _tensor(leaf, name, part)) for part in parts]
 
 
-def _tensor(leaf: Leaf, module: Segments, part: Part) -> Leaf:
+def _tensor(leaf: Leaf, module: Segments, part: PackedTensor) -> Leaf:
     first, *rest = part.suffix.split(".")
     segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
     presence: Presence = leaf.presence if part.needed else "spare"
-    whole = tuple(map(int, part.shape))
+    shape = tuple(map(int, part.shape))
     return replace(
-        leaf, segments=segments, shape=whole, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
+        leaf, segments=segments, shape=shape, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
     )
 
 
@@ -137,18 +137,18 @@ class Planned(NamedTuple):
 
     leaf: Leaf
     choice: Choice | None
-    parts: list[tuple[Part, Leaf]]
+    parts: list[tuple[PackedTensor, Leaf]]
 
 
 def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
     """How the scheme's settings say that these leaves are stored."""
-    own = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
-    around = Around.of(own)
-    for leaf in own:
-        found = groups(leaf, scheme, around)
-        if not found:
+    split_leaves = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
+    around = Surroundings.of(split_leaves)
+    for leaf in split_leaves:
+        module_groups = groups(leaf, scheme, around)
+        if not module_groups:
             yield Planned(leaf, None, [])
-        for part, choice in found:
+        for part, choice in module_groups:
             layout = choice.layout or choice.likely
             yield Planned(part, choice, packed(part, layout, leaf.segments[:-1], around) if layout else [])
 
@@ -158,22 +158,22 @@ def biases_apart(listed: Sequence[tuple[Leaf, int]], weights: Iterable[Leaf]) ->
     beside: dict[Segments, list[Segments]] = {}
     for weight in weights:
         beside.setdefault(unnumbered(weight.segments[:-1]), []).append(weight.segments[:-1])
-    found: list[tuple[Leaf, int]] = []
+    result: list[tuple[Leaf, int]] = []
     for leaf, count in listed:
-        some = beside.get(unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
-        parts = [part_of(leaf, (*one, "bias")) for one in some]
-        whole = len(parts) > 1 and count == leaf.count == sum(int(part.count) for part in parts)
-        found += [(part, int(part.count)) for part in parts] if whole else [(leaf, count)]
-    return found
+        modules = beside.get(unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
+        parts = [part_of(leaf, (*module, "bias")) for module in modules]
+        is_complete = len(parts) > 1 and count == leaf.count == sum(int(part.count) for part in parts)
+        result += [(part, int(part.count)) for part in parts] if is_complete else [(leaf, count)]
+    return result
 
 
 def unnumbered(name: Segments) -> Segments:
     """A name without its numbers."""
-    return tuple(one if isinstance(one, str) else "" for one in name)
+    return tuple(segment if isinstance(segment, str) else "" for segment in name)
 
 
-class Expected(NamedTuple):
-    """What the settings alone say is stored.
+class ExpectedStorage(NamedTuple):
+    """The stored tensors by the settings alone.
 
     `tensors` are leaves, `modules` the number of packed modules, `logical` the elements of their dense weights.
     """
@@ -183,12 +183,12 @@ class Expected(NamedTuple):
     logical: int
 
 
-def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
-    """What is stored of these leaves, by the scheme's settings alone."""
+def expected(leaves: Sequence[Leaf], scheme: Scheme) -> ExpectedStorage:
+    """The stored tensors of these leaves, by the scheme's settings alone."""
     tensors: list[Leaf] = []
     modules = logical = 0
     for leaf, _, parts in planned(together(leaves, scheme.stack) if scheme.stack else leaves, scheme):
-        tensors += [one for part, one in parts if part.usual] or [leaf]
+        tensors += [tensor for part, tensor in parts if part.usual] or [leaf]
         if parts:
             modules, logical = modules + int(leaf.count), logical + leaf.elements
-    return Expected(tensors, modules, logical)
+    return ExpectedStorage(tensors, modules, logical)

@@ -1,4 +1,4 @@
-"""Scales of a layer's experts in one tensor, as transformers 5 saves mixtures in FP8."""
+"""Scales of all experts of a layer in one tensor, as transformers 5 saves FP8 mixtures."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -36,19 +36,19 @@ def fused(
         return [*leaves, *scales], scheme.fused(stacked=True, beside=False), scales
     if stacks:
         return leaves, scheme.fused(stacked=True), []
-    own = apart(leaves)
-    scales = [_scale(block, stack, some, scheme) for (block, stack), some in _experts(own).items()]
-    return [*own, *scales], scheme.fused(stacked=False), scales
+    expert_leaves = apart(leaves)
+    scales = [_scale(block, stack, weights, scheme) for (block, stack), weights in _experts(expert_leaves).items()]
+    return [*expert_leaves, *scales], scheme.fused(stacked=False), scales
 
 
 def _experts(leaves: Sequence[Leaf]) -> dict[tuple[Segments, str], list[Leaf]]:
     """The weights of experts by the block of their layer and the stack that they belong to."""
-    found: dict[tuple[Segments, str], list[Leaf]] = {}
+    weights: dict[tuple[Segments, str], list[Leaf]] = {}
     for leaf in leaves:
         stack = _MATRICES.get(str(leaf.segments[-2])) if leaf.segments[-1] == "weight" else None
         if stack and leaf.component == "experts" and isinstance(leaf.segments[-3], Indices) and leaf.count:
-            found.setdefault((leaf.segments[:-3], stack), []).append(leaf)
-    return found
+            weights.setdefault((leaf.segments[:-3], stack), []).append(leaf)
+    return weights
 
 
 def _beside(stack: Leaf, scheme: Scheme) -> Leaf:
@@ -69,5 +69,5 @@ def _scale(block: Segments, stack: str, weights: Sequence[Leaf], scheme: Scheme)
     shape, dtypes = scheme.fused_scale(rows, columns, len(weights))
     count = int(first.count) // int(experts.count)
     segments = (*block, f"{name}{scheme.fused_suffix}")
-    whole = (int(experts.count), *shape)
-    return replace(first, segments=segments, shape=whole, count=count, active=count, linear=False, dtypes=dtypes)
+    stack_shape = (int(experts.count), *shape)
+    return replace(first, segments=segments, shape=stack_shape, count=count, active=count, linear=False, dtypes=dtypes)

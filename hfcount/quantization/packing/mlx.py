@@ -13,7 +13,7 @@ _STACKS = {
     ".experts.switch_glu.": ("experts", "switch_glu"),
     ".experts.down_proj.": ("experts",),
 }
-"""What the stack of a layer's experts is called, by what its names then hold."""
+"""Segments of the stack of experts, by a text in its names."""
 
 _UNGATED = {"up_proj": "fc1", "down_proj": "fc2"}  # of experts with two matrices
 _CONVOLUTION = 3  # axes at the least
@@ -26,15 +26,15 @@ def forms(leaves: Sequence[Leaf], names: Collection[str], tables: Iterable[Renam
         tables: beginnings of the blueprint's names and those in their place; the first table is taken whose first
             row is one of the blueprint's beginnings that `names` replace.
     """
-    found = _in_place(leaves, names, tables)
-    stack = next((own for text, own in _STACKS.items() if any(text in name for name in names)), None)
+    stored = _in_place(leaves, names, tables)
+    stack = next((prefix for text, prefix in _STACKS.items() if any(text in name for name in names)), None)
     if stack:
-        found = together(found, stack)
+        stored = together(stored, stack)
     if any(".switch_mlp.fc1." in name for name in names):
-        found = [_ungated(leaf) for leaf in found]
+        stored = [_ungated(leaf) for leaf in stored]
     if any(".embed_q." in name for name in names):
-        found = _latent(found)
-    return [_channels_last(leaf) for leaf in found]
+        stored = _latent(stored)
+    return [_channels_last(leaf) for leaf in stored]
 
 
 def _in_place(leaves: Sequence[Leaf], names: Collection[str], tables: Iterable[Renames]) -> Sequence[Leaf]:
@@ -48,13 +48,13 @@ def _in_place(leaves: Sequence[Leaf], names: Collection[str], tables: Iterable[R
 
 def towers_left_out(leaves: Iterable[Leaf], names: Collection[str]) -> list[Leaf]:
     """The leaves of towers and their projectors, if none of them is among `names`."""
-    found = [leaf for leaf in leaves if leaf.component in TOWERS]
-    return [] if any(leaf.first in names for leaf in found) else found
+    towers = [leaf for leaf in leaves if leaf.component in TOWERS]
+    return [] if any(leaf.first in names for leaf in towers) else towers
 
 
 def _renamed(leaf: Leaf, table: Renames) -> Leaf:
     """The leaf with the first of the beginnings that it has replaced."""
-    text = ".".join(one for one in leaf.segments[:3] if isinstance(one, str)) + "."
+    text = ".".join(segment for segment in leaf.segments[:3] if isinstance(segment, str)) + "."
     for old, new in table:
         if text.startswith(old):
             rest = leaf.segments[old.count(".") :]
@@ -71,17 +71,17 @@ def _ungated(leaf: Leaf) -> Leaf:
 
 def _latent(leaves: Sequence[Leaf]) -> list[Leaf]:
     """The leaves with what unfolds a latent as two maps a head: one for queries, and one for outputs."""
-    own: dict[Segments, dict[str, Leaf]] = {}
+    by_block: dict[Segments, dict[str, Leaf]] = {}
     for leaf in leaves:
         if leaf.segments[-1] == "weight":
-            own.setdefault(leaf.segments[:-2], {})[str(leaf.segments[-2])] = leaf
-    found: list[Leaf] = []
+            by_block.setdefault(leaf.segments[:-2], {})[str(leaf.segments[-2])] = leaf
+    result: list[Leaf] = []
     for leaf in leaves:
-        beside = own.get(leaf.segments[:-2], {})
-        down, out = beside.get("kv_a_proj_with_mqa"), beside.get("o_proj")
-        query = beside.get("q_b_proj") or beside.get("q_proj")
+        weights = by_block.get(leaf.segments[:-2], {})
+        down, out = weights.get("kv_a_proj_with_mqa"), weights.get("o_proj")
+        query = weights.get("q_b_proj") or weights.get("q_proj")
         if leaf.segments[-2:] != ("kv_b_proj", "weight") or not (down and out and query):
-            found.append(leaf)
+            result.append(leaf)
             continue
         (rows, latent), values = map(int, leaf.shape), int(out.shape[1])
         keys, rotary = rows - values, int(down.shape[0]) - latent
@@ -90,8 +90,8 @@ def _latent(leaves: Sequence[Leaf]) -> list[Leaf]:
             return list(leaves)
         shapes = {"embed_q": (heads, latent, keys // heads), "unembed_out": (heads, values // heads, latent)}
         base = leaf.segments[:-2]
-        found += [replace(leaf, segments=(*base, name, "weight"), shape=shape) for name, shape in shapes.items()]
-    return found
+        result += [replace(leaf, segments=(*base, name, "weight"), shape=shape) for name, shape in shapes.items()]
+    return result
 
 
 def _channels_last(leaf: Leaf) -> Leaf:

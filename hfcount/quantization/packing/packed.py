@@ -1,4 +1,4 @@
-"""How a checkpoint of packed weights is stored: its names as modules, matched with the blueprint's."""
+"""Matches the names of a packed checkpoint with the modules of the blueprint."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, replace
@@ -10,14 +10,14 @@ from hfcount.formats.dtypes import code
 from hfcount.formats.safetensors import Entry
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Layout, Unmodelled
-from hfcount.quantization.packing.cache import Heads, Scaled, scales, usual
+from hfcount.quantization.packing.cache import CacheScales, Heads, scales, usual
 from hfcount.quantization.packing.fused import fused
 from hfcount.quantization.packing.mlx import forms, towers_left_out
 from hfcount.quantization.packing.reading import PackedReading, exact, keeps
 from hfcount.quantization.packing.split import Segments
 from hfcount.quantization.packing.stacks import apart, is_stack
 from hfcount.quantization.packing.suffixes import Collected, Suffixes
-from hfcount.quantization.packing.survey import Found, Survey, survey
+from hfcount.quantization.packing.survey import StoredModules, Survey, survey
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.schemes import described
 from hfcount.spec.tree.leaves import Finder, Leaf
@@ -53,7 +53,7 @@ class Packed(Generic[Match]):
     """How a checkpoint of packed weights is stored.
 
     Args:
-        announced: what announces the scheme; None if nothing does.
+        announced: the quantisation config; None if there is none.
         scheme: the scheme of the settings.
         match: how the names match, with the leaves as they are stored.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
@@ -71,7 +71,7 @@ class Packed(Generic[Match]):
     match: Match
     spelling: Mapping[str, str]
     dense: Mapping[str, str]
-    modules: Sequence[Found]
+    modules: Sequence[StoredModules]
     lacking: Sequence[Leaf]
     biases: Sequence[Leaf]
     cache: Sequence[Leaf]
@@ -86,9 +86,9 @@ class Packed(Generic[Match]):
         return self.announced.name if self.announced else self.scheme.name
 
     @property
-    def packed(self) -> list[Found]:
+    def packed(self) -> list[StoredModules]:
         """The modules that are packed."""
-        return [found for found in self.modules if found.layout]
+        return [module for module in self.modules if module.layout]
 
     @cached_property
     def _names(self) -> frozenset[Segments]:
@@ -101,7 +101,7 @@ class Packed(Generic[Match]):
     @property
     def open(self) -> bool:
         """Whether the names leave the shape of a packed tensor open."""
-        return any(found.layout and _shapes(found.layout, found.leaf) for found in self.modules)
+        return any(module.layout and _shapes(module.layout, module.leaf) for module in self.modules)
 
     @property
     def complete(self) -> bool:
@@ -112,7 +112,7 @@ class Packed(Generic[Match]):
 def _shapes(layout: Layout, leaf: Leaf) -> bool:
     """Whether another reading of a layout has other shapes for a matrix."""
     sizes = tuple(map(int, leaf.shape[-2:]))
-    return any(one.parts(*sizes) != layout.parts(*sizes) for one in layout.readings)
+    return any(other.parts(*sizes) != layout.parts(*sizes) for other in layout.readings)
 
 
 class Dense(Scheme):
@@ -126,7 +126,7 @@ class Dense(Scheme):
         return DENSE
 
 
-def look(
+def match_packed(
     blueprint: Blueprint,
     names: Collection[str],
     entries: Entries | None,
@@ -139,7 +139,7 @@ def look(
     Args:
         names: those of the checkpoint.
         entries: tensors in headers; None if none were read.
-        announced: what announces a scheme; nothing if only names show scales of a cache.
+        announced: the quantisation configs; empty if only names show scales of a cache.
         total_size: bytes that the index claims.
 
     Raises:
@@ -149,26 +149,26 @@ def look(
     leaves, scheme, beside = fused(blueprint.leaves, names, scheme)
     finder, last = Finder(leaves), {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(names, lambda name: finder.find(name) is not None, last)
-    own = _forms(leaves, collected.dense, scheme, entries)
-    left = towers_left_out(own, collected.dense) if scheme.text_alone else []
-    match = matching([leaf for leaf in own if leaf not in left] if left else own, collected.dense, scheme)
+    native = _forms(leaves, collected.dense, scheme, entries)
+    left = towers_left_out(native, collected.dense) if scheme.text_alone else []
+    match = matching([leaf for leaf in native if leaf not in left] if left else native, collected.dense, scheme)
     if scheme.own_names and (other := next((name for name in match.unexpected if name in collected.beside), None)):
         raise Unmodelled(f"{scheme.name}, whose tools have names of their own, as {printable(other, 80)}")
     spelling = match.spelling
-    found = survey(match.listed, scheme, collected, spelling, entries)
+    surveyed = survey(match.listed, scheme, collected, spelling, entries)
     cache = _cache(collected, leaves, match, blueprint, scheme)
-    unexpected = [*_unexpected(match, collected, blueprint.unmodeled), *_strange(found, collected, spelling)]
-    stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
+    unexpected = [*_unexpected(match, collected, blueprint.unmodeled), *_strange(surveyed, collected, spelling)]
+    stored = [*surveyed.listed, *((leaf, int(leaf.count)) for leaf in cache.stored)]
     packed = Packed(
         first,
         scheme,
         replace(match, listed=stored, unexpected=[*unexpected, *cache.unknown]),
         spelling | _spelt(spelling, collected),
         collected.dense,
-        found.modules,
-        found.lacking,
-        found.biases,
-        cache.found,
+        surveyed.modules,
+        surveyed.lacking,
+        surveyed.biases,
+        cache.stored,
         left,
         cache.lacking,
         [leaf for leaf in beside if leaf.first in names],
@@ -178,13 +178,15 @@ def look(
     return replace(packed, reading=exact(total_size, stored, code(blueprint.spec.dtype)))
 
 
-def _cache(collected: Collected, leaves: Sequence[Leaf], match: Names, blueprint: Blueprint, scheme: Scheme) -> Scaled:
+def _cache(
+    collected: Collected, leaves: Sequence[Leaf], match: Names, blueprint: Blueprint, scheme: Scheme
+) -> CacheScales:
     """The scales of attention's cache that are there, and those that should be."""
     heads = Heads.of(blueprint.spec, scheme.caches_heads)
-    found = scales(collected.cache, leaves, heads)
+    stored = scales(collected.cache, leaves, heads)
     if not scheme.caches_stored or not blueprint.spec.causal or collected.cache:
-        return found
-    return found._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
+        return stored
+    return stored._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
 
 
 def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, entries: Entries | None) -> Sequence[Leaf]:
@@ -193,11 +195,11 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, entri
         return apart(leaves)
     if not scheme.renames:
         return leaves
-    found = forms(leaves, names, scheme.renames)
+    native = forms(leaves, names, scheme.renames)
     if entries is not None:  # where convolutions are as in the original, they stay
-        own = {leaf.name: leaf for leaf in leaves}
-        found = [one if _is_at(entries, one) else own.get(one.name, one) for one in found]
-    return found
+        original = {leaf.name: leaf for leaf in leaves}
+        native = [leaf if _is_at(entries, leaf) else original.get(leaf.name, leaf) for leaf in native]
+    return native
 
 
 def _is_at(entries: Entries, leaf: Leaf) -> bool:
@@ -210,9 +212,9 @@ def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:
     """The checkpoint's names of what stands beside weights that it spells otherwise."""
     suffixes = collected.suffixes
     return {
-        suffixes.stored(expected, suffix): suffixes.stored(found, suffix)
-        for expected, found in spelling.items()
-        if (bits := collected.beside.get(found))
+        suffixes.stored(expected, suffix): suffixes.stored(stored, suffix)
+        for expected, stored in spelling.items()
+        if (bits := collected.beside.get(stored))
         for suffix in suffixes.of(bits)
     }
 
@@ -220,22 +222,22 @@ def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:
 def _unexpected(match: Names, collected: Collected, asides: tuple[str, ...]) -> list[str]:
     """The stored names that belong to no module of the blueprint."""
     weights = [*match.unexpected, *(name for name in collected.beside if name not in collected.dense)]
-    found: list[str] = []
+    result: list[str] = []
     for weight in weights:
         if asides and weight.startswith(asides):
             continue
         beside = collected.suffixes.of(collected.beside.get(weight, 0))
         names = [collected.suffixes.stored(weight, suffix) for suffix in sorted(beside)]
-        own = collected.dense.get(weight)
-        found += [own, *(name for name in names if name != own)] if own else names
-    return found
+        stored = collected.dense.get(weight)
+        result += [stored, *(name for name in names if name != stored)] if stored else names
+    return result
 
 
-def _strange(found: Survey, collected: Collected, spelling: Mapping[str, str]) -> list[str]:
+def _strange(surveyed: Survey, collected: Collected, spelling: Mapping[str, str]) -> list[str]:
     """The stored names beside modules that no layout of theirs has."""
     return [
         collected.suffixes.stored(spelling.get(name, name), suffix)
-        for module in found.modules
+        for module in surveyed.modules
         if module.strange
         for name in module.leaf.names()
         for suffix in sorted(module.strange)

@@ -1,4 +1,4 @@
-"""Bytes by names: which dtypes of the listed tensors make metadata.total_size come out exactly."""
+"""Infers the dtypes of packed checkpoints from metadata.total_size."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -55,14 +55,14 @@ class PackedReading:
 
 
 def role(leaf: Leaf, modules: Collection[Segments]) -> str:
-    """What a dense tensor is: a bias of one of the packed `modules`, or of a component."""
+    """The role of a dense tensor: bias of one of the packed `modules`, or its component."""
     return _BIASES if leaf.segments[-1] == "bias" and leaf.segments[:-1] in modules else str(leaf.component)
 
 
 def keeps(leaf: Leaf, dtype: str, modules: Collection[Segments]) -> bool:
     """Whether packers keep a dense tensor in a dtype whatever the rest is stored as: it is small, and added exactly."""
-    own = role(leaf, modules)
-    return dtype in _BIAS_DTYPES if own == _BIASES else dtype == "F32" and own == "router"
+    kind = role(leaf, modules)
+    return dtype in _BIAS_DTYPES if kind == _BIASES else dtype == "F32" and kind == "router"
 
 
 def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:
@@ -74,12 +74,12 @@ def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | N
         declared: the config's dtype by the format's name; None if it declares none.
     """
     stored = [(leaf, count) for leaf, count in listed if count]
-    found = _exact(total_size, stored, declared)
-    if found is None and any(leaf.part == "prediction" for leaf, _ in stored):
-        found = _exact(total_size, [(leaf, count) for leaf, count in stored if leaf.part == "model"], declared)
-        if found:
-            return PackedReading(None, found.text, found.window, "the prediction layers, which were added later")
-    return found
+    reading = _exact(total_size, stored, declared)
+    if reading is None and any(leaf.part == "prediction" for leaf, _ in stored):
+        reading = _exact(total_size, [(leaf, count) for leaf, count in stored if leaf.part == "model"], declared)
+        if reading:
+            return PackedReading(None, reading.text, reading.window, "the prediction layers, which were added later")
+    return reading
 
 
 @dataclass(slots=True)
@@ -103,21 +103,21 @@ class _Elements:
     @classmethod
     def of(cls, listed: Sequence[tuple[Leaf, int]], modules: Collection[Segments]) -> "_Elements":
         """The elements of leaves with so many tensors each."""
-        found = cls()
+        sums = cls()
         for leaf, count in listed:
             elements = count * leaf.size
-            found.window += count * leaf.slack
+            sums.window += count * leaf.slack
             if leaf.dtypes and len(leaf.dtypes) == 1:
-                found.fixed[leaf.dtypes[0]] = found.fixed.get(leaf.dtypes[0], 0) + elements
+                sums.fixed[leaf.dtypes[0]] = sums.fixed.get(leaf.dtypes[0], 0) + elements
             elif leaf.dtypes or leaf.whole:
-                some = leaf.dtypes or _WHOLE
-                found.chosen[some] = found.chosen.get(some, 0) + elements
+                dtypes = leaf.dtypes or _WHOLE
+                sums.chosen[dtypes] = sums.chosen.get(dtypes, 0) + elements
             elif leaf.kind == "buffer":
-                found.buffers += elements
+                sums.buffers += elements
             else:
-                own = role(leaf, modules)
-                found.roles[own] = found.roles.get(own, 0) + elements
-        return found
+                name = role(leaf, modules)
+                sums.roles[name] = sums.roles.get(name, 0) + elements
+        return sums
 
 
 class _Widths(NamedTuple):
@@ -131,43 +131,43 @@ class _Widths(NamedTuple):
 
 def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:
     modules = frozenset(leaf.segments[:-1] for leaf, _ in listed if leaf.dtypes)
-    found = _Elements.of(listed, modules)
-    base = sum(elements * BITS[dtype] // 8 for dtype, elements in found.fixed.items())
-    for widths in _candidates(found, declared):
-        dense = sum(elements * (4 if one in widths.wide else widths.dense) for one, elements in found.roles.items())
-        scales = sum(found.chosen[some] * width(dtype) for some, dtype in widths.picked.items())
-        claim = base + dense + scales + found.buffers * widths.buffer
-        if claim - found.window <= total_size <= claim:
-            return _reading(found, widths, declared, modules)
+    by_kind = _Elements.of(listed, modules)
+    base = sum(elements * BITS[dtype] // 8 for dtype, elements in by_kind.fixed.items())
+    for widths in _candidates(by_kind, declared):
+        dense = sum(elements * (4 if kind in widths.wide else widths.dense) for kind, elements in by_kind.roles.items())
+        scales = sum(by_kind.chosen[dtypes] * width(dtype) for dtypes, dtype in widths.picked.items())
+        claim = base + dense + scales + by_kind.buffers * widths.buffer
+        if claim - by_kind.window <= total_size <= claim:
+            return _reading(by_kind, widths, declared, modules)
     return None
 
 
-def _candidates(found: _Elements, declared: str | None) -> Iterator[_Widths]:
-    own = width(declared) if declared else None
-    widths = dict.fromkeys([own, *_WIDTHS] if own else _WIDTHS)
-    several = [{width(dtype): (some, dtype) for dtype in reversed(some)} for some in found.chosen]
-    options = [list(reversed(one.values())) for one in several]
-    kept = [tuple(one for one in some if one in found.roles) for some in _KEPT]
-    for wide in dict.fromkeys((*kept, *((one,) for one in found.roles))):
+def _candidates(elements: _Elements, declared: str | None) -> Iterator[_Widths]:
+    declared_width = width(declared) if declared else None
+    widths = dict.fromkeys([declared_width, *_WIDTHS] if declared_width else _WIDTHS)
+    several = [{width(dtype): (some, dtype) for dtype in reversed(some)} for some in elements.chosen]
+    options = [list(reversed(choices.values())) for choices in several]
+    kept = [tuple(kind for kind in some if kind in elements.roles) for some in _KEPT]
+    for wide in dict.fromkeys((*kept, *((kind,) for kind in elements.roles))):
         for dense in widths:
             if wide and dense == 4:
                 continue
-            for buffer in dict.fromkeys((4, dense)) if found.buffers else (dense,):
+            for buffer in dict.fromkeys((4, dense)) if elements.buffers else (dense,):
                 for picked in product(*options):
                     yield _Widths(dense, buffer, wide, dict(picked))
 
 
-def _reading(found: _Elements, widths: _Widths, declared: str | None, modules: Collection[Segments]) -> PackedReading:
+def _reading(by_kind: _Elements, widths: _Widths, declared: str | None, modules: Collection[Segments]) -> PackedReading:
     def name(bytes_: int) -> str | None:
         return declared if declared and width(declared) == bytes_ else _ONLY[bytes_]
 
-    dense = sum(elements for one, elements in found.roles.items() if one not in widths.wide)
+    dense = sum(elements for kind, elements in by_kind.roles.items() if kind not in widths.wide)
     rows: list[tuple[int, int, str | None, str]] = [
-        *((elements, BITS[dtype] // 8, dtype, "") for dtype, elements in found.fixed.items()),
-        *((found.chosen[some], width(dtype), dtype, "of scales") for some, dtype in widths.picked.items()),
+        *((elements, BITS[dtype] // 8, dtype, "") for dtype, elements in by_kind.fixed.items()),
+        *((by_kind.chosen[some], width(dtype), dtype, "of scales") for some, dtype in widths.picked.items()),
         (dense, widths.dense, name(widths.dense), "dense"),
-        *((found.roles[one], 4, "F32", f"of {one}") for one in widths.wide),
-        (found.buffers, widths.buffer, name(widths.buffer), "of buffers"),
+        *((by_kind.roles[kind], 4, "F32", f"of {kind}") for kind in widths.wide),
+        (by_kind.buffers, widths.buffer, name(widths.buffer), "of buffers"),
     ]
     rows = [row for row in rows if row[0]]
     text = " + ".join(
@@ -177,7 +177,7 @@ def _reading(found: _Elements, widths: _Widths, declared: str | None, modules: C
     sums: Counter[str] = Counter()
     for elements, _, dtype, _ in rows:
         sums[dtype or ""] += elements
-    known = dict(sums.most_common()) if "" not in sums and not found.window else None
+    known = dict(sums.most_common()) if "" not in sums and not by_kind.window else None
     return PackedReading(
-        known, text, found.window, "", widths.dense, widths.buffer, widths.wide, modules, widths.picked
+        known, text, by_kind.window, "", widths.dense, widths.buffer, widths.wide, modules, widths.picked
     )

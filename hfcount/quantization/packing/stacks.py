@@ -1,4 +1,4 @@
-"""Stacks of experts in another form: one tensor for all experts of a layer, or one for each."""
+"""Converts between one tensor for all experts of a layer and one for each expert."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -27,11 +27,11 @@ def transposed(leaves: Iterable[Leaf]) -> frozenset[Segments]:
             shapes.setdefault(leaf.segments[:-1], {})[str(leaf.segments[-1])] = leaf.shape
     return frozenset(
         block
-        for block, found in shapes.items()
-        if "gate_up_proj" in found
-        and "down_proj" in found
-        and found["gate_up_proj"][1] == found["down_proj"][2]
-        and found["gate_up_proj"][2] == 2 * found["down_proj"][1]
+        for block, stacks in shapes.items()
+        if "gate_up_proj" in stacks
+        and "down_proj" in stacks
+        and stacks["gate_up_proj"][1] == stacks["down_proj"][2]
+        and stacks["gate_up_proj"][2] == 2 * stacks["down_proj"][1]
     )
 
 
@@ -45,17 +45,17 @@ def apart(leaves: Iterable[Leaf]) -> list[Leaf]:
     """The leaves with each stack of experts as one linear map an expert: `experts.0.gate_proj.weight`."""
     leaves = list(leaves)
     turned = transposed(leaves)
-    found = []
+    result = []
     for leaf in leaves:
         biases = leaf.component == "experts" and str(leaf.segments[-1]).endswith("_proj_bias")
         if is_stack(leaf):
             outputs, inputs = matrix(leaf, leaf.segments[:-1] in turned)
-            found += _experts(leaf, str(leaf.segments[-1]), "weight", (outputs, inputs))
+            result += _experts(leaf, str(leaf.segments[-1]), "weight", (outputs, inputs))
         elif biases and len(leaf.shape) == _MATRICES - 1:
-            found += _experts(leaf, str(leaf.segments[-1]).removesuffix("_bias"), "bias", (leaf.shape[1],))
+            result += _experts(leaf, str(leaf.segments[-1]).removesuffix("_bias"), "bias", (leaf.shape[1],))
         else:
-            found.append(leaf)
-    return found
+            result.append(leaf)
+    return result
 
 
 def _experts(leaf: Leaf, name: str, last: str, shape: tuple[int, ...]) -> list[Leaf]:
@@ -65,12 +65,12 @@ def _experts(leaf: Leaf, name: str, last: str, shape: tuple[int, ...]) -> list[L
     return [
         replace(
             leaf,
-            segments=(*leaf.segments[:-1], Indices.below(experts), one, last),
+            segments=(*leaf.segments[:-1], Indices.below(experts), projection, last),
             shape=size,
             count=leaf.count * experts,
             linear=last == "weight",
         )
-        for one in names
+        for projection in names
     ]
 
 
@@ -79,14 +79,14 @@ _ONE_TO_THREE = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 
 def together(leaves: Iterable[Leaf], stack: Segments = ("switch_mlp",)) -> list[Leaf]:
     """The leaves with the experts of a layer as one stack, as mlx-lm names it: `switch_mlp.gate_proj.weight`."""
-    found = []
+    result = []
     for leaf in apart(leaves):
         numbers = leaf.segments[-3] if len(leaf.segments) > _MATRICES else None
         if not (isinstance(numbers, Indices) and leaf.segments[-4] == "experts"):
-            found.append(leaf)
+            result.append(leaf)
             continue
         name = str(leaf.segments[-2])
         segments = (*leaf.segments[:-4], *stack, _ONE_TO_THREE.get(name, name), leaf.segments[-1])
         count = int(leaf.count) // int(numbers.count)
-        found.append(replace(leaf, segments=segments, shape=(int(numbers.count), *leaf.shape), count=count))
-    return found
+        result.append(replace(leaf, segments=segments, shape=(int(numbers.count), *leaf.shape), count=count))
+    return result

@@ -1,4 +1,4 @@
-"""Names of packed modules: what stands beside each, found in one pass over the names of a checkpoint."""
+"""Collects the tensors of each packed module in one pass over the names of a checkpoint."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -34,32 +34,32 @@ class Suffixes:
         """The suffixes whose bits are set."""
         return frozenset(suffix for suffix, bit in self._bits.items() if bit & bits)
 
-    def collect(self, names: Iterable[str], described: Callable[[str], bool], own: Iterable[str]) -> "Collected":
+    def collect(self, names: Iterable[str], described: Callable[[str], bool], lasts: Iterable[str]) -> "Collected":
         """Sorts the names of a checkpoint by the modules that they belong to.
 
         Args:
             described: whether a name is one of the blueprint's.
-            own: the last segments of the blueprint's names, which alone have to be looked up.
+            lasts: the last segments of the blueprint's names, which alone have to be looked up.
         """
-        found, own = Collected(self), {*own}
-        dense, beside, by_last, tails = found.dense, found.beside, self._by_last, self._by_last.get("", [])
+        collected, lasts = Collected(self), {*lasts}
+        dense, beside, by_last, tails = collected.dense, collected.beside, self._by_last, self._by_last.get("", [])
         for name in names:
             last = name[name.rfind(".") + 1 :]
             suffixes = by_last.get(last, tails)
             suffix = _end(name, suffixes) if suffixes else None
             if suffix is None:
-                if last in CACHE_SCALES and last not in by_last and not (last in own and described(name)):
-                    found.cache.append(name)
+                if last in CACHE_SCALES and last not in by_last and not (last in lasts and described(name)):
+                    collected.cache.append(name)
                 else:
                     dense[name] = name
-            elif suffix[0] == "." and last in own and described(name):
+            elif suffix[0] == "." and last in lasts and described(name):
                 dense[name] = name
             else:
                 weight = name[: -len(suffix)] + (".weight" if suffix[0] == "." else "")
                 beside[weight] = beside.get(weight, 0) | self._bits[suffix]
                 if suffix in self._packed:
                     dense[weight] = name
-        return found
+        return collected
 
     def stored(self, weight: str, suffix: str) -> str:
         """The name of a tensor beside the dense weight of that name."""

@@ -1,4 +1,4 @@
-"""How the modules of a checkpoint are stored, by their names, beside how the settings say that they are."""
+"""Finds the layout of each stored module by the names of its tensors."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from functools import cache
 from typing import NamedTuple
 
 from hfcount.formats.safetensors import Entry
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.expected import (
-    Around,
-    Group,
+    ModuleGroup,
+    Surroundings,
     biases_apart,
     groups,
     module_of,
@@ -23,12 +23,12 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 
 FLOATING = {"F64", "F32", "F16", "BF16"}
-"""What dense weights are stored as."""
+"""Dtypes of dense weights."""
 
 _MOST = 200_000  # modules of one leaf that are told apart
 
 
-class Found(NamedTuple):
+class StoredModules(NamedTuple):
     """Modules of one leaf that are stored alike.
 
     Args:
@@ -57,16 +57,16 @@ class Survey:
     """
 
     listed: list[tuple[Leaf, int]] = field(default_factory=list)
-    modules: list[Found] = field(default_factory=list)
+    modules: list[StoredModules] = field(default_factory=list)
     biases: list[Leaf] = field(default_factory=list)
 
     @property
     def lacking(self) -> list[Leaf]:
         """Tensors that packed modules need and that are not there."""
-        return [leaf for found in self.modules for leaf in found.lacking]
+        return [leaf for module in self.modules for leaf in module.lacking]
 
 
-class _Seen(NamedTuple):
+class _Storage(NamedTuple):
     """How modules are stored.
 
     Args:
@@ -84,7 +84,7 @@ class _Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What is stored, by name.
+    """The stored tensors, by name.
 
     Args:
         collected: the names by the modules that they belong to.
@@ -98,7 +98,7 @@ class _Names:
     entries: Mapping[str, Entry] | None
     layouts: Sequence[Layout]
 
-    def modules(self, leaf: Leaf, count: int, chosen: Sequence[Group]) -> list[tuple[Leaf, _Seen]]:
+    def modules(self, leaf: Leaf, count: int, chosen: Sequence[ModuleGroup]) -> list[tuple[Leaf, _Storage]]:
         """The modules of a leaf, by how they are stored and how they should be.
 
         Args:
@@ -106,19 +106,19 @@ class _Names:
         """
         names = leaf.names()
         stored = [self.spelling.get(name, name) for name in names] if self.spelling else names
-        beside, dense, whole = self.collected.beside, self.collected.dense, count == leaf.count
-        bits = [beside.get(name, 0) if whole or name in dense else -1 for name in stored]
+        beside, dense, all_dense = self.collected.beside, self.collected.dense, count == leaf.count
+        bits = [beside.get(name, 0) if all_dense or name in dense else -1 for name in stored]
         kinds = {*bits}
         ends = self._told_apart(kinds)
         if len(kinds) == 1 and not ends and (self.entries is None or bits[0]):
-            return [(part, _Seen(bits[0], choice)) for part, choice in chosen]
+            return [(part, _Storage(bits[0], choice)) for part, choice in chosen]
         by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
         choices = [by_name.get(name, chosen[0].choice) for name in names]
         return self._apart(leaf, stored, bits, choices, ends)
 
     def _apart(
         self, leaf: Leaf, stored: Sequence[str], bits: Sequence[int], choices: Sequence[Choice], ends: Sequence[str]
-    ) -> list[tuple[Leaf, _Seen]]:
+    ) -> list[tuple[Leaf, _Storage]]:
         """The modules of a leaf, each of which has to be looked at.
 
         Args:
@@ -127,18 +127,18 @@ class _Names:
         """
         casts = {dtype for layout in self.layouts for dtype in _first(layout)[1]} - FLOATING
         answers: list[int] = []
-        known: dict[tuple[object, ...], tuple[int, _Seen]] = {}
+        known: dict[tuple[object, ...], tuple[int, _Storage]] = {}
         for name, bit, choice in zip(stored, bits, choices, strict=True):
             cast, shapes = bit == 0 and self._dtype(name) in casts, self._shapes(name, ends)
             key = bit, id(choice), cast, shapes
-            answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
-        seen = [one for _, one in known.values()]
-        found = []
+            answers.append(known.setdefault(key, (len(known), _Storage(bit, choice, cast, shapes)))[0])
+        sights = [sight for _, sight in known.values()]
+        result = []
         for numbers, answer in regroup(leaf.indices, answers):
             given = iter(numbers)
-            segments: Segments = tuple(next(given) if isinstance(one, Indices) else one for one in leaf.segments)
-            found.append((part_of(leaf, segments), seen[answer]))
-        return found
+            segments: Segments = tuple(next(given) if isinstance(part, Indices) else part for part in leaf.segments)
+            result.append((part_of(leaf, segments), sights[answer]))
+        return result
 
     def _told_apart(self, bits: Collection[int]) -> list[str]:
         """The suffixes beside some modules, if shapes tell apart how these are stored."""
@@ -171,33 +171,33 @@ def survey(
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
         entries: tensors in headers, by name; None if none were read.
     """
-    result, around = Survey(), Around.of([leaf for leaf, _ in listed])
+    result, around = Survey(), Surroundings.of([leaf for leaf, _ in listed])
     names = _Names(collected, spelling, entries, tuple(scheme.layouts))
-    seen: list[tuple[Leaf, Segments, _Seen]] = []
+    surveyed: list[tuple[Leaf, Segments, _Storage]] = []
     beside: dict[Layout | None, set[str]] = {}
     for leaf, count in listed:
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        for part, one in names.modules(leaf, count, groups(leaf, scheme, around) or [Group(leaf, DENSE)]):
-            if one.bits < 0:
+        for part, sight in names.modules(leaf, count, groups(leaf, scheme, around) or [ModuleGroup(leaf, DENSE)]):
+            if sight.bits < 0:
                 result.listed.append((part, 0))
             else:
-                seen.append((part, leaf.segments[:-1], one))
-                beside.setdefault(one.choice.layout, set()).update(collected.suffixes.of(one.bits))
-    for part, block, one in seen:
-        there, somewhere = collected.suffixes.of(one.bits), beside[one.choice.layout]
-        layout = _layout(part, one, there, names.layouts, somewhere)
+                surveyed.append((part, leaf.segments[:-1], sight))
+                beside.setdefault(sight.choice.layout, set()).update(collected.suffixes.of(sight.bits))
+    for part, block, sight in surveyed:
+        there, somewhere = collected.suffixes.of(sight.bits), beside[sight.choice.layout]
+        layout = _layout(part, sight, there, names.layouts, somewhere)
         tensors = packed(part, layout, block, around) if layout else []
-        _add(result, Found(part, one.choice, layout), tensors, there, somewhere)
-    result.listed = biases_apart(result.listed, [found.leaf for found in result.modules])
+        _add(result, StoredModules(part, sight.choice, layout), tensors, there, somewhere)
+    result.listed = biases_apart(result.listed, [module.leaf for module in result.modules])
     return result
 
 
 def _add(
     result: Survey,
-    found: Found,
-    tensors: Sequence[tuple[Part, Leaf]],
+    module: StoredModules,
+    tensors: Sequence[tuple[PackedTensor, Leaf]],
     there: frozenset[str],
     somewhere: Collection[str],
 ) -> None:
@@ -208,22 +208,22 @@ def _add(
         there: the suffixes of what stands beside them.
         somewhere: what stands beside any module that should be stored like these.
     """
-    count = int(found.leaf.count)
-    if found.layout is None:
-        result.listed.append((found.leaf, count))
-        result.modules.append(found._replace(strange=there))
+    count = int(module.leaf.count)
+    if module.layout is None:
+        result.listed.append((module.leaf, count))
+        result.modules.append(module._replace(strange=there))
         return
     (_, weight), *beside = tensors
     stored = [(part, tensor) for part, tensor in beside if part.suffix in there]
     result.listed += [(weight, count), *((tensor, count) for _, tensor in stored)]
     result.biases += [tensor for part, tensor in stored if part.suffix == ".bias"]
-    lost = _needed(found.layout) | (_usual(found.layout) & {*somewhere})
+    lost = _needed(module.layout) | (_usual(module.layout) & {*somewhere})
     lacking = tuple(tensor for part, tensor in beside if part.suffix in lost - there)
-    result.modules.append(found._replace(lacking=lacking, strange=there - {part.suffix for part, _ in tensors}))
+    result.modules.append(module._replace(lacking=lacking, strange=there - {part.suffix for part, _ in tensors}))
 
 
 def _layout(
-    part: Leaf, seen: _Seen, there: frozenset[str], layouts: Sequence[Layout], somewhere: Collection[str]
+    part: Leaf, sight: _Storage, there: frozenset[str], layouts: Sequence[Layout], somewhere: Collection[str]
 ) -> Layout | None:
     """The layout that what stands beside modules is of, or is left of; None for dense.
 
@@ -231,13 +231,15 @@ def _layout(
         somewhere: what stands beside any module that should be stored like these. What these lack and others have is
             lost; what none of them has belongs to another layout.
     """
-    own = seen.choice.layout
-    known = [own, *layouts] if own else list(layouts)
+    chosen = sight.choice.layout
+    known = [chosen, *layouts] if chosen else list(layouts)
     if there <= {".bias"}:  # nothing tells but the dtype, and of what needs nothing beside it not even that
-        return known[0] if seen.cast or (own and not _needed(own)) else None
-    layout = next((one for one in known if _is(one, there) or (one == own and _is(one, there, somewhere))), None)
+        return known[0] if sight.cast or (chosen and not _needed(chosen)) else None
+    layout = next(
+        (other for other in known if _is(other, there) or (other == chosen and _is(other, there, somewhere))), None
+    )
     layout = layout or _left_of(known, there)
-    shapes = dict(seen.shapes)
+    shapes = dict(sight.shapes)
     if layout is None or not shapes:
         return layout
     return next((reading for reading in (layout, *layout.readings) if _fits(reading, part, shapes)), layout)
@@ -251,15 +253,15 @@ def _is(layout: Layout, there: frozenset[str], somewhere: Collection[str] = ()) 
 def _left_of(layouts: Sequence[Layout], there: frozenset[str]) -> Layout | None:
     """The layout that most of what stands beside modules is of."""
     beside = there - {".bias"}
-    own = [one for one in layouts if _first(one)[0] in (*OWN, *there)]
-    return max(own, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
+    fitting = [layout for layout in layouts if _first(layout)[0] in (*OWN, *there)]
+    return max(fitting, key=lambda layout: (len(beside & _known(layout)), -len(beside - _known(layout))), default=None)
 
 
 def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:
     """Whether the tensors of a module have the shapes of a layout."""
     return all(
-        shapes.get(one.suffix) is None or one.fits(shapes[one.suffix] or ())
-        for one in layout.parts(*map(int, part.shape[-2:]))
+        shapes.get(tensor.suffix) is None or tensor.fits(shapes[tensor.suffix] or ())
+        for tensor in layout.parts(*map(int, part.shape[-2:]))
     )
 
 
@@ -270,7 +272,7 @@ def _needed(layout: Layout) -> frozenset[str]:
 
 @cache
 def _usual(layout: Layout) -> frozenset[str]:
-    """What a tool stores beside all modules or beside none."""
+    """Suffixes that a tool stores for all modules or for none."""
     return frozenset(part.suffix for part in layout.parts(4096, 4096) if part.usual and not part.needed)
 
 

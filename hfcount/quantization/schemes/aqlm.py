@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, ceil_div
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Listed, Scheme
+from hfcount.quantization.scheme import ExclusionScheme, Scheme
 from hfcount.quantization.settings import Settings, bits, number, texts
 
 
@@ -21,13 +21,13 @@ class Codes(Layout):
     def label(self) -> str:
         return f"AQLM, {self.books} codebooks of {self.bits} bits"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         above, along = ceil_div(outputs, self.rows), ceil_div(inputs, self.columns)
         dtype = "I8" if self.bits <= 8 else "I16" if self.bits <= 16 else "I32"
         return [
-            Part(".codes", (above, along, self.books), (dtype,)),
-            Part(".codebooks", (self.books, 2**self.bits, self.rows, self.columns)),
-            Part(".scales", (above, 1, 1, 1)),
+            PackedTensor(".codes", (above, along, self.books), (dtype,)),
+            PackedTensor(".codebooks", (self.books, 2**self.bits, self.rows, self.columns)),
+            PackedTensor(".scales", (above, 1, 1, 1)),
         ]
 
 
@@ -45,4 +45,4 @@ def read(settings: Settings) -> Scheme:
     )
     dense = texts(settings, "linear_weights_not_to_quantize")
     listed = None if dense is None else Matcher((name.removesuffix(".weight") for name in dense), "path")
-    return Listed("aqlm", layout, listed)
+    return ExclusionScheme("aqlm", layout, listed)

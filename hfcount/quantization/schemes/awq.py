@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import DENSE, Choice, Listed, Module, Scheme
+from hfcount.quantization.scheme import DENSE, Choice, ExclusionScheme, Module, Scheme
 from hfcount.quantization.settings import Settings, bits, group, table, texts, word
 
 _HALVES = ("F16", "BF16")
@@ -27,12 +27,12 @@ class Gemm(Layout):
     def grain(self) -> tuple[int, int]:
         return 32 // self.bits, self.group or 0
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         groups, words = divided(inputs, self.group), ceil_div(outputs * self.bits, 32)
         return [
-            Part(".qweight", (inputs, words), ("I32",)),
-            Part(".qzeros", (groups, words), ("I32",)),
-            Part(".scales", (groups, outputs), _HALVES),
+            PackedTensor(".qweight", (inputs, words), ("I32",)),
+            PackedTensor(".qzeros", (groups, words), ("I32",)),
+            PackedTensor(".scales", (groups, outputs), _HALVES),
         ]
 
 
@@ -54,24 +54,24 @@ class Gemv(Layout):
     def grain(self) -> tuple[int, int]:
         return 1, self.group
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         times = _WIDER.get(self.group, 1)
         words = ceil_div(ceil_div(inputs // self.group, 8), times) * times
         if self.fast:
             grid = (8 * words, outputs)
             return [
-                Part(".qweight", (outputs // 4, inputs), ("I16",)),
-                Part(".qzeros", grid, _HALVES),
-                Part(".scales", grid, _HALVES),
+                PackedTensor(".qweight", (outputs // 4, inputs), ("I16",)),
+                PackedTensor(".qzeros", grid, _HALVES),
+                PackedTensor(".scales", grid, _HALVES),
             ]
         return [
-            Part(".qweight", (outputs, inputs // 8), ("I32",)),
-            Part(".qzeros", (outputs, words), ("I32",)),
-            Part(".scales", (outputs, 8 * words), _HALVES),
+            PackedTensor(".qweight", (outputs, inputs // 8), ("I32",)),
+            PackedTensor(".qzeros", (outputs, words), ("I32",)),
+            PackedTensor(".scales", (outputs, 8 * words), _HALVES),
         ]
 
 
-class Awq(Listed):
+class Awq(ExclusionScheme):
     """The head stays dense whatever the list says.
 
     AutoAWQ takes an entry for any part of a name, and transformers for its beginning or end. What only the first
@@ -90,8 +90,8 @@ class Awq(Listed):
             return DENSE
         if self._head and module.component == "lm_head":
             return Choice(self.layout)
-        found = super().choose(module)
-        return Choice(None, either=True) if found.layout and self._parts.matches(module.name) else found
+        choice = super().choose(module)
+        return Choice(None, either=True) if choice.layout and self._parts.matches(module.name) else choice
 
 
 def read(settings: Settings) -> Scheme:

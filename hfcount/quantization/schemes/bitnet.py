@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import DENSE, Choice, Listed, Module, Scheme
+from hfcount.quantization.scheme import DENSE, Choice, ExclusionScheme, Module, Scheme
 from hfcount.quantization.settings import Settings, texts, word
 
 
@@ -15,9 +15,13 @@ class Ternary(Layout):
     normed: bool = False
     label = "BitNet's packed ternary weights"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        norm = [Part(".rms_norm.weight", (inputs,))] if self.normed else []
-        return [Part(".weight", (ceil_div(outputs, 4), inputs), ("U8",)), Part(".weight_scale", (1,)), *norm]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        norm = [PackedTensor(".rms_norm.weight", (inputs,))] if self.normed else []
+        return [
+            PackedTensor(".weight", (ceil_div(outputs, 4), inputs), ("U8",)),
+            PackedTensor(".weight_scale", (1,)),
+            *norm,
+        ]
 
 
 class Online(Scheme):
@@ -43,4 +47,4 @@ def read(settings: Settings) -> Scheme:
     if mode != "offline":
         raise Unmodelled(f"quantization_mode {mode}")
     skipped = texts(settings, "modules_to_not_convert")
-    return Listed("bitnet", Ternary(normed), Matcher(skipped, "transformers") if skipped else None)
+    return ExclusionScheme("bitnet", Ternary(normed), Matcher(skipped, "transformers") if skipped else None)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from hfcount.formats.dtypes import code, width
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import InMemory, Scheme
 from hfcount.quantization.settings import Settings, texts, word
@@ -32,7 +32,7 @@ class Float4(Layout):
     def label(self) -> str:
         return f"bitsandbytes {self.kind}" + (" with double quantisation" if self.double else "")
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         size = outputs * inputs
         blocks = ceil_div(size, _BLOCK)
         packed = ceil_div(size, 2 * width(self.storage))
@@ -42,21 +42,21 @@ class Float4(Layout):
         )
         nested = f', "nested_blocksize": {_NESTED}, "nested_dtype": "float32", "nested_offset": '
         length = len(state) + (len(nested) + _DIGITS[1] if self.double else 0)
-        json = Part(
+        json = PackedTensor(
             f".weight.quant_state.bitsandbytes__{self.kind}",
             (length,),
             ("U8",),
             slack=_DIGITS[1] - _DIGITS[0] if self.double else 0,
         )
         parts = [
-            Part(".weight", (packed, 1), (self.storage,)),
-            Part(".weight.absmax", (blocks,), ("U8" if self.double else "F32",)),
-            Part(".weight.quant_map", (16,), ("F32",)),
+            PackedTensor(".weight", (packed, 1), (self.storage,)),
+            PackedTensor(".weight.absmax", (blocks,), ("U8" if self.double else "F32",)),
+            PackedTensor(".weight.quant_map", (16,), ("F32",)),
             json,
         ]
         if self.double:
-            parts.append(Part(".weight.nested_absmax", (ceil_div(blocks, _NESTED),), ("F32",)))
-            parts.append(Part(".weight.nested_quant_map", (256,), ("F32",)))
+            parts.append(PackedTensor(".weight.nested_absmax", (ceil_div(blocks, _NESTED),), ("F32",)))
+            parts.append(PackedTensor(".weight.nested_quant_map", (256,), ("F32",)))
         return parts
 
 
@@ -66,11 +66,11 @@ class LlmInt8(Layout):
 
     label = "bitsandbytes int8"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
-            Part(".weight", (outputs, inputs), ("I8",)),
-            Part(".SCB", (outputs,), ("F32",)),
-            Part(".weight_format", (), ("U8",), False),
+            PackedTensor(".weight", (outputs, inputs), ("I8",)),
+            PackedTensor(".SCB", (outputs,), ("F32",)),
+            PackedTensor(".weight_format", (), ("U8",), False),
         ]
 
 
@@ -95,7 +95,7 @@ def read(settings: Settings, dtype: str | None) -> Scheme:
         double = settings.get("bnb_4bit_use_double_quant") is True
         name = dtype if dtype in ("bfloat16", "float32") else "float16"
         kinds = dict.fromkeys((kind, "nf4", "fp4"))
-        layout, *others = (Float4(one, storage, twice, name) for one in kinds for twice in (double, not double))
+        layout, *others = (Float4(form, storage, twice, name) for form in kinds for twice in (double, not double))
     elif settings.get("load_in_8bit") is True or settings.get("_load_in_8bit") is True:
         layout, others = LlmInt8(), []
     else:

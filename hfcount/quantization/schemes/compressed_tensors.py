@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from hfcount.quantization import layouts
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.schemes import sparse
@@ -61,7 +61,7 @@ class Scales:
 
     @property
     def label(self) -> str:
-        """What a scale is of."""
+        """The extent of a scale."""
         if self.strategy == "block" and self.block:
             return f"blocks of {self.block[0]}×{self.block[1]}"
         return f"groups of {self.group}" if self.group else f"one scale a {self.strategy}"
@@ -82,15 +82,15 @@ class Packed(Layout):
     def grain(self) -> tuple[int, int]:
         return self.scales.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         width, (rows, groups) = self.scales.bits, self.scales.grid(outputs, inputs)
         parts = [
-            Part(".weight_packed", (outputs, ceil_div(inputs * width, 32)), ("I32",)),
-            Part(".weight_scale", (rows, groups)),
-            Part(".weight_shape", (2,), ("I64", "I32")),
-            Part(".weight_g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
+            PackedTensor(".weight_packed", (outputs, ceil_div(inputs * width, 32)), ("I32",)),
+            PackedTensor(".weight_scale", (rows, groups)),
+            PackedTensor(".weight_shape", (2,), ("I64", "I32")),
+            PackedTensor(".weight_g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
         ]
-        zeros = Part(".weight_zero_point", (ceil_div(outputs * width, 32), groups), ("I32",))
+        zeros = PackedTensor(".weight_zero_point", (ceil_div(outputs * width, 32), groups), ("I32",))
         return parts if self.scales.symmetric else [*parts, zeros]
 
 
@@ -111,13 +111,16 @@ class Quantized(Layout):
     def grain(self) -> tuple[int, int]:
         return self.scales.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         scales = self.scales.grid(outputs, inputs)
-        parts = [Part(".weight", (outputs, inputs), (self.dtype,)), Part(".weight_scale", scales)]
+        parts = [PackedTensor(".weight", (outputs, inputs), (self.dtype,)), PackedTensor(".weight_scale", scales)]
         if not self.scales.symmetric:
-            parts.append(Part(".weight_zero_point", scales, (self.dtype,)))
+            parts.append(PackedTensor(".weight_zero_point", scales, (self.dtype,)))
         if self.static:
-            parts += [Part(".input_scale", (1,)), Part(".input_zero_point", (1,), (self.dtype,), False, usual=False)]
+            parts += [
+                PackedTensor(".input_scale", (1,)),
+                PackedTensor(".input_zero_point", (1,), (self.dtype,), False, usual=False),
+            ]
         return parts
 
 
@@ -125,8 +128,8 @@ class Nvfp4(layouts.Nvfp4):
     """nvfp4-pack-quantized."""
 
     weight = ".weight_packed"
-    whole = Part(".weight_global_scale", (1,), ("F32",))
-    inputs = Part(".input_global_scale", (1,), ("F32",))
+    global_scale = PackedTensor(".weight_global_scale", (1,), ("F32",))
+    inputs = PackedTensor(".input_global_scale", (1,), ("F32",))
 
 
 class Mx(layouts.Mx):
@@ -148,24 +151,24 @@ class Groups(Scheme):
         self._head_too = head_too
         self._excluded, self._layouts = excluded, [layout for _, layout in groups]
         self._every = next((layout for targets, layout in reversed(groups) if _CLASS in targets), None)
-        named = [([one for one in targets if not one.startswith("re:")], layout) for targets, layout in groups]
-        patterns = [(one, layout) for targets, layout in groups for one in targets if one.startswith("re:")]
-        self._targets = [(Matcher(some, "compressed-tensors"), layout) for some, layout in named]
+        named = [([target for target in targets if not target.startswith("re:")], layout) for targets, layout in groups]
+        patterns = [(pattern, layout) for targets, layout in groups for pattern in targets if pattern.startswith("re:")]
+        self._targets = [(Matcher(target_names, "compressed-tensors"), layout) for target_names, layout in named]
         self._targets += [
-            (Matcher([one], "compressed-tensors"), layout) for one, layout in sorted(patterns, key=itemgetter(0))
+            (Matcher([target], "compressed-tensors"), layout) for target, layout in sorted(patterns, key=itemgetter(0))
         ]
         self.matchers = (excluded, *(targets for targets, _ in self._targets))
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        own = self._layouts
+        given = self._layouts
         # Stored names tell whether inputs have scales, too.
-        return [*own, *(Nvfp4(not layout.inputs_too, layout.group) for layout in own if isinstance(layout, Nvfp4))]
+        return [*given, *(Nvfp4(not layout.inputs_too, layout.group) for layout in given if isinstance(layout, Nvfp4))]
 
     def choose(self, module: Module) -> Choice:
         hit = excludes(self._excluded, module)
-        found = DENSE if hit == "own" else self._targeted(module)
-        return relative(found) if hit == "inner" else found
+        choice = DENSE if hit == "own" else self._targeted(module)
+        return relative(choice) if hit == "inner" else choice
 
     def _targeted(self, module: Module) -> Choice:
         for targets, layout in self._targets:
@@ -173,10 +176,10 @@ class Groups(Scheme):
                 return Choice(layout, _STACKED if module.component == "experts" else "")
         if self._every is None:
             return DENSE
-        found = usual(module, self._every, head=True)  # routers were linear maps to older versions, and packed
-        if found.layout and module.component == "lm_head" and not self._head_too:
-            return found._replace(why=_HEAD)
-        return found._replace(why=_STACKED) if module.component == "experts" else found
+        choice = usual(module, self._every, head=True)  # routers were linear maps to older versions, and packed
+        if choice.layout and module.component == "lm_head" and not self._head_too:
+            return choice._replace(why=_HEAD)
+        return choice._replace(why=_STACKED) if module.component == "experts" else choice
 
 
 def read(settings: Settings) -> Scheme:
@@ -199,12 +202,12 @@ def read(settings: Settings) -> Scheme:
     for name in table(settings, "config_groups"):
         group_settings = table(table(settings, "config_groups"), name)
         if weights := table(group_settings, "weights"):
-            own = word(group_settings, "format") or form
+            group_format = word(group_settings, "format") or form
             targets = _targets(group_settings)
-            groups.append((targets, _layout(own, weights, table(group_settings, "input_activations"))))
-            if own in _WIDTHS:
+            groups.append((targets, _layout(group_format, weights, table(group_settings, "input_activations"))))
+            if group_format in _WIDTHS:
                 place = f"config_groups.{printable(name, 40)}.weights."
-                contradictions += against(weights, "num_bits", _WIDTHS[own], f"format {own}", place)
+                contradictions += against(weights, "num_bits", _WIDTHS[group_format], f"format {group_format}", place)
     sparsity = table(settings, "sparsity_config")
     halved = word(sparsity, "format", default="dense") != "dense"
     if not groups and not halved and not table(settings, "kv_cache_scheme"):

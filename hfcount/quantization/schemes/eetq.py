@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Listed, Scheme
+from hfcount.quantization.scheme import ExclusionScheme, Scheme
 from hfcount.quantization.settings import Settings, texts
 
 
@@ -14,11 +14,14 @@ class Transposed(Layout):
 
     label = "EETQ int8"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        return [Part(".weight", (inputs, outputs), ("I8",)), Part(".weight_scales", (outputs,), ("F16",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        return [
+            PackedTensor(".weight", (inputs, outputs), ("I8",)),
+            PackedTensor(".weight_scales", (outputs,), ("F16",)),
+        ]
 
 
 def read(settings: Settings) -> Scheme:
     """The scheme of `quant_method: eetq`."""
     skipped = texts(settings, "modules_to_not_convert")
-    return Listed("eetq", Transposed(), Matcher(skipped, "transformers") if skipped else None)
+    return ExclusionScheme("eetq", Transposed(), Matcher(skipped, "transformers") if skipped else None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.settings import Settings
 
@@ -29,7 +29,7 @@ class Trellis(Layout):
 
     @property
     def readings(self) -> "tuple[Layout, ...]":
-        return tuple(replace(self, words=one) for one in _WORDS if one != self.words)
+        return tuple(replace(self, words=words) for words in _WORDS if words != self.words)
 
     def alike(self, other: Layout | None) -> bool:
         # The settings say an average, and loaders read what is there.
@@ -39,16 +39,16 @@ class Trellis(Layout):
     def grain(self) -> tuple[int, int]:
         return _PADDED, _PADDED
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         rows, columns = (ceil_div(size, _PADDED) * _PADDED for size in (inputs, outputs))
         by = _TILE if self.bits_of_signs else 1
         kind, end = ("I16", "") if self.bits_of_signs else ("F16", "h")
         return [
-            Part(".trellis", (rows // _TILE, columns // _TILE, self.words), ("I16",)),
-            Part(f".su{end}", (rows // by,), (kind,)),
-            Part(f".sv{end}", (columns // by,), (kind,)),
-            Part(".mcg", (), ("I32", "U32"), False, usual=False),
-            Part(".mul1", (), ("I32", "U32"), False, usual=False),
+            PackedTensor(".trellis", (rows // _TILE, columns // _TILE, self.words), ("I16",)),
+            PackedTensor(f".su{end}", (rows // by,), (kind,)),
+            PackedTensor(f".sv{end}", (columns // by,), (kind,)),
+            PackedTensor(".mcg", (), ("I32", "U32"), False, usual=False),
+            PackedTensor(".mul1", (), ("I32", "U32"), False, usual=False),
         ]
 
 
@@ -82,8 +82,8 @@ def read(settings: Settings) -> Scheme:
     Raises:
         Unmodelled: it says no number of bits.
     """
-    found, head = settings.get("bits"), settings.get("head_bits")
-    if not isinstance(found, int | float) or not 1 <= found <= _WORDS[-1] / _TILE:
-        raise Unmodelled(f"bits {found}")
-    words = max(one for one in _WORDS if one <= found * _TILE)
+    width, head = settings.get("bits"), settings.get("head_bits")
+    if not isinstance(width, int | float) or not 1 <= width <= _WORDS[-1] / _TILE:
+        raise Unmodelled(f"bits {width}")
+    words = max(count for count in _WORDS if count <= width * _TILE)
     return Exl3(Trellis(words), not (isinstance(head, int | float) and head >= _DENSE))

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Listed, Scheme
+from hfcount.quantization.scheme import ExclusionScheme, Scheme
 from hfcount.quantization.settings import Settings, texts
 
 
@@ -14,11 +14,14 @@ class Rows(Layout):
 
     label = "FP8 with a scale a row"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", (outputs, 1), ("F32",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        return [
+            PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)),
+            PackedTensor(".weight_scale", (outputs, 1), ("F32",)),
+        ]
 
 
 def read(settings: Settings) -> Scheme:
     """The scheme of `quant_method: fbgemm_fp8`."""
     skipped = texts(settings, "modules_to_not_convert")
-    return Listed("fbgemm_fp8", Rows(), Matcher(skipped, "transformers") if skipped else None)
+    return ExclusionScheme("fbgemm_fp8", Rows(), Matcher(skipped, "transformers") if skipped else None)

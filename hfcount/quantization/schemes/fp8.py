@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 
-from hfcount.quantization.layout import SCALE_DTYPES, Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import SCALE_DTYPES, Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Choice, Listed, Module, Scheme
+from hfcount.quantization.scheme import Choice, ExclusionScheme, Module, Scheme
 from hfcount.quantization.schemes.gptq import Blocks
 from hfcount.quantization.settings import Settings, pair, table, texts, word
 
@@ -33,19 +33,19 @@ class Fp8(Layout):
     @property
     def label(self) -> str:
         per = "row" if self.rows else "tensor"
-        own = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else f"FP8 with one scale a {per}"
-        return f"{own}, and scales of activations" if self.static else own
+        text = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else f"FP8 with one scale a {per}"
+        return f"{text}, and scales of activations" if self.static else text
 
     @property
     def grain(self) -> tuple[int, int]:
         return self.block or (1, 1)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         grid: tuple[int, ...] = (outputs,) if self.rows else ()
         if self.block:
             grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1]))
-        parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(self.scale, grid, self.dtypes)]
-        return [*parts, Part(self.inputs, (), ("F32", "BF16"))] if self.static else parts
+        parts = [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), PackedTensor(self.scale, grid, self.dtypes)]
+        return [*parts, PackedTensor(self.inputs, (), ("F32", "BF16"))] if self.static else parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Fp4(Layout):
     def grain(self) -> tuple[int, int]:
         return 1, 32
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scales = Part(self.scale, (outputs, ceil_div(inputs, 32)), ("F8_E8M0", "U8", "F32"))
-        return [Part(".weight", (outputs, inputs // 2), ("I8", "U8")), scales]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scales = PackedTensor(self.scale, (outputs, ceil_div(inputs, 32)), ("F8_E8M0", "U8", "F32"))
+        return [PackedTensor(".weight", (outputs, inputs // 2), ("I8", "U8")), scales]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +69,37 @@ class Fused(Layout):
     """Experts of transformers 5, which keeps the scales of a layer's experts in one tensor.
 
     Args:
-        one: how a matrix is packed by itself.
+        layout: how a matrix is packed by itself.
         stacked: whether the matrices are in one tensor, too.
         beside: whether the scales then have the name of the matrices, with an ending.
     """
 
-    one: Fp8
+    layout: Fp8
     stacked: bool
     beside: bool = True
 
     @property
     def label(self) -> str:
-        return f"{self.one.label}, scales of experts as a stack"
+        return f"{self.layout.label}, scales of experts as a stack"
 
     @property
     def grain(self) -> tuple[int, int]:
-        return self.one.grain
+        return self.layout.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        weight = Part("" if self.stacked else ".weight", (outputs, inputs), ("F8_E4M3",))
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        weight = PackedTensor("" if self.stacked else ".weight", (outputs, inputs), ("F8_E4M3",))
         if not self.stacked or not self.beside:
             return [weight]
         shape, dtypes = self.scale(outputs, inputs, 1)
-        return [weight, Part(_FUSED, shape, dtypes)]
+        return [weight, PackedTensor(_FUSED, shape, dtypes)]
 
     def scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The shape and dtypes of the scales of one matrix, which is of at least `fewest` matrices."""
-        rows, columns = self.one.block or (outputs, inputs)
-        return (max(ceil_div(outputs, rows), fewest), ceil_div(inputs, columns)), self.one.dtypes
+        rows, columns = self.layout.block or (outputs, inputs)
+        return (max(ceil_div(outputs, rows), fewest), ceil_div(inputs, columns)), self.layout.dtypes
 
 
-class Finegrained(Listed):
+class Finegrained(ExclusionScheme):
     """FP8 with experts of their own layout, if they have one."""
 
     fused_suffix = _FUSED
@@ -115,11 +115,11 @@ class Finegrained(Listed):
         return (*super().layouts, *((self._experts, *other) if self._experts else ()))
 
     def fused(self, stacked: bool, beside: bool = True) -> Scheme:
-        found = copy(self)
+        scheme = copy(self)
         if isinstance(self.layout, Fp8):
-            found._experts = Fused(self.layout, stacked, beside)
-            found.packs_experts = not stacked
-        return found
+            scheme._experts = Fused(self.layout, stacked, beside)
+            scheme.packs_experts = not stacked
+        return scheme
 
     def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
         assert isinstance(self.layout, Fp8)
@@ -128,9 +128,9 @@ class Finegrained(Listed):
     def choose(self, module: Module) -> Choice:
         if module.component == "experts" and isinstance(self._experts, Fused) and self._experts.stacked:
             module = module._replace(linear=True)
-        found = super().choose(module)
-        own = self._experts if module.component == "experts" and found.layout else None
-        return found._replace(layout=own) if own else found
+        choice = super().choose(module)
+        layout = self._experts if module.component == "experts" and choice.layout else None
+        return choice._replace(layout=layout) if layout else choice
 
 
 def read(settings: Settings) -> Scheme:
@@ -146,22 +146,22 @@ def read(settings: Settings) -> Scheme:
     listed = texts(settings, "modules_to_not_convert", "ignored_layers")
     named = None if listed is None else [_meant(name) for name in listed]
     static = word(settings, "activation_scheme") == "static"
-    own = Fp8(pair(settings, "weight_block_size"), static)
+    layout = Fp8(pair(settings, "weight_block_size"), static)
     excluded = None if named is None else Matcher(named, "transformers")
     if word(settings, "expert_dtype") == "fp4":
-        powers = Fp8(own.block, static, ".scale", ("F8_E8M0", "U8", "F32"))
-        return Finegrained(powers, Fp4(), excluded, own)
-    others: tuple[Layout, ...] = Fp8(own.block, not static), Fp8(own.block, static, ".scale")
-    if own.block is None and "ignored_layers" in settings:  # of AutoFP8 and Quark, for servers
-        own = Fp8(None, static, ".weight_scale", _SERVED, ".input_scale")
-        others = (replace(own, static=not static),)
-    scheme = Finegrained(own, None, excluded, *others)
+        powers = Fp8(layout.block, static, ".scale", ("F8_E8M0", "U8", "F32"))
+        return Finegrained(powers, Fp4(), excluded, layout)
+    others: tuple[Layout, ...] = Fp8(layout.block, not static), Fp8(layout.block, static, ".scale")
+    if layout.block is None and "ignored_layers" in settings:  # of AutoFP8 and Quark, for servers
+        layout = Fp8(None, static, ".weight_scale", _SERVED, ".input_scale")
+        others = (replace(layout, static=not static),)
+    scheme = Finegrained(layout, None, excluded, *others)
     scheme.caches = bool(settings.get("kv_cache_scheme"))
     return scheme
 
 
 def _gptqmodel(settings: Settings) -> Scheme:
-    """What GPTQModel writes, which names modules as for its other methods."""
+    """FP8 of GPTQModel, which names modules as in its other methods."""
     form, method = word(settings, "format"), word(settings, "weight_scale_method")
     if form not in ("float8_e4m3fn", "") or method not in ("row", "tensor", "block"):
         raise Unmodelled(f"format {form}, weight_scale_method {method}")
@@ -177,8 +177,8 @@ def _gptqmodel(settings: Settings) -> Scheme:
 def read_powers(settings: Settings) -> Scheme:
     """The scheme of `quant_method: mxfp8`: a power of two for 32 weights."""
     listed = texts(settings, "modules_to_not_convert", "ignored_layers")
-    own = Fp8((1, 32), False, ".weight_scale_inv", ("U8", "F8_E8M0"))
-    return Listed("mxfp8", own, Matcher(listed, "transformers") if listed else None)
+    layout = Fp8((1, 32), False, ".weight_scale_inv", ("U8", "F8_E8M0"))
+    return ExclusionScheme("mxfp8", layout, Matcher(listed, "transformers") if listed else None)
 
 
 def _meant(name: str) -> str:

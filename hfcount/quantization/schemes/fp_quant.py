@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Listed, Scheme
+from hfcount.quantization.scheme import ExclusionScheme, Scheme
 from hfcount.quantization.settings import Settings, number, texts, word
 
 _GROUPS = {"mxfp4": 32, "nvfp4": 16}
@@ -32,15 +32,15 @@ class Rotated(Layout):
     def grain(self) -> tuple[int, int]:
         return 1, max(self.rotation, self.group)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        small = [Part(".qweight", (outputs, inputs // 2), ("U8",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        small = [PackedTensor(".qweight", (outputs, inputs // 2), ("U8",))]
         code = "F8_E8M0" if self.group == _GROUPS["mxfp4"] else "F8_E4M3"
-        small.append(Part(".scales", (outputs, ceil_div(inputs, self.group)), ("U8",), code=code))
+        small.append(PackedTensor(".scales", (outputs, ceil_div(inputs, self.group)), ("U8",), code=code))
         square = (self.rotation, self.rotation)
         return [
-            *([Part(self.kept, (outputs, inputs))] if self.kept else small),
-            *(Part(f".{kind}_global_scale", (1,)) for kind in ("weight", "act")),
-            *(Part(f".{way}_hadamard_matrix", square) for way in ("forward", "backward")),
+            *([PackedTensor(self.kept, (outputs, inputs))] if self.kept else small),
+            *(PackedTensor(f".{kind}_global_scale", (1,)) for kind in ("weight", "act")),
+            *(PackedTensor(f".{way}_hadamard_matrix", square) for way in ("forward", "backward")),
         ]
 
 
@@ -58,4 +58,4 @@ def read(settings: Settings) -> Scheme:
     rotation = number(settings, "hadamard_group_size", default=_GROUPS[form]) or _GROUPS[form]
     skipped = texts(settings, "modules_to_not_convert")
     listed = Matcher(("lm_head",) if skipped is None else skipped, "transformers")
-    return Listed("fp_quant", Rotated(_GROUPS[form], rotation, kept), listed)
+    return ExclusionScheme("fp_quant", Rotated(_GROUPS[form], rotation, kept), listed)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Literal
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, usual
 from hfcount.quantization.settings import Settings, bits, group, table, word
@@ -45,13 +45,13 @@ class Gptq(Layout):
 
     @property
     def label(self) -> str:
-        said = f"GPTQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
-        return f"{said}, words for whole blocks of {_BLOCK}" if self.shown else said
+        text = f"GPTQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
+        return f"{text}, words for whole blocks of {_BLOCK}" if self.shown else text
 
     @property
-    def bias(self) -> Part:
+    def bias(self) -> PackedTensor:
         usual = self.order != "absent" and not self.floor
-        return Part(".bias", (), _HALVES, False, usual=usual)  # zeros where the architecture has none
+        return PackedTensor(".bias", (), _HALVES, False, usual=usual)  # zeros where the architecture has none
 
     @property
     def grain(self) -> tuple[int, int]:
@@ -61,16 +61,16 @@ class Gptq(Layout):
     def readings(self) -> "tuple[Layout, ...]":
         return (replace(self, floor=True, shown=True),) if self.floor is None else ()
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         groups = divided(inputs, self.group)
         rows, words = (
             size // _BLOCK * self.bits if self.floor else ceil_div(size * self.bits, 32) for size in (inputs, outputs)
         )
         return [
-            Part(".qweight", (rows, outputs), ("I32",)),
-            Part(".qzeros", (groups, words), ("I32",)),
-            Part(".scales", (groups, outputs), _HALVES),
-            Part(".g_idx", (inputs,), ("I32",), self.order == "needed", usual=self.order != "absent"),
+            PackedTensor(".qweight", (rows, outputs), ("I32",)),
+            PackedTensor(".qzeros", (groups, words), ("I32",)),
+            PackedTensor(".scales", (groups, outputs), _HALVES),
+            PackedTensor(".g_idx", (inputs,), ("I32",), self.order == "needed", usual=self.order != "absent"),
         ]
 
 
@@ -107,17 +107,17 @@ class Blocks(Scheme):
         for matcher, layout in self._overrides:
             if matcher.find(module.name):
                 return self._unsure(Choice(layout), module)
-        found = usual(module, self._layout, head=self._head, towers=False)
-        if found.layout and self._only and not self._only.find(module.name):
+        choice = usual(module, self._layout, head=self._head, towers=False)
+        if choice.layout and self._only and not self._only.find(module.name):
             return DENSE
-        return self._unsure(found, module)
+        return self._unsure(choice, module)
 
-    def _unsure(self, found: Choice, module: Module) -> Choice:
+    def _unsure(self, choice: Choice, module: Module) -> Choice:
         """The choice, where the sizes of a module are such that tools differ."""
         odd = module.outputs % _BLOCK or module.inputs % _BLOCK
-        if not odd or not isinstance(found.layout, Gptq) or found.why or self._writer not in ("", "auto-round"):
-            return found
-        return found._replace(why=_SKIPPED if self._writer else _UNSURE)
+        if not odd or not isinstance(choice.layout, Gptq) or choice.why or self._writer not in ("", "auto-round"):
+            return choice
+        return choice._replace(why=_SKIPPED if self._writer else _UNSURE)
 
 
 def read(settings: Settings) -> Scheme:
@@ -139,7 +139,7 @@ def read(settings: Settings) -> Scheme:
         elif isinstance(values, dict):
             overrides.append((Matcher([regex], "regex"), _layout({**settings, **values}, writer, layout)))
     within = settings.get("modules_in_block_to_quantize")
-    lists = [one if isinstance(one, list) else [one] for one in within] if isinstance(within, list) else []
+    lists = [entry if isinstance(entry, list) else [entry] for entry in within] if isinstance(within, list) else []
     only = [name for names in lists for name in names if isinstance(name, str)]
     excluded = Matcher(skipped, "regex") if skipped else None
     head = settings.get("lm_head") is True
@@ -147,10 +147,10 @@ def read(settings: Settings) -> Scheme:
     return Blocks("gptq", layout, within_only, excluded, overrides, head=head, writer=writer)
 
 
-def _layout(settings: Settings, writer: str, whole: Gptq | None) -> Gptq:
+def _layout(settings: Settings, writer: str, base: Gptq | None) -> Gptq:
     """The layout that settings, or those of an override, ask for."""
-    width = bits(settings, "bits", "w_bit", default=whole.bits if whole else None, among=WIDTHS)
-    size = group(settings, "group_size", "q_group_size", default=whole.group if whole else None)
+    width = bits(settings, "bits", "w_bit", default=base.bits if base else None, among=WIDTHS)
+    size = group(settings, "group_size", "q_group_size", default=base.group if base else None)
     # The order of a permutation is in the index alone; GPTQModel and optimum always store one, and read it.
     ordered = (settings.get("desc_act") is True and size is not None) or writer == "gptqmodel"
     return Gptq(width, size, "needed" if ordered else "stored", writer == "auto-round" if writer else None)
@@ -160,6 +160,6 @@ def _writer(settings: Settings) -> str:
     """The tool that the settings say has written a checkpoint; empty if they do not."""
     if "autoround_version" in settings or word(settings, "provider").replace("_", "-") in ("auto-round", "autoround"):
         return "auto-round"
-    said = table(settings, "meta").get("quantizer")
-    tools = [str(one).lower() for one in (said if isinstance(said, list) else [said])]
-    return "gptqmodel" if any(one.startswith(("gptqmodel", "optimum")) for one in tools) else ""
+    quantizer = table(settings, "meta").get("quantizer")
+    tools = [str(tool).lower() for tool in (quantizer if isinstance(quantizer, list) else [quantizer])]
+    return "gptqmodel" if any(tool.startswith(("gptqmodel", "optimum")) for tool in tools) else ""

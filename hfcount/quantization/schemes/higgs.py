@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, ceil_div
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import Listed, Scheme
+from hfcount.quantization.scheme import ExclusionScheme, Scheme
 from hfcount.quantization.settings import Settings, bits, group, texts
 
 
@@ -19,13 +19,13 @@ class Lattice(Layout):
     def label(self) -> str:
         return f"HIGGS of {self.bits} bits"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         entries = 2**self.bits
         return [
-            Part(".weight", (ceil_div(outputs * self.bits, 16), inputs), ("I16",)),
-            Part(".scales", (outputs, ceil_div(inputs, self.group))),
-            Part(".tables", (entries,)),
-            Part(".tables2", (entries, entries, 2)),
+            PackedTensor(".weight", (ceil_div(outputs * self.bits, 16), inputs), ("I16",)),
+            PackedTensor(".scales", (outputs, ceil_div(inputs, self.group))),
+            PackedTensor(".tables", (entries,)),
+            PackedTensor(".tables2", (entries, entries, 2)),
         ]
 
 
@@ -39,4 +39,4 @@ def read(settings: Settings) -> Scheme:
         bits(settings, "bits", default=4, among=(2, 3, 4)), group(settings, "group_size", default=256) or 256
     )
     skipped = texts(settings, "modules_to_not_convert")
-    return Listed("higgs", layout, Matcher(skipped, "transformers") if skipped else None)
+    return ExclusionScheme("higgs", layout, Matcher(skipped, "transformers") if skipped else None)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import Choice, InMemory, Module, Scheme
 from hfcount.quantization.settings import Settings, bits, group, table, texts
@@ -35,21 +35,21 @@ class Rows(Layout):
     def label(self) -> str:
         return f"HQQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         wide = self.group or inputs
         groups = ceil_div(outputs * inputs, wide)
         rows = ceil_div(wide if self.columns else groups, 10 if self.bits == 3 else _A_BYTE[self.bits])
-        whole, scales = ((rows, groups), (1, groups)) if self.columns else ((rows, wide), (groups, 1))
+        packed_shape, scales = ((rows, groups), (1, groups)) if self.columns else ((rows, wide), (groups, 1))
         dtype = "I32" if self.bits == 3 else "U8"
         small = [(".shape", (2,), "I64"), *((f".{name}", (), "I32") for name in ("nbits", "group_size", "axis"))]
         names = {"packing": "4bit_u8", "unpack_view_dtype": "torch.uint8", "compute_dtype": f"torch.{self.dtype}"}
         small += [(f".{name}", (len(text),), "U8") for name, text in names.items()]
         small += [(f".{name}", (), "U8") for name in _FLAGS]
         return [
-            Part(".W_q", whole, (dtype,)),
-            Part(".scale", scales),
-            Part(".zero", scales),
-            *(Part(suffix, shape, (one,), suffix in (".shape", ".nbits")) for suffix, shape, one in small),
+            PackedTensor(".W_q", packed_shape, (dtype,)),
+            PackedTensor(".scale", scales),
+            PackedTensor(".zero", scales),
+            *(PackedTensor(suffix, shape, (code,), suffix in (".shape", ".nbits")) for suffix, shape, code in small),
         ]
 
 
@@ -62,9 +62,11 @@ class Kinds(InMemory):
         self._kinds = kinds
 
     def choose(self, module: Module) -> Choice:
-        kind = ".".join(one for one in module.name.split(".") if not one.isdigit() and one not in ("model", "layers"))
-        found, own = super().choose(module), self._kinds.get(kind)
-        return found._replace(layout=own) if found.layout else found
+        kind = ".".join(
+            part for part in module.name.split(".") if not part.isdigit() and part not in ("model", "layers")
+        )
+        choice, layout = super().choose(module), self._kinds.get(kind)
+        return choice._replace(layout=layout) if choice.layout else choice
 
 
 def read(settings: Settings, dtype: str | None) -> Scheme:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import ROUTER, TOWER, TOWERS, Choice, Module, Scheme
 from hfcount.quantization.settings import Contradiction, Settings, against, bits, group, word
@@ -14,7 +14,7 @@ _USUAL = {"affine": (4, 64), "mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16
 """Bits and elements of a group, by mode: where nothing else is said, and for small floats always."""
 
 _CODES = {"mxfp4": "F8_E8M0", "mxfp8": "F8_E8M0", "nvfp4": "F8_E4M3"}
-"""What scales of small floats are."""
+"""Dtypes of scales of small floats."""
 
 _WIDTHS = (2, 3, 4, 5, 6, 8)
 _ONE_SCALE = "global_scale"
@@ -37,13 +37,13 @@ class Grouped(Layout):
     def label(self) -> str:
         return f"MLX {self.mode} of {self.bits} bits, groups of {self.group}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         groups = (outputs, ceil_div(inputs, self.group))
-        weight = Part(".weight", (outputs, ceil_div(inputs * self.bits, 32)), ("U32",))
+        weight = PackedTensor(".weight", (outputs, ceil_div(inputs * self.bits, 32)), ("U32",))
         if self.mode == "affine":
-            return [weight, Part(".scales", groups), Part(".biases", groups)]
-        scales = [weight, Part(".scales", groups, ("U8",), code=_CODES[self.mode])]
-        return [*scales, Part(f".{_ONE_SCALE}", (), ("F32",), each=True)] if self.whole else scales
+            return [weight, PackedTensor(".scales", groups), PackedTensor(".biases", groups)]
+        scales = [weight, PackedTensor(".scales", groups, ("U8",), code=_CODES[self.mode])]
+        return [*scales, PackedTensor(f".{_ONE_SCALE}", (), ("F32",), each=True)] if self.whole else scales
 
 
 _ROUTER = Grouped(8, 64)
@@ -72,17 +72,17 @@ class Mlx(Scheme):
 
     def __init__(self, name: str, layout: Grouped, overrides: dict[Grouped | None, list[str]]) -> None:
         self.name, self._layout = name, layout
-        self._overrides = [(Matcher(paths, "path"), own) for own, paths in overrides.items()]
+        self._overrides = [(Matcher(paths, "path"), override) for override, paths in overrides.items()]
         self.matchers = tuple(matcher for matcher, _ in self._overrides)
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return dict.fromkeys([self._layout, *(own for _, own in self._overrides if own)])
+        return dict.fromkeys([self._layout, *(layout for _, layout in self._overrides if layout)])
 
     def choose(self, module: Module) -> Choice:
-        for matcher, own in self._overrides:
+        for matcher, layout in self._overrides:
             if matcher.find(module.name):
-                return Choice(own)
+                return Choice(layout)
         if module.component == "router":
             # By rules of single models: most ask for 8 bits, some for none, and what is no linear map stays dense.
             return ROUTER._replace(shown=True, likely=_ROUTER if module.plain else None)
@@ -100,17 +100,17 @@ def read(settings: Settings) -> Scheme:
     Raises:
         Unmodelled: its mode, its bits or its groups are not described.
     """
-    own = _layout(settings)
+    base = _layout(settings)
     contradictions = _contradictions(settings)
     overrides: dict[Grouped | None, list[str]] = {}
     for path, value in settings.items():
         if path not in _SHARED and isinstance(value, dict | bool):
             # An entry is all that mlx-lm reads for its module: what it does not say is as usual, not as above.
-            layout = _layout(value) if isinstance(value, dict) else own if value else None
+            layout = _layout(value) if isinstance(value, dict) else base if value else None
             overrides.setdefault(layout, []).append(path)
             if isinstance(value, dict):
                 contradictions += _contradictions(value, f"{printable(path, 80)}.")
-    scheme = Mlx(f"MLX {own.mode}", own, overrides)
+    scheme = Mlx(f"MLX {base.mode}", base, overrides)
     scheme.contradictions = contradictions
     return scheme
 
@@ -136,5 +136,5 @@ def _contradictions(settings: Settings, place: str = "") -> list[Contradiction]:
     if mode == "affine":
         return []
     width, size = _USUAL[mode]
-    own = against(settings, "bits", width, f"mode {mode}", place)
-    return own + against(settings, "group_size", size, f"mode {mode}", place)
+    of_bits = against(settings, "bits", width, f"mode {mode}", place)
+    return of_bits + against(settings, "group_size", size, f"mode {mode}", place)

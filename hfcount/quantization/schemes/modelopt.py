@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from hfcount.quantization import layouts
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.settings import (
@@ -28,9 +28,9 @@ class Fp8(Layout):
 
     label = "FP8 with one scale a tensor"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scales = [Part(".weight_scale", (), _SCALAR), Part(".input_scale", (), _SCALAR)]
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), *scales]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scales = [PackedTensor(".weight_scale", (), _SCALAR), PackedTensor(".input_scale", (), _SCALAR)]
+        return [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), *scales]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,11 @@ class Fp8Rows(Layout):
 
     label = "FP8 with a scale a row"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", (outputs,), ("F32",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        return [
+            PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)),
+            PackedTensor(".weight_scale", (outputs,), ("F32",)),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,9 @@ class Fp8Blocks(Layout):
     def grain(self) -> tuple[int, int]:
         return 128, 128
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         grid = (ceil_div(outputs, 128), 1, ceil_div(inputs, 128), 1)
-        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", grid, ("F32",))]
+        return [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), PackedTensor(".weight_scale", grid, ("F32",))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,11 @@ class Nvfp4(layouts.Nvfp4):
     """NVFP4; with `smoothed`, inputs may be scaled before."""
 
     smoothed: bool = False
-    whole = Part(".weight_scale_2", (), _SCALAR)
-    inputs = Part(".input_scale", (), _SCALAR)
+    global_scale = PackedTensor(".weight_scale_2", (), _SCALAR)
+    inputs = PackedTensor(".input_scale", (), _SCALAR)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        smoothed = [Part(".pre_quant_scale", (inputs,), (), False, usual=False)] if self.smoothed else []
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        smoothed = [PackedTensor(".pre_quant_scale", (inputs,), (), False, usual=False)] if self.smoothed else []
         return [*layouts.Nvfp4.parts(self, outputs, inputs), *smoothed]
 
 
@@ -86,13 +89,13 @@ class Int4(Layout):
     def grain(self) -> tuple[int, int]:
         return 2, self.group
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scalars = [Part(".weight_scale_2", (), _SCALAR), Part(".input_scale", (), _SCALAR)]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scalars = [PackedTensor(".weight_scale_2", (), _SCALAR), PackedTensor(".input_scale", (), _SCALAR)]
         return [
-            Part(".weight", (ceil_div(outputs, 2), inputs), ("U8",)),
-            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F32", "BF16", "F16")),
+            PackedTensor(".weight", (ceil_div(outputs, 2), inputs), ("U8",)),
+            PackedTensor(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F32", "BF16", "F16")),
             *(scalars if self.inputs_too else []),
-            Part(".pre_quant_scale", (inputs,), (), False, usual=False),
+            PackedTensor(".pre_quant_scale", (inputs,), (), False, usual=False),
         ]
 
 
@@ -103,9 +106,12 @@ class Int8(Layout):
     inputs_too: bool = True
     label = "8-bit integers with a scale a row"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        smoothed = [Part(".input_scale", (), _SCALAR), Part(".pre_quant_scale", (inputs,), (), False)]
-        weight = [Part(".weight", (outputs, inputs), ("I8",)), Part(".weight_scale", (outputs,), ("F32",))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        smoothed = [PackedTensor(".input_scale", (), _SCALAR), PackedTensor(".pre_quant_scale", (inputs,), (), False)]
+        weight = [
+            PackedTensor(".weight", (outputs, inputs), ("I8",)),
+            PackedTensor(".weight_scale", (outputs,), ("F32",)),
+        ]
         return weight + (smoothed if self.inputs_too else [])
 
 
@@ -113,20 +119,20 @@ class Int8(Layout):
 class Stack(Layout):
     """A stack of experts' matrices (inputs, outputs), with scalars of the whole stack."""
 
-    one: Layout
+    layout: Layout
 
     @property
     def label(self) -> str:
-        return f"{self.one.label}, as a stack"
+        return f"{self.layout.label}, as a stack"
 
     @property
     def grain(self) -> tuple[int, int]:
-        return self.one.grain
+        return self.layout.grain
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
             part._replace(suffix=f"_{part.suffix[1:]}" if place else "", shape=part.shape[::-1])
-            for place, part in enumerate(self.one.parts(outputs, inputs))
+            for place, part in enumerate(self.layout.parts(outputs, inputs))
         ]
 
 
@@ -144,17 +150,17 @@ class ModelOpt(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        own = [self._layout] if self._layout else []
-        own += [layout for _, layout in self._layers]
+        layouts = [self._layout] if self._layout else []
+        layouts += [layout for _, layout in self._layers]
         # Exports that mix algorithms do not always say so, and stored names tell them apart.
-        some = list(dict.fromkeys([*own, Nvfp4(), Nvfp4(False), Fp8()]))
-        return [*some, *map(Stack, some)]
+        candidates = list(dict.fromkeys([*layouts, Nvfp4(), Nvfp4(False), Fp8()]))
+        return [*candidates, *map(Stack, candidates)]
 
     def choose(self, module: Module) -> Choice:
         if module.component != "experts" or module.linear:
             return self._choose(module)
-        found = self._choose(module._replace(linear=True))
-        return found._replace(layout=Stack(found.layout), strictly=None) if found.layout else found
+        choice = self._choose(module._replace(linear=True))
+        return choice._replace(layout=Stack(choice.layout), strictly=None) if choice.layout else choice
 
     def _choose(self, module: Module) -> Choice:
         for matcher, layout in self._layers:
@@ -163,8 +169,8 @@ class ModelOpt(Scheme):
         hit = excludes(self._excluded, module)
         if hit == "own" or self._layout is None:
             return DENSE
-        found = usual(module, self._layout, towers=False)
-        return relative(found) if hit else found
+        choice = usual(module, self._layout, towers=False)
+        return relative(choice) if hit else choice
 
 
 def read(settings: Settings) -> Scheme:
@@ -183,10 +189,10 @@ def read(settings: Settings) -> Scheme:
     caches = bool(word(settings, "kv_cache_quant_algo") or table(settings, "kv_cache_scheme"))
     if algorithm == "mixed_precision":
         named: dict[Layout, list[str]] = {}
-        for name, one in table(settings, "quantized_layers").items():
-            one = one if isinstance(one, dict) else {}
-            one = {**one, "group_size": sizes[name]} if name in sizes else one
-            named.setdefault(_layout(word(one, "quant_algo"), one), []).append(name)
+        for name, module_settings in table(settings, "quantized_layers").items():
+            module_settings = module_settings if isinstance(module_settings, dict) else {}
+            module_settings = {**module_settings, "group_size": sizes[name]} if name in sizes else module_settings
+            named.setdefault(_layout(word(module_settings, "quant_algo"), module_settings), []).append(name)
         if not named:
             raise Unmodelled("MIXED_PRECISION without quantized_layers")
         return ModelOpt(None, [(Matcher(names, "shell"), layout) for layout, names in named.items()], excluded, caches)
@@ -199,26 +205,26 @@ def _contradictions(settings: Settings, algorithm: str) -> list[Contradiction]:
     """Numbers that the algorithm rules out."""
     name = f"quant_algo {algorithm.upper()}"
     small = algorithm in ("mxfp4", "mxfp8")
-    found = against(settings, "group_size", 32, name) if small else []
-    for group_name, one in table(settings, "config_groups").items():
-        weights = table(one, "weights") if isinstance(one, dict) else {}
+    result = against(settings, "group_size", 32, name) if small else []
+    for group_name, values in table(settings, "config_groups").items():
+        weights = table(values, "weights") if isinstance(values, dict) else {}
         place = f"config_groups.{printable(group_name, 40)}.weights."
         if algorithm in _ALGORITHMS:
-            found += against(weights, "num_bits", _ALGORITHMS[algorithm][0], name, place)
+            result += against(weights, "num_bits", _ALGORITHMS[algorithm][0], name, place)
         if small:
-            found += against(weights, "group_size", 32, name, place)
-    return found
+            result += against(weights, "group_size", 32, name, place)
+    return result
 
 
 def _sizes(settings: Settings) -> dict[str, int]:
     """The elements of a group by what `config_groups` names."""
-    found: dict[str, int] = {}
-    for one in table(settings, "config_groups").values():
-        one = one if isinstance(one, dict) else {}
-        size = table(one, "weights").get("group_size")
+    sizes: dict[str, int] = {}
+    for values in table(settings, "config_groups").values():
+        values = values if isinstance(values, dict) else {}
+        size = table(values, "weights").get("group_size")
         if type(size) is int:
-            found |= dict.fromkeys(texts(one, "targets") or ("",), size)
-    return found
+            sizes |= dict.fromkeys(texts(values, "targets") or ("",), size)
+    return sizes
 
 
 def _group(settings: Settings, default: int = 16) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.settings import Settings, texts
@@ -15,9 +15,9 @@ class Blocks(Layout):
 
     label = "MXFP4 blocks"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         rows = (outputs, inputs // 32)
-        return [Part("_blocks", (*rows, 16), ("U8",)), Part("_scales", rows, ("U8",), code="F8_E8M0")]
+        return [PackedTensor("_blocks", (*rows, 16), ("U8",)), PackedTensor("_scales", rows, ("U8",), code="F8_E8M0")]
 
 
 class Mxfp4(Scheme):

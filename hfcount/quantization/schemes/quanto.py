@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import InMemory, Scheme
 from hfcount.quantization.settings import Settings, texts, word
@@ -20,15 +20,19 @@ class Quanto(Layout):
     def label(self) -> str:
         return f"quanto {self.weights}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scales = [Part(".input_scale", ()), Part(".output_scale", ())]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        scales = [PackedTensor(".input_scale", ()), PackedTensor(".output_scale", ())]
         if self.weights in ("int8", "float8"):
             dtype = "I8" if self.weights == "int8" else "F8_E4M3"
-            return [Part(".weight._data", (outputs, inputs), (dtype,)), Part(".weight._scale", (outputs, 1)), *scales]
+            return [
+                PackedTensor(".weight._data", (outputs, inputs), (dtype,)),
+                PackedTensor(".weight._scale", (outputs, 1)),
+                *scales,
+            ]
         rows = ceil_div(outputs * inputs, _GROUP)
         packed = ceil_div(rows, 2 if self.weights == "int4" else 4)
-        grid = [Part(f".weight.{name}", (rows, 1)) for name in ("_scale", "_shift")]
-        return [Part(".weight._data._data", (packed, _GROUP), ("U8",)), *grid, *scales]
+        grid = [PackedTensor(f".weight.{name}", (rows, 1)) for name in ("_scale", "_shift")]
+        return [PackedTensor(".weight._data._data", (packed, _GROUP), ("U8",)), *grid, *scales]
 
 
 def read(settings: Settings) -> Scheme:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.settings import Settings, number, table, texts, word
@@ -49,39 +49,42 @@ class Stage(Layout):
     def grain(self) -> tuple[int, int]:
         return (_PACKED, self.group) if self.group and self.dtype in _FOUR else (1, self.group or 1)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         if self.dtype in _SMALL:
-            found = self._small(outputs, inputs)
+            tensors = self._small(outputs, inputs)
         elif self.second:  # integers of what FP8 with one scale would be
-            found = [
-                Part(".weight", (outputs, ceil_div(inputs, _PACKED)), ("I32",)),
-                Part(".weight_scale", (), _SCALES),
-                Part(".weight_scale_2", (outputs,), _SCALES),
-                Part(".weight_zero_point_2", (ceil_div(outputs, _PACKED),), ("I32",), False),
+            tensors = [
+                PackedTensor(".weight", (outputs, ceil_div(inputs, _PACKED)), ("I32",)),
+                PackedTensor(".weight_scale", (), _SCALES),
+                PackedTensor(".weight_scale_2", (outputs,), _SCALES),
+                PackedTensor(".weight_zero_point_2", (ceil_div(outputs, _PACKED),), ("I32",), False),
             ]
         elif self.dtype in _FOUR:
-            found = self._four(outputs, inputs)
+            tensors = self._four(outputs, inputs)
         else:
             shape, code = (outputs,) if self.per == "channel" else (), _BYTES[self.dtype]
-            found = [Part(".weight", (outputs, inputs), (code,)), Part(".weight_scale", shape, _SCALES)]
+            tensors = [
+                PackedTensor(".weight", (outputs, inputs), (code,)),
+                PackedTensor(".weight_scale", shape, _SCALES),
+            ]
             if code in ("I8", "U8"):
-                found.append(Part(".weight_zero_point", shape, (code,), False))
-        return [*found, *(Part(suffix, (), dtypes) for suffix, dtypes in self.beside)]
+                tensors.append(PackedTensor(".weight_zero_point", shape, (code,), False))
+        return [*tensors, *(PackedTensor(suffix, (), dtypes) for suffix, dtypes in self.beside)]
 
-    def _small(self, outputs: int, inputs: int) -> list[Part]:
-        weight = Part(".weight", (outputs, inputs * _SMALL[self.dtype] // 8), ("U8",))
-        scales = Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), self.scale)
-        return [weight, scales, Part(".weight_scale_2", (), _SCALES)] if self.second else [weight, scales]
+    def _small(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        weight = PackedTensor(".weight", (outputs, inputs * _SMALL[self.dtype] // 8), ("U8",))
+        scales = PackedTensor(".weight_scale", (outputs, ceil_div(inputs, self.group)), self.scale)
+        return [weight, scales, PackedTensor(".weight_scale_2", (), _SCALES)] if self.second else [weight, scales]
 
-    def _four(self, outputs: int, inputs: int) -> list[Part]:
+    def _four(self, outputs: int, inputs: int) -> list[PackedTensor]:
         """Words of integers; groups are stored transposed, as AWQ has them."""
         words = ceil_div(outputs, _PACKED)
         weight = (inputs, words) if self.group else (outputs, ceil_div(inputs, _PACKED))
         groups = (ceil_div(inputs, self.group),) if self.group else ()
         return [
-            Part(".weight", weight, ("I32",)),
-            Part(".weight_scale", (*groups, outputs), _SCALES),
-            Part(".weight_zero_point", (*groups, words), ("I32",), False),
+            PackedTensor(".weight", weight, ("I32",)),
+            PackedTensor(".weight_scale", (*groups, outputs), _SCALES),
+            PackedTensor(".weight_zero_point", (*groups, words), ("I32",), False),
         ]
 
 
@@ -98,15 +101,15 @@ class Quark(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return dict.fromkeys(one for one in (self._layout, *(own for _, own in self._named)) if one)
+        return dict.fromkeys(layout for layout in (self._layout, *(named for _, named in self._named)) if layout)
 
     def choose(self, module: Module) -> Choice:
         hit = excludes(self._excluded, module)
         if hit == "own":
             return DENSE
-        own = next((layout for matcher, layout in self._named if matcher.matches(module.name)), self._layout)
-        found = usual(module, own, head=True) if own else DENSE
-        return relative(found) if hit else found
+        chosen = next((layout for matcher, layout in self._named if matcher.matches(module.name)), self._layout)
+        choice = usual(module, chosen, head=True) if chosen else DENSE
+        return relative(choice) if hit else choice
 
 
 def read(settings: Settings) -> Scheme:
@@ -120,15 +123,15 @@ def read(settings: Settings) -> Scheme:
     if table(settings, "layer_type_quant_config"):
         raise Unmodelled("layer_type_quant_config")
     algorithms = settings.get("algo_config")
-    for one in algorithms if isinstance(algorithms, list) else [algorithms]:
-        if isinstance(one, dict) and word(one, "name") in ("rotation", "svdquant", "online_rotation"):
-            raise Unmodelled(f"algo_config {word(one, 'name')}")
+    for algorithm in algorithms if isinstance(algorithms, list) else [algorithms]:
+        if isinstance(algorithm, dict) and word(algorithm, "name") in ("rotation", "svdquant", "online_rotation"):
+            raise Unmodelled(f"algo_config {word(algorithm, 'name')}")
     # What is said of keys and values in a cache is said of the maps that make them.
     given = {**table(settings, "layer_quant_config"), **table(settings, "kv_cache_quant_config")}
-    exact = sorted(given, key=lambda name: any(one in name for one in "*?["))
+    exact = sorted(given, key=lambda name: any(character in name for character in "*?["))
     named = [(Matcher([name], "shell"), _layout(table(given, name))) for name in exact]
     layout = _layout(table(settings, "global_quant_config"))
-    if layout is None and not any(own for _, own in named):
+    if layout is None and not any(named_layout for _, named_layout in named):
         raise Unmodelled("no global_quant_config with weights")
     excluded = Matcher(texts(settings, "exclude") or (), "shell")
     return Quark(layout, named, excluded, bool(table(settings, "kv_cache_quant_config")))
@@ -142,19 +145,19 @@ def _layout(settings: Settings) -> Stage | None:
     if settings.get("bias") is not None:
         raise Unmodelled("bias")
     beside = (*_scalars(settings, "input"), *_scalars(settings, "output"))
-    kinds = [(_dtype(one), _per(one)) for one in stages]
+    kinds = [(_dtype(stage_settings), _per(stage_settings)) for stage_settings in stages]
     first, *rest = kinds
     size = number(stages[0], "group_size") or 0 if first[1] == "group" else 0
     if first[1] == "group" and size > 0:
-        found = _grouped(first[0], rest, size, word(stages[0], "scale_format"))
+        stage = _grouped(first[0], rest, size, word(stages[0], "scale_format"))
     elif rest:
         integers = kinds == [("fp8_e4m3", "tensor"), ("int4", "channel")]
-        found = Stage("fp8_e4m3", "channel", second="int4") if integers else None
+        stage = Stage("fp8_e4m3", "channel", second="int4") if integers else None
     else:
-        found = Stage(*first) if first in _WHOLE else None
-    if found is None:
+        stage = Stage(*first) if first in _WHOLE else None
+    if stage is None:
         raise Unmodelled("weights of " + ", then ".join(f"{dtype} per {per}" for dtype, per in kinds))
-    return replace(found, beside=beside)
+    return replace(stage, beside=beside)
 
 
 def _grouped(dtype: str, rest: Sequence[tuple[str, str]], size: int, scale: str) -> Stage | None:
@@ -170,28 +173,28 @@ def _grouped(dtype: str, rest: Sequence[tuple[str, str]], size: int, scale: str)
 
 def _scalars(settings: Settings, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The suffixes and dtypes of scalars of inputs or outputs."""
-    for place, one in enumerate(_stages(settings.get(f"{kind}_tensors"))):
-        if one.get("is_dynamic") is True or _per(one) == "group":
+    for place, stage in enumerate(_stages(settings.get(f"{kind}_tensors"))):
+        if stage.get("is_dynamic") is True or _per(stage) == "group":
             continue
-        if _per(one) != "tensor":
-            raise Unmodelled(f"{kind}_tensors per {_per(one)}")
+        if _per(stage) != "tensor":
+            raise Unmodelled(f"{kind}_tensors per {_per(stage)}")
         end = "_2" if place else ""
         yield f".{kind}_scale{end}", _SCALES
-        if _dtype(one) in ("int8", "uint8"):
-            yield f".{kind}_zero_point{end}", ("I8" if _dtype(one) == "int8" else "U8",)
+        if _dtype(stage) in ("int8", "uint8"):
+            yield f".{kind}_zero_point{end}", ("I8" if _dtype(stage) == "int8" else "U8",)
 
 
 def _stages(value: object) -> list[Mapping[str, Any]]:
     """The stages of a specification, one after the other; none if there is none."""
-    some = value if isinstance(value, list) else [value]
-    return [one for one in some if isinstance(one, dict)]
+    stages = value if isinstance(value, list) else [value]
+    return [stage for stage in stages if isinstance(stage, dict)]
 
 
-def _dtype(one: Settings) -> str:
+def _dtype(stage: Settings) -> str:
     """The dtype; before 0.7 a block's own was under a key beside."""
-    dtype = word(one, "dtype")
-    return word(one, "mx_element_dtype") if dtype == "mx" else dtype
+    dtype = word(stage, "dtype")
+    return word(stage, "mx_element_dtype") if dtype == "mx" else dtype
 
 
-def _per(one: Settings) -> str:
-    return "group" if word(one, "dtype") == "mx" else word(one, "qscheme").removeprefix("per_")
+def _per(stage: Settings) -> str:
+    return "group" if word(stage, "dtype") == "mx" else word(stage, "qscheme").removeprefix("per_")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, usual
 from hfcount.quantization.settings import Settings, texts, word
@@ -28,12 +28,12 @@ class Marlin24(Layout):
     def grain(self) -> tuple[int, int]:
         return 64, self.group or _WORD
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         tiles = inputs // _WORD
         return [
-            Part(".weight_packed", (tiles, outputs * self.bits // 2), ("I32",)),
-            Part(".scale_packed", (divided(inputs, self.group), outputs), ("F16",)),
-            Part(".meta", (tiles, 2 * outputs), ("I16",)),
+            PackedTensor(".weight_packed", (tiles, outputs * self.bits // 2), ("I32",)),
+            PackedTensor(".scale_packed", (divided(inputs, self.group), outputs), ("F16",)),
+            PackedTensor(".meta", (tiles, 2 * outputs), ("I16",)),
         ]
 
 
@@ -41,19 +41,19 @@ class Marlin24(Layout):
 class Masked(Layout):
     """The weight of another layout, or of none, as half of its values and a bit for each place."""
 
-    one: Layout | None
+    layout: Layout | None
 
     @property
     def label(self) -> str:
-        return f"2:4 sparse {self.one.label}" if self.one else "2:4 sparse weights"
+        return f"2:4 sparse {self.layout.label}" if self.layout else "2:4 sparse weights"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        whole = self.one.parts(outputs, inputs) if self.one else [Part(".weight", (outputs, inputs))]
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        tensors = self.layout.parts(outputs, inputs) if self.layout else [PackedTensor(".weight", (outputs, inputs))]
         return [
-            Part(".compressed", (outputs, inputs // 2), whole[0].dtypes),
-            Part(".bitmask", (outputs, ceil_div(inputs, 8)), ("U8",)),
-            Part(".shape", (2, 1), ("I64",)),
-            *whole[1:],
+            PackedTensor(".compressed", (outputs, inputs // 2), tensors[0].dtypes),
+            PackedTensor(".bitmask", (outputs, ceil_div(inputs, 8)), ("U8",)),
+            PackedTensor(".shape", (2, 1), ("I64",)),
+            *tensors[1:],
         ]
 
 
@@ -69,7 +69,7 @@ class Sparse(Scheme):
 
     def __init__(self, groups: Scheme | None, targets: tuple[str, ...], ignored: tuple[str, ...]) -> None:
         self._groups, self._every = groups, not targets or "Linear" in targets
-        self._targets = Matcher([one for one in targets if one != "Linear"], "compressed-tensors")
+        self._targets = Matcher([target for target in targets if target != "Linear"], "compressed-tensors")
         self._ignored = Matcher(ignored, "compressed-tensors")
         self.matchers = (self._targets, self._ignored, *(groups.matchers if groups else ()))
         if groups:
@@ -78,18 +78,18 @@ class Sparse(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        own = list(self._groups.layouts) if self._groups else []
-        return [*map(Masked, own), *own] if own else [Masked(None)]
+        layouts = list(self._groups.layouts) if self._groups else []
+        return [*map(Masked, layouts), *layouts] if layouts else [Masked(None)]
 
     def choose(self, module: Module) -> Choice:
-        found = self._groups.choose(module) if self._groups else DENSE
+        choice = self._groups.choose(module) if self._groups else DENSE
         sparse = self._targets.matches(module.name)
         if not sparse and self._every:
             sparse = usual(module, Masked(None), head=True).layout is not None
         if not sparse or excludes(self._ignored, module):
-            return found
-        strictly = Masked(found.strictly) if found.strictly else None
-        return found._replace(layout=Masked(found.layout), strictly=strictly)
+            return choice
+        strictly = Masked(choice.strictly) if choice.strictly else None
+        return choice._replace(layout=Masked(choice.layout), strictly=strictly)
 
 
 def read(groups: Scheme | None, settings: Settings) -> Scheme:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.settings import Settings, table
@@ -21,9 +21,9 @@ class Tiles(Layout):
     def alike(self, other: Layout | None) -> bool:
         return isinstance(other, Tiles)
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
-            Part(f".{name}", (size,), ("I64",) if name == _NAMES[0] else ("I32",))
+            PackedTensor(f".{name}", (size,), ("I64",) if name == _NAMES[0] else ("I32",))
             for name, size in zip(_NAMES, self.sizes, strict=True)
             if size or name != _NAMES[-1]
         ]
@@ -40,11 +40,11 @@ class Spqr(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return (max(self._sizes.values(), key=lambda one: one.sizes[-1]),)  # with the permutation, if any has one
+        return (max(self._sizes.values(), key=lambda tiles: tiles.sizes[-1]),)  # with the permutation, if any has one
 
     def choose(self, module: Module) -> Choice:
-        found = self._sizes.get(module.name)
-        return Choice(found) if found else DENSE
+        tiles = self._sizes.get(module.name)
+        return Choice(tiles) if tiles else DENSE
 
 
 def read(settings: Settings) -> Scheme:
@@ -57,10 +57,10 @@ def read(settings: Settings) -> Scheme:
     for key in shapes:
         if key.endswith(end := f".{_NAMES[0]}.shape"):
             name = key.removesuffix(end)
-            own = [shapes.get(f"{name}.{one}.shape") or 0 for one in _NAMES]
-            if any(type(size) is not int or size < 0 for size in own):
+            tile_sizes = [shapes.get(f"{name}.{tensor}.shape") or 0 for tensor in _NAMES]
+            if any(type(size) is not int or size < 0 for size in tile_sizes):
                 raise Unmodelled(f"shapes of {name}")
-            sizes[name] = Tiles(tuple(own))
+            sizes[name] = Tiles(tuple(tile_sizes))
     if not sizes:
         raise Unmodelled("no shapes")
     return Spqr(sizes)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, InMemory, Module, Scheme, usual
 from hfcount.quantization.settings import Settings, group, pair, table, texts, word
@@ -25,12 +25,12 @@ class Bytes(Layout):
             return kind if self.block[0] else f"{kind} with one scale a tensor"
         return f"{kind} in blocks of {self.block[0]}×{self.block[1]}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         dtype = "F8_E4M3" if self.floats else "I8"
         grid = divided(outputs, self.block[0]), divided(inputs, self.block[1])
-        zeros = [] if self.floats else [Part("._weight_zero_point", grid, ("I8",), False)]
-        scales = Part("._weight_scale", grid, ("F32", "BF16"))
-        return [Part("._weight_qdata", (outputs, inputs), (dtype,)), scales, *zeros]
+        zeros = [] if self.floats else [PackedTensor("._weight_zero_point", grid, ("I8",), False)]
+        scales = PackedTensor("._weight_scale", grid, ("F32", "BF16"))
+        return [PackedTensor("._weight_qdata", (outputs, inputs), (dtype,)), scales, *zeros]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Unpacked(Layout):
     def label(self) -> str:
         return f"torchao integers, {f'groups of {self.group}' if self.group else 'one group a row'}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         grid = (outputs, divided(inputs, self.group))
-        scales = [Part("._weight_scale", grid), Part("._weight_zero_point", grid, ("I8",))]
-        return [Part("._weight_qdata", (outputs, inputs), ("I8",)), *scales]
+        scales = [PackedTensor("._weight_scale", grid), PackedTensor("._weight_zero_point", grid, ("I8",))]
+        return [PackedTensor("._weight_qdata", (outputs, inputs), ("I8",)), *scales]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,21 @@ class Int4(Layout):
     def label(self) -> str:
         return f"torchao 4-bit integers ({self.form}), groups of {self.group}"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         if self.form == "tile_packed_to_4d":
             rows, columns = ceil_div(outputs, self.tile) * self.tile, ceil_div(inputs, 1024) * 1024
-            weight = Part("._weight_qdata", (rows // 8, columns // 128, 32, 4), ("I32",))
-            return [weight, Part("._weight_scale_and_zero", (columns // self.group, rows, 2))]
+            weight = PackedTensor("._weight_qdata", (rows // 8, columns // 128, 32, 4), ("I32",))
+            return [weight, PackedTensor("._weight_scale_and_zero", (columns // self.group, rows, 2))]
         grid = (ceil_div(inputs, self.group), outputs)
         if self.form == "plain":
             weight, zeros = (
-                Part("._weight_qdata", (outputs, inputs // 2), ("I8", "U8")),
-                Part("._weight_zero_point", grid),
+                PackedTensor("._weight_qdata", (outputs, inputs // 2), ("I8", "U8")),
+                PackedTensor("._weight_zero_point", grid),
             )
         else:
-            weight = Part("._weight_qdata", (outputs, inputs // 8), ("I32",))
-            zeros = Part("._weight_zero_point", grid, ("I8",))
-        return [weight, Part("._weight_scale", grid), zeros]
+            weight = PackedTensor("._weight_qdata", (outputs, inputs // 8), ("I32",))
+            zeros = PackedTensor("._weight_zero_point", grid, ("I8",))
+        return [weight, PackedTensor("._weight_scale", grid), zeros]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +88,16 @@ class Tiled(Layout):
     def label(self) -> str:
         return "torchao NVFP4" if self.bits == 4 else "torchao MXFP8"
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         tiles = ceil_div(outputs, 128)
         if self.bits == 4:
             return [
-                Part("._weight_qdata", (outputs, inputs // 2), ("U8",)),
-                Part("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 64)), ("F8_E4M3",)),
-                Part("._weight_per_tensor_scale", (), ("F32",), False),
+                PackedTensor("._weight_qdata", (outputs, inputs // 2), ("U8",)),
+                PackedTensor("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 64)), ("F8_E4M3",)),
+                PackedTensor("._weight_per_tensor_scale", (), ("F32",), False),
             ]
-        scales = Part("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 128)), ("F8_E8M0",))
-        return [Part("._weight_qdata", (outputs, inputs), ("F8_E4M3",)), scales]
+        scales = PackedTensor("._weight_scale", (32 * tiles, 16 * ceil_div(inputs, 128)), ("F8_E8M0",))
+        return [PackedTensor("._weight_qdata", (outputs, inputs), ("F8_E4M3",)), scales]
 
 
 class Named(InMemory):
@@ -116,16 +116,16 @@ class Named(InMemory):
         excluded: Matcher | None,
         embeddings: bool,
     ) -> None:
-        first, *others = dict.fromkeys(one for one in (layout, *(own for _, own in named)) if one)
+        first, *others = dict.fromkeys(used for used in (layout, *(named_layout for _, named_layout in named)) if used)
         super().__init__("torchao", first, excluded, *others)
         self._default, self._named, self._embeddings = layout, named, embeddings
         self.matchers = (*self.matchers, *(matcher for matcher, _ in named))
 
     def choose(self, module: Module) -> Choice:
         kept = self.excluded is not None and self.excluded.matches(module.name)
-        own = next(((layout,) for matcher, layout in self._named if matcher.matches(module.name)), None)
-        if own and not kept and (module.component != _EMBEDDING or self._embeddings):
-            return Choice(own[0])
+        override = next(((layout,) for matcher, layout in self._named if matcher.matches(module.name)), None)
+        if override and not kept and (module.component != _EMBEDDING or self._embeddings):
+            return Choice(override[0])
         if self._default is None:
             return DENSE
         if self._embeddings and not kept and module.component in ("lm_head", _EMBEDDING):
@@ -146,17 +146,17 @@ def read(settings: Settings) -> Scheme:
     kinds = table(data, "fqn_to_config") or table(data, "module_fqn_to_config")
     if not kinds:
         kinds = {"_default": {"_type": given} if isinstance(given, str) else default}
-    named = [(_pattern(name), None if one is None else _layout(one)) for name, one in _ordered(kinds)]
-    whole = _layout(kinds["_default"]) if kinds.get("_default") is not None else None
-    if whole is None and not any(own for _, own in named):
+    named = [(_pattern(name), None if values is None else _layout(values)) for name, values in _ordered(kinds)]
+    default_layout = _layout(kinds["_default"]) if kinds.get("_default") is not None else None
+    if default_layout is None and not any(layout for _, layout in named):
         raise Unmodelled("quant_type absent")
-    return Named(whole, named, excluded, settings.get("include_input_output_embeddings") is True)
+    return Named(default_layout, named, excluded, settings.get("include_input_output_embeddings") is True)
 
 
 def _ordered(kinds: Settings) -> Iterable[tuple[str, object]]:
     """The named settings, whole names before patterns."""
-    some = [(name, one) for name, one in kinds.items() if name != "_default"]
-    return sorted(some, key=lambda one: one[0].startswith("re:"))
+    named = [(name, values) for name, values in kinds.items() if name != "_default"]
+    return sorted(named, key=lambda item: item[0].startswith("re:"))
 
 
 def _pattern(name: str) -> Matcher:
@@ -183,10 +183,10 @@ def _float8(kind: str, data: Settings) -> Layout:
 def _intx(kind: str, data: Settings) -> Layout:
     if (form := _said(data, "intx_packing_format", "unpacked_to_int8")) != "unpacked_to_int8":
         raise Unmodelled(f"intx_packing_format {form}")
-    own = table(data, "granularity" if kind.startswith("Intx") else "weight_granularity")
-    if own.get("_type") not in ("PerGroup", "PerAxis"):
-        raise Unmodelled(f"granularity {own.get('_type')}")
-    return Unpacked(group(table(own, "_data"), "group_size"))
+    granularity = table(data, "granularity" if kind.startswith("Intx") else "weight_granularity")
+    if granularity.get("_type") not in ("PerGroup", "PerAxis"):
+        raise Unmodelled(f"granularity {granularity.get('_type')}")
+    return Unpacked(group(table(granularity, "_data"), "group_size"))
 
 
 def _int4(kind: str, data: Settings) -> Layout:
@@ -230,14 +230,14 @@ def _said(data: Settings, key: str, default: str) -> str:
 def _block(data: Settings, default: tuple[int | None, int | None] = (1, None)) -> tuple[int | None, int | None]:
     """Rows and columns that share a scale, of the granularity of weights."""
     given = data.get("granularity")
-    own = given[-1] if isinstance(given, list) and given else given
-    if not isinstance(own, dict):
+    granularity = given[-1] if isinstance(given, list) and given else given
+    if not isinstance(granularity, dict):
         return default
-    match own.get("_type"):
+    match granularity.get("_type"):
         case "PerRow":
             return 1, None
         case "PerTensor":
             return None, None
-        case "PerBlock" if sizes := pair(table(own, "_data"), "block_size"):
+        case "PerBlock" if sizes := pair(table(granularity, "_data"), "block_size"):
             return sizes
-    raise Unmodelled(f"granularity {own.get('_type')}")
+    raise Unmodelled(f"granularity {granularity.get('_type')}")

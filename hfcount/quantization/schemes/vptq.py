@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.settings import Settings, number, table, texts
@@ -40,24 +40,27 @@ class Vectors(Layout):
     def label(self) -> str:
         return f"VPTQ, {self.entries} vectors of {self.length}" + (f", then {self.residual}" if self.residual else "")
 
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         width = self.entries.bit_length() - 1 + (self.residual.bit_length() - 1 if self.residual else 0)
         words = ceil_div(self.size * width, _WORD)
         parts = [
-            Part(".indices", (self.books, ceil_div(outputs, self.length), words), ("I32",)),
-            Part(".centroids.weight", (self.books, self.entries * self.length), _HALVES),
+            PackedTensor(".indices", (self.books, ceil_div(outputs, self.length), words), ("I32",)),
+            PackedTensor(".centroids.weight", (self.books, self.entries * self.length), _HALVES),
         ]
         if self.residual:
-            parts.append(Part(".res_centroids.weight", (self.books, self.residual * self.length), _HALVES))
+            parts.append(PackedTensor(".res_centroids.weight", (self.books, self.residual * self.length), _HALVES))
         if self.outliers:
             length, entries, some = self.outliers
             kinds = ("F16",) if self.floats else ("I16", "U16")
-            parts.append(Part(".outlier_indices", (1, ceil_div(outputs, length), some), kinds))
-            parts.append(Part(".outlier_centroids.weight", (1, entries * length), _HALVES))
+            parts.append(PackedTensor(".outlier_indices", (1, ceil_div(outputs, length), some), kinds))
+            parts.append(PackedTensor(".outlier_centroids.weight", (1, entries * length), _HALVES))
         if self.permuted:
-            parts.append(Part(".perm", (inputs,), ("I16", "U16", "I64")))
+            parts.append(PackedTensor(".perm", (inputs,), ("I16", "U16", "I64")))
         if self.normal:
-            parts += [Part(".weight_scale", (inputs,), _HALVES), Part(".weight_bias", (inputs,), _HALVES)]
+            parts += [
+                PackedTensor(".weight_scale", (inputs,), _HALVES),
+                PackedTensor(".weight_bias", (inputs,), _HALVES),
+            ]
         return parts
 
 
@@ -96,23 +99,25 @@ def read(settings: Settings) -> Scheme:
     return Vptq(named, Matcher(skipped, "transformers") if skipped else None)
 
 
-def _layout(one: Settings) -> Layout:
-    lengths, entries, residuals = (_both(one, key) for key in ("vector_lens", "num_centroids", "num_res_centroids"))
-    books, size = number(one, "group_num", default=1) or 0, number(one, "group_size") or 0
-    powers = [some for some in (entries[1], max(residuals[1], 0)) if some]
-    if one.get("is_indice_packed") is False or books < 1 or size < 1 or lengths[1] < 1:
+def _layout(entry: Settings) -> Layout:
+    lengths, entries, residuals = (_both(entry, key) for key in ("vector_lens", "num_centroids", "num_res_centroids"))
+    books, size = number(entry, "group_num", default=1) or 0, number(entry, "group_size") or 0
+    powers = [power for power in (entries[1], max(residuals[1], 0)) if power]
+    if entry.get("is_indice_packed") is False or books < 1 or size < 1 or lengths[1] < 1:
         raise Unmodelled("indices that are not packed")
-    if entries[1] < 1 or residuals[0] > 0 or any(some & (some - 1) for some in powers):
+    if entries[1] < 1 or residuals[0] > 0 or any(power & (power - 1) for power in powers):
         raise Unmodelled(f"num_centroids {entries}, num_res_centroids {residuals}")
-    outliers = (lengths[0], entries[0], number(one, "outlier_size") or 0) if lengths[0] > 1 and entries[0] > 0 else None
-    normal, permuted = (one.get(key) is not False for key in ("enable_norm", "enable_perm"))
-    floats = one.get("indices_as_float") is True
+    outliers = (
+        (lengths[0], entries[0], number(entry, "outlier_size") or 0) if lengths[0] > 1 and entries[0] > 0 else None
+    )
+    normal, permuted = (entry.get(key) is not False for key in ("enable_norm", "enable_perm"))
+    floats = entry.get("indices_as_float") is True
     return Vectors(books, size, lengths[1], entries[1], max(residuals[1], 0), outliers, floats, normal, permuted)
 
 
-def _both(one: Settings, key: str) -> tuple[int, int]:
-    """Of outliers, and of the rest; -1 for none."""
-    value = one.get(key)
-    if not isinstance(value, list) or len(value) != 2 or any(type(some) is not int or some > _MOST for some in value):
+def _both(entry: Settings, key: str) -> tuple[int, int]:
+    """The values for outliers and for the rest; -1 for none."""
+    value = entry.get(key)
+    if not isinstance(value, list) or len(value) != 2 or any(type(size) is not int or size > _MOST for size in value):
         raise Unmodelled(f"{key} {printable(str(value), 40)}")
     return value[0], value[1]

@@ -1,4 +1,4 @@
-"""Why names or shapes differ, named only where it is proven. Nothing of this runs on a checkpoint that agrees."""
+"""Searches for the proven cause of differing names and shapes; runs only if a check failed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -55,10 +55,10 @@ CAUSES: tuple[_Finder, ...] = (
     lost,
     beside,
 )
-"""What may be the cause, the most certain first."""
+"""Possible causes, the most certain first."""
 
 _OF_MANY = (foreign,)
-"""What is looked for where more differs than other configs are tried for."""
+"""Causes that are searched for where too much differs to try other configs."""
 
 _FILES = {"HF003", "HF004", "HF005", "HF007"}
 """Findings about files that are broken or absent."""
@@ -76,7 +76,7 @@ def explain(
     Args:
         values: the config.
         again: runs all checks on another blueprint, with other announcements of a quantisation if these are given.
-        until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
+        until: deadline of the search, by time.monotonic; None for no limit.
     """
     if comparison.packed:
         from hfcount.verifier.causes.settings import resettled  # most checkpoints are not quantised
@@ -92,14 +92,14 @@ def explain(
     if wrapped and not wrapped.pairs:
         return  # an adapter alone, without the model that it adapts
     case = Case(comparison, values, outcome, again, until=until)
-    if not case.told:
+    if not case.complete:
         return
     _condense(case, outcome)
     if open_ == ["HF201"] and not _FILES.isdisjoint(finding.code for finding in outcome.findings):
         return  # what is missing may be in files that are
     rows = case.difference.rows
-    found, unlooked = _found(case, frozenset(open_), _OF_MANY if rows > MOST_ROWS else CAUSES)
-    chosen = _chosen(found, frozenset(open_))
+    causes, unlooked = _found(case, frozenset(open_), _OF_MANY if rows > MOST_ROWS else CAUSES)
+    chosen = _chosen(causes, frozenset(open_))
     if rows > MOST_ROWS:
         unlooked = f"{rows:,} rows of names differ, and other configs are tried for at most {MOST_ROWS:,}"
     if unlooked and not chosen:
@@ -109,31 +109,31 @@ def explain(
 
 
 def _found(case: Case, codes: frozenset[str], finders: Sequence[_Finder]) -> tuple[list[Cause], str]:
-    """What explains some findings, up to what explains all of them, and why the search ended early, if it did."""
-    found: list[Cause] = []
+    """Causes of some findings, up to the first of all findings; and why the search ended early, or ""."""
+    causes: list[Cause] = []
     try:
         for find in finders:
             for cause in find(case):
-                found.append(cause)
+                causes.append(cause)
                 if _explains_all(cause, codes):
-                    return found, ""
+                    return causes, ""
     except TimeoutError:
-        return found, "the time of --timeout is over"
-    return found, ""
+        return causes, "the time of --timeout is over"
+    return causes, ""
 
 
 def _explains_all(cause: Cause, codes: frozenset[str]) -> bool:
     return codes == codes.intersection(cause.codes) and not set(DIFFERING).intersection(cause.codes) - codes
 
 
-def _chosen(found: Sequence[Cause], codes: frozenset[str]) -> list[Cause]:
+def _chosen(causes: Sequence[Cause], codes: frozenset[str]) -> list[Cause]:
     """The first cause of everything, or else causes of different findings."""
-    if found and _explains_all(found[-1], codes):
-        return [found[-1]]
+    if causes and _explains_all(causes[-1], codes):
+        return [causes[-1]]
     open_, chosen = codes, list[Cause]()
-    for cause in found:
-        if open_.issuperset(own := set(DIFFERING).intersection(cause.codes)):
-            open_ -= own
+    for cause in causes:
+        if open_.issuperset(explained := set(DIFFERING).intersection(cause.codes)):
+            open_ -= explained
             chosen.append(cause)
     # While some tensors are inexplicable, what explains others may be wrong.
     return [replace(cause, fix=None, sole=False) for cause in chosen] if "HF202" in open_ else chosen
@@ -141,21 +141,21 @@ def _chosen(found: Sequence[Cause], codes: frozenset[str]) -> list[Cause]:
 
 def _condense(case: Case, outcome: Outcome) -> None:
     """Gives whole parts and whole layers as one row, unless nothing at all is there under its name."""
-    if not any(rows for _, rows in case.difference.found):
+    if not any(rows for _, rows in case.difference.pairs):
         return
     for place, finding in enumerate(outcome.findings):
-        found = {"HF201": case.gone, "HF202": case.beyond}.get(finding.code)
-        if found and len(rows := found.rows()) < len(finding.tensors):
+        missing_or_beyond = {"HF201": case.gone, "HF202": case.beyond}.get(finding.code)
+        if missing_or_beyond and len(rows := missing_or_beyond.rows()) < len(finding.tensors):
             outcome.findings[place] = finding.replace(parts=tuple(map(printable, rows)))
 
 
 def _name(cause: Cause, outcome: Outcome) -> None:
     """Gives the first finding that a cause explains its sentences, and the other errors to the first."""
-    place, first = next((at, one) for at, one in enumerate(outcome.findings) if one.code in cause.codes)
-    others = [one for one in outcome.findings[place + 1 :] if one.code in cause.codes]
-    joined = tuple(one for one in others if one.severity == "error")
+    place, first = next((at, finding) for at, finding in enumerate(outcome.findings) if finding.code in cause.codes)
+    others = [finding for finding in outcome.findings[place + 1 :] if finding.code in cause.codes]
+    joined = tuple(finding for finding in others if finding.severity == "error")
     named = first.replace(cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes, sole=cause.sole)
     if key := next(iter(cause.changes), cause.key):
         named = named.replace(key=key, file=CONFIG)
-    rest = [one for one in outcome.findings[place + 1 :] if one.code not in cause.codes]
+    rest = [finding for finding in outcome.findings[place + 1 :] if finding.code not in cause.codes]
     outcome.findings[place:] = [named, *rest]

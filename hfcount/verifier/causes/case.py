@@ -1,4 +1,4 @@
-"""A checkpoint that differs from its blueprint, for finding out why: what other configs would make of it."""
+"""A checkpoint that differs from its blueprint, and its differences under other configs."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,15 +14,15 @@ from hfcount.formats import dtypes
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, get, steps
 from hfcount.verifier.causes.modules import module_of
-from hfcount.verifier.causes.stored_rows import MOST, Difference, Stored, compare
-from hfcount.verifier.causes.whole_model import Wholes, described, wholes
+from hfcount.verifier.causes.stored_rows import MOST, Difference, StoredRows, compare
+from hfcount.verifier.causes.whole_model import WholeParts, described, wholes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
 
 _KEPT = 64  # configs that were tried, with what they come to
 
 _Tried = tuple[Blueprint, Difference] | ConfigError | None
-"""What a config describes, and how what is stored differs; or why it is no valid one; None if it is not described."""
+"""The blueprint of a config, and the difference of the stored tensors; or its error; None for an unknown model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Cause:
 
     Args:
         codes: the codes of all findings that it explains.
-        says: what was seen, in sentences.
+        says: the observation, in sentences.
         fix: what to do, if that is proven.
         changes: what the config would have to say instead, by key; the first key is that of the finding.
         key: the key of the finding, if there are no changes.
@@ -48,14 +48,14 @@ class Cause:
 
 @dataclass
 class Case:
-    """What is stored, and how far it is from this config and from others.
+    """The stored tensors, and how they differ from this config and from others.
 
     Args:
         values: the config.
-        outcome: what the checks have found.
+        outcome: the result of the checks.
         again: runs all checks on another blueprint.
         retyped: whether the config has another model_type than the checkpoint's, whose class would be named with it.
-        until: when the search for a cause is to end, on the clock of time.monotonic; None if it may take its time.
+        until: deadline of the search, by time.monotonic; None for no limit.
     """
 
     comparison: Comparison
@@ -70,23 +70,23 @@ class Case:
 
     @property
     def blueprint(self) -> Blueprint:
-        """What the config describes."""
+        """The blueprint of the config."""
         return self.comparison.blueprint
 
     @cached_property
-    def stored(self) -> Stored:
-        """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
+    def stored(self) -> StoredRows:
+        """The stored tensors by the blueprint's names, as if dense; a packed shape is unknown."""
         c, match = self.comparison, self.comparison.match
-        others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
+        others = {*(leaf.name for leaf in match.heads), *(match.wrapped.added if match.wrapped else ())}
         spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
         for name, place in self._listed().items():
-            own, entry = spelling.get(name, name), entries.get(name)
-            if own in others or own.startswith(self.blueprint.unmodeled):
+            described_name, entry = spelling.get(name, name), entries.get(name)
+            if described_name in others or described_name.startswith(self.blueprint.unmodeled):
                 continue
-            known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
-            shapes[own] = entry.shape if entry and known else None
-        return Stored.of(shapes)
+            is_known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
+            shapes[described_name] = entry.shape if entry and is_known else None
+        return StoredRows.of(shapes)
 
     def _listed(self) -> Mapping[str, str | None]:
         """The names that are stored, as if they were not packed, each with the name that it is stored under."""
@@ -105,8 +105,8 @@ class Case:
         return frozenset(module_of(row.text) for row, _ in self.difference.unexpected)
 
     @cached_property
-    def told(self) -> bool:
-        """Whether all that the findings differ in is seen here: more may be accepted, or packed in other ways."""
+    def complete(self) -> bool:
+        """Whether this comparison shows all differences of the findings, which may accept or pack tensors otherwise."""
         match, counts = self.comparison.match, self.difference.counts
         shapes = sum(finding.count for finding in self.outcome.findings if finding.code == "HF301")
         if self.comparison.packed:
@@ -122,19 +122,19 @@ class Case:
         return compare([leaf for leaf, count in listed if count or leaf.part == "model"], self.stored)
 
     @cached_property
-    def gone(self) -> Wholes | None:
-        """What is missing, by parts and layers; None if it is nothing, or too much to look at."""
+    def gone(self) -> WholeParts | None:
+        """Missing tensors by parts and layers; None if there are none or too many."""
         return self._wholes("missing", self.stored)
 
     @cached_property
-    def beyond(self) -> Wholes | None:
-        """What is unexpected, by parts and layers; None if it is nothing, or too much to look at."""
+    def beyond(self) -> WholeParts | None:
+        """Unexpected tensors by parts and layers; None if there are none or too many."""
         few = self.blueprint.tensor_count <= 10 * MOST and not self.comparison.packed
         return self._wholes("unexpected", described(self.blueprint.leaves)) if few else None
 
-    def _wholes(self, how: Literal["missing", "unexpected"], other: Stored) -> Wholes | None:
+    def _wholes(self, how: Literal["missing", "unexpected"], other: StoredRows) -> WholeParts | None:
         differ = {"missing": self.difference.counts[0], "unexpected": self.difference.counts[1]}[how]
-        places = ((text, numbers) for own, text, numbers in self.difference.places() if own == how)
+        places = ((text, numbers) for kind, text, numbers in self.difference.places() if kind == how)
         return wholes(places, other) if differ > 0 and max(self.difference.counts) <= MOST else None
 
     @cached_property
@@ -146,13 +146,13 @@ class Case:
 
     def value(self, key: str) -> Any:
         """The config's value of a full key path; None if it has none."""
-        found: Any = self.values
+        value: Any = self.values
         for step in steps(key):
-            found = get(found, step)
-        return found
+            value = get(value, step)
+        return value
 
     def with_changes(self, changes: Changes) -> tuple[Blueprint, Difference] | None:
-        """What a changed config describes, and how what is stored differs; None if it is no valid one."""
+        """The blueprint of a changed config, and the difference of the stored tensors; None if it is invalid."""
         if not changes:
             return self.blueprint, self.difference
         result = self._try(changes, self._whatever_class(changes))

@@ -1,4 +1,4 @@
-"""Keys of the config that switch tensors on and off, and the model_type that lays them out otherwise."""
+"""Causes: config keys that switch tensors on or off, or another model_type."""
 
 import json
 from collections import Counter
@@ -24,15 +24,15 @@ _TIE = "tie_word_embeddings"
 
 def switched(case: Case) -> Iterator[Cause]:
     """Keys with which the config describes what is stored: true for false, a value for none."""
-    better = [one for one in _options(case) if case.improves(one)]
+    better = [changes for changes in _options(case) if case.improves(changes)]
     joint: dict[str, Any] = {}
-    for one in better:
-        joint |= {key: value for key, value in one.items() if key not in joint}
-    found = [(one, case.solved(one)) for one in [*better, *([joint] if len(joint) > 1 else [])]]
-    found.sort(key=lambda pair: -len(pair[1]))
-    fits = [(one, codes) for one, codes in found if codes == found[0][1] and codes and case.proven(one)]
+    for changes in better:
+        joint |= {key: value for key, value in changes.items() if key not in joint}
+    solved = [(changes, case.solved(changes)) for changes in [*better, *([joint] if len(joint) > 1 else [])]]
+    solved.sort(key=lambda pair: -len(pair[1]))
+    fits = [(changes, codes) for changes, codes in solved if codes == solved[0][1] and codes and case.proven(changes)]
     if fits:
-        alone = [one for one, _ in fits if one is not joint or len(fits) == 1]
+        alone = [changes for changes, _ in fits if changes is not joint or len(fits) == 1]
         yield _cause(case, fits[0][1], alone)
 
 
@@ -68,21 +68,21 @@ def _by_layer(case: Case, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     for key, value in values.items():
         if not isinstance(value, list) or depth > _DEEPEST:
             continue
-        if all(type(one) is int and 0 <= one < depth for one in value):  # the numbers of layers of one kind
+        if all(type(entry) is int and 0 <= entry < depth for entry in value):  # the numbers of layers of one kind
             without, within = _odd(case, {key: []}), _odd(case, {key: list(range(depth))})
             if without is not None and within is not None and not without & within:
                 yield {key: sorted(without)}
-        elif len(value) == depth and all(isinstance(one, str) for one in value):
+        elif len(value) == depth and all(isinstance(entry, str) for entry in value):
             yield from _by_word(case, key, value)
 
 
 def _by_word(case: Case, key: str, value: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The same for a list that names the kind of each layer."""
     depth = len(value)
-    odd = {one: _odd(case, {key: [one] * depth}) for one in dict.fromkeys(value)}
-    kinds = [[one for one, own in odd.items() if own is not None and n not in own] for n in range(depth)]
-    if all(value[n] in own or len(own) == 1 for n, own in enumerate(kinds)):
-        yield {key: [value[n] if value[n] in own else own[0] for n, own in enumerate(kinds)]}
+    odd = {kind: _odd(case, {key: [kind] * depth}) for kind in dict.fromkeys(value)}
+    kinds = [[kind for kind, layers in odd.items() if layers is not None and n not in layers] for n in range(depth)]
+    if all(value[n] in layers or len(layers) == 1 for n, layers in enumerate(kinds)):
+        yield {key: [value[n] if value[n] in layers else layers[0] for n, layers in enumerate(kinds)]}
 
 
 def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
@@ -92,16 +92,16 @@ def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
 
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]]) -> Cause:
-    said = "; or, ".join(
-        "; ".join(f"{key} {_read(case.value(key))}, and {_text(value)} would fit" for key, value in one.items())
-        for one in fits
+    text = "; or, ".join(
+        "; ".join(f"{key} {_read(case.value(key))}, and {_text(value)} would fit" for key, value in fit.items())
+        for fit in fits
     )
-    do = ", or ".join(listed([f"{key} to {json.dumps(value)}" for key, value in one.items()]) for one in fits)
-    do = f"set {do}"
+    advice = ", or ".join(listed([f"{key} to {json.dumps(value)}" for key, value in fit.items()]) for fit in fits)
+    advice = f"set {advice}"
     missing, *others = case.difference.counts
     if missing and not any(others):
-        do = f"add what is missing, or {do}"
-    return Cause(codes, sentence(said), sentence(do), fits[0], sole=len(fits) == 1)
+        advice = f"add what is missing, or {advice}"
+    return Cause(codes, sentence(text), sentence(advice), fits[0], sole=len(fits) == 1)
 
 
 def _read(value: Any) -> str:
@@ -121,17 +121,17 @@ def typed(case: Case) -> Iterator[Cause]:
     for key in case.keys:
         if key not in absent | {"model_type", "text_config.model_type"}:
             continue
-        others = [one for one in architectures.all_types() if one != case.value(key) and _may_fit(case, key, one)]
+        others = [kind for kind in architectures.all_types() if kind != case.value(key) and _may_fit(case, key, kind)]
         # Both are asked of one type after the other: a config that was tried is kept for a while.
-        tried = [(one, case.agrees({key: one}), case.named({key: one})) for one in others]
-        agreeing = _originals(case, key, [one for one, agrees, _ in tried if agrees])
-        if fits := [one for one in agreeing if case.proven({key: one})]:
+        tried = [(candidate, case.agrees({key: candidate}), case.named({key: candidate})) for candidate in others]
+        agreeing = _originals(case, key, [candidate for candidate, agrees, _ in tried if agrees])
+        if fits := [candidate for candidate in agreeing if case.proven({key: candidate})]:
             yield _typed(case, _names_of(case, key, fits), key, fits[0])
             return
-        for one in _originals(case, key, [one for one, _, named in tried if named])[:_TYPES]:
-            for sizes in of_sizes(case.under({key: one})):
-                said = f"these are the names of {key} {one}, and in it {sizes.says[0].lower()}{sizes.says[1:-1]}"
-                yield _typed(case, said, key, one, sizes)
+        for candidate in _originals(case, key, [candidate for candidate, _, named in tried if named])[:_TYPES]:
+            for sizes in of_sizes(case.under({key: candidate})):
+                text = f"these are the names of {key} {candidate}, and in it {sizes.says[0].lower()}{sizes.says[1:-1]}"
+                yield _typed(case, text, key, candidate, sizes)
                 return
 
 
@@ -143,25 +143,25 @@ def _is_lost(case: Case) -> bool:
 
 def _names_of(case: Case, key: str, fits: Sequence[str]) -> str:
     """That these are the names of a type, and of which others."""
-    said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
+    text = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
     if more := [*fits[1:_TYPES], *([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else [])]:
-        said += f", as it does under {listed(more)}"
-    return "; ".join([said, *map(str, groups(case)), *_not_quite(case)])
+        text += f", as it does under {listed(more)}"
+    return "; ".join([text, *map(str, groups(case)), *_not_quite(case)])
 
 
 def _may_fit(case: Case, key: str, model_type: str) -> bool:
     """Whether a type may describe what the config does not, and all that is stored alone if it is the whole model's."""
-    whole = key != "model_type" or is_like(model_type, case.modules)
-    return whole and may_have(model_type, case.undescribed)
+    is_whole_model = key != "model_type" or is_like(model_type, case.modules)
+    return is_whole_model and may_have(model_type, case.undescribed)
 
 
-def _typed(case: Case, said: str, key: str, fits: str, sizes: Cause | None = None) -> Cause:
-    do = f"set {key} to {fits}, and architectures to its class"
+def _typed(case: Case, text: str, key: str, fits: str, sizes: Cause | None = None) -> Cause:
+    advice = f"set {key} to {fits}, and architectures to its class"
     if sizes and sizes.fix:
-        do += f"; {sizes.fix[0].lower()}{sizes.fix[1:-1]}"
+        advice += f"; {sizes.fix[0].lower()}{sizes.fix[1:-1]}"
     if not case.difference.unexpected:
-        do = f"add what is missing, or {do}"
-    return Cause(case.open, sentence(said), sentence(do), {key: fits} | dict(sizes.changes if sizes else {}))
+        advice = f"add what is missing, or {advice}"
+    return Cause(case.open, sentence(text), sentence(advice), {key: fits} | dict(sizes.changes if sizes else {}))
 
 
 def _not_quite(case: Case) -> Iterator[str]:
@@ -177,8 +177,8 @@ def _not_quite(case: Case) -> Iterator[str]:
 def _originals(case: Case, key: str, types: Sequence[str]) -> list[str]:
     """One type for each layout, that which defines it if it is among them; the most copied first, then the nearest."""
     layouts: dict[str, list[str]] = {}
-    for one in types:
-        family = architectures.find(one)
-        layouts.setdefault(family.blueprint.__module__.rpartition(".")[2] if family else "", []).append(one)
-    found = {name if name in own else own[0]: len(own) for name, own in layouts.items()}
-    return sorted(found, key=lambda one: (-found[one], case.lacked({key: one})))
+    for kind in types:
+        family = architectures.find(kind)
+        layouts.setdefault(family.blueprint.__module__.rpartition(".")[2] if family else "", []).append(kind)
+    copies = {name if name in alike else alike[0]: len(alike) for name, alike in layouts.items()}
+    return sorted(copies, key=lambda name: (-copies[name], case.lacked({key: name})))

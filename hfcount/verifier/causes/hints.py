@@ -1,4 +1,4 @@
-"""Which keys of a config the stored sizes speak of, and which values of them would fit."""
+"""Derives config values from stored sizes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from hfcount.spec.tree.dims import Dim, has_key
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.verifier.causes.stored_rows import Difference, Stored, Text, text_of
+from hfcount.verifier.causes.stored_rows import Difference, StoredRows, Text, text_of
 from hfcount.verifier.folded_names import written
 
 _DEFAULT = ", by default"
@@ -38,18 +38,18 @@ class Hint(NamedTuple):
         return self.source != self.key
 
     def __str__(self) -> str:
-        said = f"was read as {self.read:,}"
+        text = f"was read as {self.read:,}"
         if self.absent:
-            said = f"is {self.read:,} by default"
+            text = f"is {self.read:,} by default"
             if " " in self.source.removesuffix(_DEFAULT):
-                said = f"is derived as {self.source} = {self.read:,}"
+                text = f"is derived as {self.source} = {self.read:,}"
         if self.key.endswith("id2label"):
-            said = f"names {plural(self.read, 'label')}"
+            text = f"names {plural(self.read, 'label')}"
         if not self.noun:
-            return f"{self.key} {said}, and {self.fits:,} would fit"
+            return f"{self.key} {text}, and {self.fits:,} would fit"
         where = " in every layer" if self.noun == "expert" else ""
         return (
-            f"{self.key} {said}, and {plural(self.fits, self.noun)} {'is' if self.fits == 1 else 'are'} stored{where}"
+            f"{self.key} {text}, and {plural(self.fits, self.noun)} {'is' if self.fits == 1 else 'are'} stored{where}"
         )
 
 
@@ -71,7 +71,7 @@ class Sight(NamedTuple):
 
 @dataclass(slots=True)
 class Sights:
-    """What the stored tensors say of the config's sizes.
+    """The sizes of stored tensors, by the config keys that determine them.
 
     Args:
         keys: of each key that gives a size by itself, the values that are seen, and where; agreeing ones included.
@@ -96,27 +96,27 @@ class Sights:
             self.derived.setdefault((key, int(size), value), size)
 
 
-def sights(blueprint: Blueprint, difference: Difference, stored: Stored) -> Sights:
-    """Collects what is seen of every size of the blueprint."""
-    seen = Sights()
-    for leaf, rows in difference.found:
+def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> Sights:
+    """Collects the stored values of every size of the blueprint."""
+    result = Sights()
+    for leaf, rows in difference.pairs:
         for row in rows:
             if row.shape is None or len(row.shape) != len(leaf.shape) or leaf.presence == "obsolete":
                 continue
             within = row.numbers[0] if row.numbers else None
             for size, value in zip(leaf.shape, row.shape, strict=True):
-                seen.see(size, value, Sight(row.name, leaf, within))
+                result.see(size, value, Sight(row.name, leaf, within))
     for stack, (leaf, count) in stacks(blueprint).items():
         for outer, numbers in stored.numbers(stack).items():
             if len(numbers) != max(numbers) + 1:
                 continue
             within = Indices.of(outer[:1]) if outer else None
-            seen.see(
-                count, len(numbers), Sight(written(stack, [Indices.of([one]) for one in outer]), leaf, within, stack)
+            result.see(
+                count, len(numbers), Sight(written(stack, [Indices.of([n]) for n in outer]), leaf, within, stack)
             )
             if len(stack) == 1 and not has_key(count) and len(numbers) != count:
-                seen.perhaps.append((count, len(numbers)))
-    return seen
+                result.perhaps.append((count, len(numbers)))
+    return result
 
 
 def stacks(blueprint: Blueprint) -> dict[Text, tuple[Leaf, int]]:
@@ -127,19 +127,19 @@ def stacks(blueprint: Blueprint) -> dict[Text, tuple[Leaf, int]]:
             text = text_of(leaf)
             for place, numbers in enumerate(leaf.indices):
                 parts.setdefault(text[: place + 1], {}).setdefault(numbers, leaf)
-    found = {}
+    result = {}
     for stack, kinds in parts.items():
         (numbers, leaf), *others = kinds.items()
-        found[stack] = leaf, sum(int(one.count) for one in kinds) if others else numbers.count
-    return found
+        result[stack] = leaf, sum(int(other_numbers.count) for other_numbers in kinds) if others else numbers.count
+    return result
 
 
-def agreed(seen: Sights) -> list[Hint]:
+def agreed(sights: Sights) -> list[Hint]:
     """The value of each key that all sights agree on, if it is not the one that was read."""
     return [
         Hint(key, read, value, source, _noun(values[value]))
-        for key, values in seen.keys.items()
-        for read, source in [seen.read[key]]
+        for key, values in sights.keys.items()
+        for read, source in [sights.read[key]]
         for value in values
         if len(values) == 1 and value != read
     ]
@@ -151,7 +151,7 @@ def derived(size: int, value: int, absent: Iterable[str]) -> list[Hint]:
     Args:
         absent: keys that the family reads and the config lacks, one of which may override the arithmetic.
     """
-    found: list[Hint] = []
+    hints: list[Hint] = []
     override: list[Hint] = []
     if not isinstance(size, Dim) or not value:
         return []
@@ -163,10 +163,10 @@ def derived(size: int, value: int, absent: Iterable[str]) -> list[Hint]:
         if fits is None or source.endswith(", fixed"):
             continue
         if " " not in key:
-            found.append(Hint(key, read, fits, source))
+            hints.append(Hint(key, read, fits, source))
         if " " in key or plain:
-            override += [Hint(own, read, fits, source) for own in absent]
-    return found + override
+            override += [Hint(absent_key, read, fits, source) for absent_key in absent]
+    return hints + override
 
 
 def _inverse(size: Dim, source: str, value: int) -> int | None:
@@ -192,10 +192,10 @@ def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:
                 yield Hint(key, read, int(fits), key)
 
 
-def _noun(seen: Sequence[Sight]) -> str:
-    """What there is as many of as the value says, if that is plain."""
-    components = {sight.leaf.component for sight in seen}
-    counted = [sight for sight in seen if sight.stack]
+def _noun(sights: Sequence[Sight]) -> str:
+    """The noun that the value counts, such as `layer`; empty if that is unclear."""
+    components = {sight.leaf.component for sight in sights}
+    counted = [sight for sight in sights if sight.stack]
     if any(sight.within is None for sight in counted):
         return "layer"
     if counted and components <= {"experts", "router"}:

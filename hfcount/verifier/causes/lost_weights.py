@@ -1,4 +1,4 @@
-"""Whole layers and whole parts that are absent, and layers whose numbers have gaps."""
+"""Causes: missing layers or parts, and gaps in the numbers of layers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import Hint, stacks
 from hfcount.verifier.causes.sizes import changes, counting
-from hfcount.verifier.causes.stored_rows import Stored, Text, compare
+from hfcount.verifier.causes.stored_rows import StoredRows, Text, compare
 from hfcount.verifier.causes.whole_model import is_large
 
 _TOWERS = {"vision", "audio", "projector"}
@@ -22,8 +22,8 @@ def renumbered(case: Case) -> Iterator[Cause]:
     """The layers are as many as they should be, and their numbers have gaps or start late."""
     for stack, order in _gaps(case):
         if not any(compare(case.blueprint.leaves, case.stored.renumbered(stack, order)).counts):
-            said = f"the layers of {_name(stack)} are numbered {Indices.of(order)}, and there should be no gaps"
-            yield Cause(case.open, sentence(said), f"Renumber them 0-{len(order) - 1}, in their order.")
+            text = f"the layers of {_name(stack)} are numbered {Indices.of(order)}, and there should be no gaps"
+            yield Cause(case.open, sentence(text), f"Renumber them 0-{len(order) - 1}, in their order.")
             return
 
 
@@ -31,21 +31,21 @@ def stripped(case: Case) -> Iterator[Cause]:
     """Nothing of a tower is stored, or the language model alone."""
     gone, difference, alone = case.gone, case.difference, _text_alone(case)
     if alone == "":
-        said = "what is stored is the language model alone, and text_config describes all of it"
-        yield Cause(case.open, sentence(said), "Make text_config the config.")
+        text = "what is stored is the language model alone, and text_config describes all of it"
+        yield Cause(case.open, sentence(text), "Make text_config the config.")
     if not gone or gone.layers or gone.rest or difference.unexpected:
         return
     components = {leaf.component for leaf, _ in difference.missing}
     if not components <= _TOWERS:
         return
     every = {leaf.component for leaf in case.blueprint.leaves} & _TOWERS == components
-    key = next((f"{one}_config" for one in sorted(components) if f"{one}_config" in case.values), None)
+    key = next((f"{tower}_config" for tower in sorted(components) if f"{tower}_config" in case.values), None)
     them = "them" if len(gone.parts) > 1 else "it"
-    said = f"{_absent([], [*gone.parts])}, while {key or 'the config'} announces {them}: "
-    do = f"add {them} from the model that was converted"
+    text = f"{_absent([], [*gone.parts])}, while {key or 'the config'} announces {them}: "
+    advice = f"add {them} from the model that was converted"
     if alone:
-        do += f", or make text_config the config and drop {alone} from the names"
-    yield Cause({"HF201"}, sentence(said + ("a text-only conversion" if every else _LOST)), sentence(do), key=key)
+        advice += f", or make text_config the config and drop {alone} from the names"
+    yield Cause({"HF201"}, sentence(text + ("a text-only conversion" if every else _LOST)), sentence(advice), key=key)
 
 
 def lost(case: Case) -> Iterator[Cause]:
@@ -55,33 +55,33 @@ def lost(case: Case) -> Iterator[Cause]:
         return
     parts = [part for part, names in gone.parts.items() if gone.layers or is_large(names)]
     layers = [
-        f"layer{'s' if len(own) > 1 else ''} {Indices.of(own)} of {_name(stack)}"
-        for stack, (own, _) in gone.layers.items()
+        f"layer{'s' if len(numbers) > 1 else ''} {Indices.of(numbers)} of {_name(stack)}"
+        for stack, (numbers, _) in gone.layers.items()
     ]
     if layers or parts:
         no = "no other number of layers would fit" if layers else "no other value of one key would fit"
-        do = "; or, ".join(["add what is missing", *_pruned(case)])
-        yield Cause({"HF201"}, sentence(f"{_absent(layers, parts)}, and {no}: {_LOST}"), sentence(do))
+        advice = "; or, ".join(["add what is missing", *_pruned(case)])
+        yield Cause({"HF201"}, sentence(f"{_absent(layers, parts)}, and {no}: {_LOST}"), sentence(advice))
 
 
 def beside(case: Case) -> Iterator[Cause]:
     """All that the config describes is stored, and a whole part more."""
     more = case.beyond
     if more and not more.layers and not more.rest and not case.difference.missing:
-        said = f"all that {case.comparison.subject} describes is stored, and {listed([*map(printable, more.parts)])}"
+        text = f"all that {case.comparison.subject} describes is stored, and {listed([*map(printable, more.parts)])}"
         them = "them" if len(more.parts) > 1 else "it"
-        do = f"Save without {them}, or name the class that has {them} in architectures."
-        yield Cause({"HF202"}, sentence(f"{said} besides, of which it has nothing"), do)
+        advice = f"Save without {them}, or name the class that has {them} in architectures."
+        yield Cause({"HF202"}, sentence(f"{text} besides, of which it has nothing"), advice)
 
 
 def _absent(layers: Sequence[str], parts: Sequence[str]) -> str:
     named = [f"the part{'s' if len(parts) > 1 else ''} {listed([*map(printable, parts)])}"] if parts else []
-    many = len(layers) + len(parts) > 1 or any(one.startswith("layers ") for one in layers)
+    many = len(layers) + len(parts) > 1 or any(layer.startswith("layers ") for layer in layers)
     return f"{listed([*layers, *named])} {'are' if many else 'is'} absent altogether"
 
 
 def _pruned(case: Case) -> Iterator[str]:
-    """What would have to be done if layers were left out on purpose."""
+    """The steps to take if layers were removed on purpose."""
     counts = stacks(case.blueprint)
     for stack, order in _gaps(case):
         count = counts[stack][1]
@@ -103,7 +103,7 @@ def _gaps(case: Case) -> Iterator[tuple[Text, list[int]]]:
 
 
 def _text_alone(case: Case) -> str | None:
-    """What to drop from the names, so that the language model's own config describes them; None if it does not."""
+    """The prefix to drop so that text_config alone describes the names; None if it does not."""
     text = case.value("text_config")
     if not isinstance(text, Mapping):
         return None
@@ -116,7 +116,7 @@ def _text_alone(case: Case) -> str | None:
             (first.replace(f".{prefix}", ".", 1), *rest): [replace(row, text=()) for row in rows]
             for (first, *rest), rows in case.stored.rows.items()
         }
-        if not any(compare(alone.leaves, Stored(rows)).counts):
+        if not any(compare(alone.leaves, StoredRows(rows)).counts):
             return prefix
     return None
 

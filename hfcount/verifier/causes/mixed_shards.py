@@ -1,11 +1,11 @@
-"""One weight file that is another model's, among files that fit the config."""
+"""Cause: one shard is from another model."""
 
 from collections.abc import Iterator
 
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import agreed, sights
-from hfcount.verifier.causes.stored_rows import Difference, Stored, compare
+from hfcount.verifier.causes.stored_rows import Difference, StoredRows, compare
 from hfcount.verifier.comparison import Comparison
 
 _FOLLOWING = {"HF205", "HF206", "HF401"}
@@ -17,26 +17,26 @@ def mixed(case: Case) -> Iterator[Cause]:
     if c.view is None or len(c.view.shards) < 2 or c.packed or c.match.taken or not case.difference.misshapen:
         return
     held = {
-        file: Stored.of({name: entry.shape for name, entry in shard.header.tensors.items()})
+        file: StoredRows.of({name: entry.shape for name, entry in shard.header.tensors.items()})
         for file, shard in c.view.shards.items()
         if shard.header
     }
     differences = {file: compare(case.blueprint.leaves, stored) for file, stored in held.items()}
-    odd = [file for file, own in differences.items() if any(own.counts[1:])]
+    odd = [file for file, difference in differences.items() if any(difference.counts[1:])]
     if len(odd) != 1 or not _several(differences[odd[0]]) or not _within(c, odd[0]):
         return
     yield from _of_another(case, odd[0], differences[odd[0]], held[odd[0]])
 
 
-def _of_another(case: Case, file: str, difference: Difference, held: Stored) -> Iterator[Cause]:
+def _of_another(case: Case, file: str, difference: Difference, stored: StoredRows) -> Iterator[Cause]:
     """A file is another model's if all that it holds would fit with other sizes."""
-    hints = [hint for hint in agreed(sights(case.blueprint, difference, held)) if not _counted(hint.noun)]
+    hints = [hint for hint in agreed(sights(case.blueprint, difference, stored)) if not _counted(hint.noun)]
     made = case.with_changes({hint.key: hint.fits for hint in hints})
-    if made and hints and not any(compare(made[0].leaves, held).counts[1:]):
+    if made and hints and not any(compare(made[0].leaves, stored).counts[1:]):
         where = listed([f"{hint.key} would have to be {hint.fits:,}" for hint in hints])
-        said = f"all that differs is in {printable(file)}, for which {where}, and the other files fit the config"
-        do = "Take the one that was saved with the others."
-        yield Cause(case.open | _FOLLOWING, sentence(f"{said}: the file is another model's"), do)
+        text = f"all that differs is in {printable(file)}, for which {where}, and the other files fit the config"
+        advice = "Take the one that was saved with the others."
+        yield Cause(case.open | _FOLLOWING, sentence(f"{text}: the file is another model's"), advice)
 
 
 def _counted(noun: str) -> bool:
@@ -53,6 +53,6 @@ def _several(difference: Difference) -> bool:
 def _within(c: Comparison, file: str) -> bool:
     """Whether the index and the headers disagree on this file alone, and nothing is missing elsewhere."""
     index, view = c.index.weight_map if c.index else {}, c.headers
-    places = [{index.get(name, "")} for name in view.gone] + [{one, other} for _, one, other in view.moved]
-    places += [{one, other} for _, one, other in view.twice] + [{own} for _, own in view.omitted]
-    return all(file in own for own in places) and (not c.match.missing_count or bool(view.gone))
+    places = [{index.get(name, "")} for name in view.gone] + [{first, second} for _, first, second in view.moved]
+    places += [{first, second} for _, first, second in view.twice] + [{files} for _, files in view.omitted]
+    return all(file in files for files in places) and (not c.match.missing_count or bool(view.gone))

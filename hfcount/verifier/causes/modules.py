@@ -1,4 +1,4 @@
-"""Which model_types may have what is stored, by the names of their modules (tests/tools/modules.py)."""
+"""Finds model_types by the names of stored modules; recorded by tests/tools/modules.py."""
 
 import json
 from collections.abc import Collection
@@ -13,8 +13,8 @@ FILE = Path(__file__).with_name("modules.json")
 
 def module_of(text: Text) -> str:
     """The last name of the module that holds a tensor, such as `q_proj`; the tensor's own name if it is in none."""
-    *modules, own = "".join(text)[1:].split(".")
-    return modules[-1] if modules else own
+    *modules, name = "".join(text)[1:].split(".")
+    return modules[-1] if modules else name
 
 
 def may_have(model_type: str, names: Collection[str]) -> bool:
@@ -37,5 +37,5 @@ def is_like(model_type: str, names: Collection[str]) -> bool:
 
 @cache
 def _types() -> dict[str, frozenset[str]]:
-    found = json.loads(FILE.read_text(encoding="utf-8"))
-    return {kind: frozenset(names.split()) for kinds, names in found.items() for kind in kinds.split()}
+    recorded = json.loads(FILE.read_text(encoding="utf-8"))
+    return {kind: frozenset(names.split()) for kinds, names in recorded.items() for kind in kinds.split()}

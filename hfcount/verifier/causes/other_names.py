@@ -1,4 +1,4 @@
-"""Weights that are there under other names: those of another library, or of nobody that is known."""
+"""Causes: names of another library, or unknown names for tensors of the same shapes."""
 
 import re
 from collections import Counter
@@ -41,7 +41,7 @@ _STYLES = (
         "Convert them with the script of transformers for it, convert_clip_original_pytorch_to_hf.",
     ),
 )
-"""What names look like, whose they are, and what to do."""
+"""A pattern of names, the library that writes them, and the remedy."""
 
 _CODES = {"HF201", "HF202", "HF209"}
 _PAIRS = 3  # that are named
@@ -56,9 +56,9 @@ def foreign(case: Case) -> Iterator[Cause]:
     if not missing or not beyond:
         return
     rows = [(_first(row), row.count) for row, _ in case.difference.unexpected]
-    for pattern, whose, do in _STYLES:
-        if 4 * sum(own for name, own in rows if pattern.search(name)) >= beyond:
-            yield Cause(_CODES, f"These are names of {whose}.", do)
+    for pattern, library, advice in _STYLES:
+        if 4 * sum(count for name, count in rows if pattern.search(name)) >= beyond:
+            yield Cause(_CODES, f"These are names of {library}.", advice)
             return
 
 
@@ -69,18 +69,18 @@ def misnamed(case: Case) -> Iterator[Cause]:
     for leaf, count in case.difference.missing:
         lacking[tuple(map(int, leaf.shape))] += count
     for row, known in case.difference.unexpected:
-        more[row.shape] += row.count - sum(one.count for one in known)
+        more[row.shape] += row.count - sum(described.count for described in known)
     if not missing or misshapen or missing != beyond or lacking != more:
         return
     pairs = _pairs(case)
-    said = "for each tensor that is missing one of its shape is stored under another name"
+    text = "for each tensor that is missing one of its shape is stored under another name"
     if pairs:
-        said += f", such as {printable(pairs[0][0])} for {printable(pairs[0][1])}"
-    do = "Rename them"
+        text += f", such as {printable(pairs[0][0])} for {printable(pairs[0][1])}"
+    advice = "Rename them"
     if len(pairs) == len(case.difference.missing):
-        do = f"Rename {listed([f'{printable(one)} to {printable(other)}' for one, other in pairs[:_PAIRS]])}"
-        do += ", and the others alike" if len(pairs) > _PAIRS else ""
-    yield Cause(_CODES, sentence(f"{said}: most likely the same"), f"{do}, if they are the same.")
+        advice = f"Rename {listed([f'{printable(old)} to {printable(new)}' for old, new in pairs[:_PAIRS]])}"
+        advice += ", and the others alike" if len(pairs) > _PAIRS else ""
+    yield Cause(_CODES, sentence(f"{text}: most likely the same"), f"{advice}, if they are the same.")
 
 
 def _pairs(case: Case) -> list[tuple[str, str]]:
@@ -90,13 +90,13 @@ def _pairs(case: Case) -> list[tuple[str, str]]:
         if count == leaf.count:
             key = tuple(map(int, leaf.shape)), tuple(map(str, leaf.indices))
             wanted.setdefault(key, []).append(leaf.name)
-    found: dict[object, list[str]] = {}
+    stored: dict[object, list[str]] = {}
     for row, known in case.difference.unexpected:
         if not known:
-            found.setdefault((row.shape, tuple(map(str, row.numbers))), []).append(row.name)
-    return [(found[key][0], own[0]) for key, own in wanted.items() if len(own) == 1 == len(found.get(key, ()))]
+            stored.setdefault((row.shape, tuple(map(str, row.numbers))), []).append(row.name)
+    return [(stored[key][0], names[0]) for key, names in wanted.items() if len(names) == 1 == len(stored.get(key, ()))]
 
 
 def _first(row: Row) -> str:
     """The name of a tensor of a row."""
-    return written(row.text, [Indices.of([next(iter(one))]) for one in row.numbers])
+    return written(row.text, [Indices.of([next(iter(indices))]) for indices in row.numbers])

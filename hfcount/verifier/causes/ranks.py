@@ -1,4 +1,4 @@
-"""Files of one rank of several, each of which holds a part of every weight: ZeRO-3, FSDP, tensor parallelism."""
+"""Cause: the files of one rank only, with a slice of every weight (ZeRO-3, FSDP, tensor parallelism)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,28 +22,28 @@ def partitioned(case: Case) -> Iterator[Cause]:
     if not any(size for _, size in flat):
         if not _all_elsewhere(case):
             return
-        said = "all that differ are empty: what one rank saves of weights that DeepSpeed's ZeRO-3 has partitioned"
+        text = "all that differ are empty: what one rank saves of weights that DeepSpeed's ZeRO-3 has partitioned"
         yield Cause(
             {"HF301"},
-            sentence(said),
+            sentence(text),
             "Gather them with DeepSpeed's zero_to_fp32.py, or set stage3_gather_16bit_weights_on_model_save and save"
             " again.",
         )
     elif (sliced := [(leaf, size) for leaf, size in flat if 0 < size < prod(leaf.shape)]) and _one_slice_each(case):
         leaf, size = max(sliced, key=lambda pair: len(pair[0].shape))
-        said = (
+        text = (
             f"all that differ are flat or empty, such as {size:,} of the {prod(leaf.shape):,} elements of {leaf.name}"
         )
         yield Cause(
             {"HF301"},
-            sentence(f"{said}: what one rank of FSDP holds of its flattened weights"),
+            sentence(f"{text}: what one rank of FSDP holds of its flattened weights"),
             "Save again with FULL_STATE_DICT, or merge the shards of all ranks.",
         )
 
 
 def _stored(case: Case) -> Iterator[tuple[Leaf, Row]]:
     """The parameters that are stored, by rows of one shape."""
-    for leaf, rows in case.difference.found:
+    for leaf, rows in case.difference.pairs:
         if leaf.kind != "buffer" and leaf.presence != "obsolete":
             yield from ((leaf, row) for row in rows if row.shape is not None)
 
@@ -51,19 +51,19 @@ def _stored(case: Case) -> Iterator[tuple[Leaf, Row]]:
 def _all_elsewhere(case: Case) -> bool:
     """Whether what is empty is all that ZeRO-3 partitions: the layers' matrices, and what is not smaller than those."""
     empty = [leaf for leaf, row in _stored(case) if row.shape == (0,)]
-    whole = [leaf for leaf, row in _stored(case) if row.shape != (0,)]
-    if any(len(leaf.shape) > 1 and leaf.indices and leaf.component in _LAYERS for leaf in whole):
+    other = [leaf for leaf, row in _stored(case) if row.shape != (0,)]
+    if any(len(leaf.shape) > 1 and leaf.indices and leaf.component in _LAYERS for leaf in other):
         return False
-    least, most = min(leaf.size for leaf in empty), max((leaf.size for leaf in whole), default=0)
+    least, most = min(leaf.size for leaf in empty), max((leaf.size for leaf in other), default=0)
     return most < least and any(len(leaf.shape) > 1 for leaf in empty)
 
 
 @dataclass
 class _Unit:
-    """What FSDP flattens together: a layer, or all that is outside of them. Numbers of tensors, and of elements."""
+    """A unit that FSDP flattens: a layer, or everything outside of layers. Numbers of tensors and of elements."""
 
     matrices: int = 0
-    whole: int = 0
+    unsliced: int = 0
     partial: int = 0
     held: int = 0
     size: int = 0
@@ -76,16 +76,17 @@ def _one_slice_each(case: Case) -> bool:
     for leaf, row in _stored(case):
         for number in _numbers(row):
             if (key := _unit(row, number)) in odd:
-                one, many, held = units.setdefault(key, _Unit()), row.count // len(_numbers(row)), prod(row.shape or ())
-                one.matrices += many * (len(leaf.shape) > 1)
-                one.whole += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
-                one.partial += many * (0 < held < leaf.size)
-                one.held += many * held
-                one.size += many * leaf.size
-    if any(one.whole or not one.matrices or one.partial > 2 or one.held >= one.size for one in units.values()):
+                unit = units.setdefault(key, _Unit())
+                many, held = row.count // len(_numbers(row)), prod(row.shape or ())
+                unit.matrices += many * (len(leaf.shape) > 1)
+                unit.unsliced += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
+                unit.partial += many * (0 < held < leaf.size)
+                unit.held += many * held
+                unit.size += many * leaf.size
+    if any(unit.unsliced or not unit.matrices or unit.partial > 2 or unit.held >= unit.size for unit in units.values()):
         return False  # a slice begins and ends within one tensor each
-    alike = {(key[0], one.size): one.held for key, one in units.items()}
-    return all(alike[key[0], one.size] == one.held for key, one in units.items())
+    alike = {(key[0], unit.size): unit.held for key, unit in units.items()}
+    return all(alike[key[0], unit.size] == unit.held for key, unit in units.items())
 
 
 def _numbers(row: Row) -> Sequence[int]:
@@ -109,14 +110,14 @@ def divided(case: Case) -> Iterator[Cause]:
             if origin(leaf.shape[cut[0]]) == origin(case.blueprint.spec.hidden):
                 return  # the width of the model itself, which every rank has whole
             axes.setdefault(leaf.component, set()).add(cut[0])
-    both = {component for component, found in axes.items() if found == {0, 1}}
+    both = {component for component, numbers in axes.items() if numbers == {0, 1}}
     if "attention" in both and both & {"mlp", "experts"}:
         (many,) = ranks
-        said = f"the layers' weights have 1/{many} of their rows or columns, as one of {many} tensor-parallel ranks has"
+        text = f"the layers' weights have 1/{many} of their rows or columns, as one of {many} tensor-parallel ranks has"
         if {"embedding", "lm_head"} & axes.keys():
-            yield Cause({"HF301"}, sentence(f"{said} them"), f"Merge the files of all {many} ranks.")
+            yield Cause({"HF301"}, sentence(f"{text} them"), f"Merge the files of all {many} ranks.")
         else:  # which a rank may hold whole
-            yield Cause({"HF301"}, sentence(f"{said} them, unless heads and widths were pruned alike"))
+            yield Cause({"HF301"}, sentence(f"{text} them, unless heads and widths were pruned alike"))
 
 
 def _everywhere(case: Case) -> bool:
@@ -131,14 +132,14 @@ def _everywhere(case: Case) -> bool:
     )
 
 
-def _cut(leaf: Leaf, found: tuple[int, ...]) -> tuple[int, int] | None:
+def _cut(leaf: Leaf, shape: tuple[int, ...]) -> tuple[int, int] | None:
     """The one axis along which a tensor is smaller, and how many times it is."""
-    if len(found) != len(leaf.shape):
+    if len(shape) != len(leaf.shape):
         return None
     smaller = [
-        (axis, int(size) // own)
-        for axis, (size, own) in enumerate(zip(leaf.shape, found, strict=True))
-        if own and own < size and size % own == 0
+        (axis, int(size) // stored)
+        for axis, (size, stored) in enumerate(zip(leaf.shape, shape, strict=True))
+        if stored and stored < size and size % stored == 0
     ]
-    same = sum(size == own for size, own in zip(leaf.shape, found, strict=True))
-    return smaller[0] if len(smaller) == 1 and same == len(found) - 1 else None
+    same = sum(size == stored for size, stored in zip(leaf.shape, shape, strict=True))
+    return smaller[0] if len(smaller) == 1 and same == len(shape) - 1 else None

@@ -1,4 +1,4 @@
-"""Projections that the architecture has in one tensor and that are stored apart, or the other way round."""
+"""Cause: projections that are stored fused where the architecture splits them, or the reverse."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from hfcount.verifier.causes.stored_rows import Text, text_of
 Shape = tuple[int, ...]
 
 
-class Group(NamedTuple):
+class Regrouping(NamedTuple):
     """Tensors of one module that are another's in another grouping.
 
     Args:
@@ -28,7 +28,7 @@ class Group(NamedTuple):
         return f"{self.place} has {listed(self.stored)} in place of {listed(self.described)}"
 
 
-def groups(case: Case) -> list[Group]:
+def groups(case: Case) -> list[Regrouping]:
     """All such tensors, where the stored shapes prove that they are the same numbers."""
     missing: dict[tuple[Text, str, str], list[tuple[str, Shape, int, str]]] = {}
     for leaf, count in case.difference.missing:
@@ -40,27 +40,32 @@ def groups(case: Case) -> list[Group]:
         key, name = _placed(row.text)
         if row.shape is not None and not known:
             beyond.setdefault(key, []).append((name, row.shape, row.count))
-    found = []
-    for key, own in missing.items():
+    result = []
+    for key, wanted in missing.items():
         others = beyond.get(key, [])
-        alone = {count for _, _, count, _ in own}, {count for *_, count in others}
-        if alone[0] != alone[1] or len(alone[0]) != 1 or 1 not in (len(own), len(others)) or len(own) == len(others):
+        alone = {count for _, _, count, _ in wanted}, {count for *_, count in others}
+        if (
+            alone[0] != alone[1]
+            or len(alone[0]) != 1
+            or 1 not in (len(wanted), len(others))
+            or len(wanted) == len(others)
+        ):
             continue
-        if _joined([shape for _, shape, *_ in own]) & _joined([shape for _, shape, _ in others]):
-            place = own[0][3].removesuffix(f".{own[0][0]}.{key[2]}")
-            counts = sum(one[2] for one in own), sum(one[2] for one in others)
-            found.append(Group(place, [name for name, *_ in own], [name for name, *_ in others], counts))
-    return found
+        if _joined([shape for _, shape, *_ in wanted]) & _joined([shape for _, shape, _ in others]):
+            place = wanted[0][3].removesuffix(f".{wanted[0][0]}.{key[2]}")
+            counts = sum(tensor[2] for tensor in wanted), sum(tensor[2] for tensor in others)
+            result.append(Regrouping(place, [name for name, *_ in wanted], [name for name, *_ in others], counts))
+    return result
 
 
 def regrouped(case: Case) -> Iterator[Cause]:
     """Nothing differs but how projections are grouped."""
-    found = groups(case)
+    result = groups(case)
     missing, beyond, misshapen = case.difference.counts
-    if found and not misshapen:
-        counts = [sum(one.counts[place] for one in found) for place in (0, 1)]
+    if result and not misshapen:
+        counts = [sum(group.counts[place] for group in result) for place in (0, 1)]
         if counts == [missing, beyond]:
-            yield Cause(case.open, sentence(f"{'; '.join(map(str, found))}: the layout of another architecture"))
+            yield Cause(case.open, sentence(f"{'; '.join(map(str, result))}: the layout of another architecture"))
 
 
 def _placed(text: Text) -> tuple[tuple[Text, str, str], str]:
@@ -72,9 +77,9 @@ def _placed(text: Text) -> tuple[tuple[Text, str, str], str]:
 
 def _joined(shapes: Sequence[Shape]) -> set[Shape]:
     """The shapes of these tensors joined along one of their dimensions."""
-    first, found = shapes[0], set[Shape]()
+    first, joined = shapes[0], set[Shape]()
     for place in range(len(first)):
         rest = {(*shape[:place], *shape[place + 1 :]) for shape in shapes}
         if len({len(shape) for shape in shapes}) == len(rest) == 1:
-            found.add((*first[:place], sum(shape[place] for shape in shapes), *first[place + 1 :]))
-    return found
+            joined.add((*first[:place], sum(shape[place] for shape in shapes), *first[place + 1 :]))
+    return joined

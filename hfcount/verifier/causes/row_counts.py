@@ -1,4 +1,4 @@
-"""Tensors that contradict one another: transposed, of another width in each layer, a router or a head left behind."""
+"""Causes: shapes that contradict each other, such as transposed tensors, pruned layers or a resized head."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
@@ -23,8 +23,8 @@ def transposed(case: Case) -> Iterator[Cause]:
     """All shapes that differ are the other way round."""
     odd = case.difference.misshapen
     if odd and all(len(leaf.shape) == 2 and row.shape == leaf.shape[::-1] for leaf, row in odd):
-        said = "they are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones"
-        yield Cause({"HF301"}, sentence(f"{said} there is no telling"), "Transpose them.")
+        text = "they are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones"
+        yield Cause({"HF301"}, sentence(f"{text} there is no telling"), "Transpose them.")
 
 
 def halved(case: Case) -> Iterator[Cause]:
@@ -33,23 +33,23 @@ def halved(case: Case) -> Iterator[Cause]:
     if not odd or view is None or case.comparison.packed:
         return
     spell = case.comparison.spelling
-    firsts = (written(row.text, [Indices.of([next(iter(one))]) for one in row.numbers]) for _, row in odd)
-    found = [view.entries.get(spell.get(name, name)) for name in firsts]
-    if all(entry and entry.dtype == "U8" for entry in found) and all(
+    firsts = (written(row.text, [Indices.of([next(iter(indices))]) for indices in row.numbers]) for _, row in odd)
+    entries = [view.entries.get(spell.get(name, name)) for name in firsts]
+    if all(entry and entry.dtype == "U8" for entry in entries) and all(
         row.shape == ((leaf.size + 1) // 2, 1) for leaf, row in odd
     ):
-        said = "they are stored as bitsandbytes packs weights of 4 bits, two a byte, and the absmax and quant_state of"
-        do = "Merge or convert again with the model loaded in 16 bits."
-        yield Cause({"HF301", "HF303"}, sentence(f"{said} each, without which nothing can be read, are lost"), do)
+        text = "they are stored as bitsandbytes packs weights of 4 bits, two a byte, and the absmax and quant_state of"
+        advice = "Merge or convert again with the model loaded in 16 bits."
+        yield Cause({"HF301", "HF303"}, sentence(f"{text} each, without which nothing can be read, are lost"), advice)
 
 
 def contradicting(case: Case) -> Iterator[Cause]:
     """No one value of a key fits all that is stored, or no one shape all layers."""
     difference = case.difference
-    seen = sights(case.blueprint, difference, case.stored)
-    apart = {key: values for key, values in seen.keys.items() if len(values) > 1}
+    observed = sights(case.blueprint, difference, case.stored)
+    apart = {key: values for key, values in observed.keys.items() if len(values) > 1}
     everywhere = [sight for values in apart.values() for sight in chain(*values.values())]
-    parts = [_contradiction(case, key, values, seen.read[key][0]) for key, values in apart.items()]
+    parts = [_contradiction(case, key, values, observed.read[key][0]) for key, values in apart.items()]
     further = _further(difference, {id(sight.leaf) for sight in everywhere if not sight.stack})
     if further is None:
         return
@@ -63,14 +63,14 @@ def contradicting(case: Case) -> Iterator[Cause]:
 def _further(difference: Difference, covered: Collection[int]) -> list[str] | None:
     """Which other leaves differ from layer to layer; None if one is alike in all, so that it is not the layers."""
     odd = {id(leaf) for leaf, _ in difference.misshapen}.difference(covered)
-    found = [(leaf, rows) for leaf, rows in difference.found if id(leaf) in odd]
-    if any(len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1 for leaf, rows in found):
+    leaves = [(leaf, rows) for leaf, rows in difference.pairs if id(leaf) in odd]
+    if any(len({row.shape for row in rows}) == 1 or len(leaf.indices) != 1 for leaf, rows in leaves):
         return None
-    return [_leaf(leaf, rows) for leaf, rows in found]
+    return [_leaf(leaf, rows) for leaf, rows in leaves]
 
 
 def _contradiction(case: Case, key: str, values: Values, read: int) -> tuple[str, str | None]:
-    """What of a key contradicts itself, and what to do, if that is known."""
+    """The contradiction between values of a key, and the fix, if one is known."""
     return _router(key, values, read) or _layers(case, key, values) or _tensors(key, values, read)
 
 
@@ -78,8 +78,8 @@ def _codes(difference: Difference, stacks: Collection[Text]) -> set[str]:
     """The findings that are explained: of shapes, and of names if all of them are within these stacks of layers."""
     texts = [text_of(leaf) for leaf, _ in difference.missing], [row.text for row, _ in difference.unexpected]
     codes = {"HF301"} if difference.misshapen else set()
-    for code, found in zip(("HF201", "HF202"), texts, strict=True):
-        if found and all(any(text[: len(stack)] == stack for stack in stacks) for text in found):
+    for code, differing in zip(("HF201", "HF202"), texts, strict=True):
+        if differing and all(any(text[: len(stack)] == stack for stack in stacks) for text in differing):
             codes.add(code)
     return codes
 
@@ -92,11 +92,11 @@ def _router(key: str, values: Values, read: int) -> tuple[str, str | None] | Non
         return None
     (stored,), (rowed,) = experts, rows
     name = next(sight.name for sight in values[rowed] if sight.leaf.component == "router")
-    said = f"the router has {plural(rowed, 'row')} for {plural(stored, 'expert')}: {printable(name)}"
+    text = f"the router has {plural(rowed, 'row')} for {plural(stored, 'expert')}: {printable(name)}"
     if rowed < stored:
-        return said, None
-    do = f"ut its rows to those of the {stored:,} experts that are stored"
-    return said, f"C{do}." if read == stored else f"Add the missing experts, or c{do} and set {key} to {stored}."
+        return text, None
+    fix = f"ut its rows to those of the {stored:,} experts that are stored"
+    return (text, f"C{fix}." if read == stored else f"Add the missing experts, or c{fix} and set {key} to {stored}.")
 
 
 def _layers(case: Case, key: str, values: Values) -> tuple[str, str | None] | None:
@@ -108,13 +108,13 @@ def _layers(case: Case, key: str, values: Values) -> tuple[str, str | None] | No
                 return None
             for number in sight.within:
                 by_layer.setdefault(number, set()).add(value)
-    if any(len(own) > 1 for own in by_layer.values()):
+    if any(len(layer_values) > 1 for layer_values in by_layer.values()):
         return None
-    said = f"the layers differ from one another: {key} is {_by_layer({n: f'{v:,}' for n, (v,) in by_layer.items()})}"
+    text = f"the layers differ from one another: {key} is {_by_layer({n: f'{v:,}' for n, (v,) in by_layer.items()})}"
     each = [value for _, (value,) in sorted(by_layer.items())]
     if case.proven({key: each}):
-        return said, f"Set {key} to {each}."
-    return f"{said}, and no config of this architecture fits, which has one {key} for all layers", None
+        return text, f"Set {key} to {each}."
+    return f"{text}, and no config of this architecture fits, which has one {key} for all layers", None
 
 
 def _tensors(key: str, values: Values, read: int) -> tuple[str, str | None]:
@@ -122,10 +122,10 @@ def _tensors(key: str, values: Values, read: int) -> tuple[str, str | None]:
     few = sorted(values, key=lambda value: len(values[value]))
     if {sight.leaf.component for sight in chain(*values.values())} == {"embedding", "lm_head"}:
         rows = listed([f"{values[value][0].name} has {plural(value, 'row')}" for value in few])
-        said = f"{key} was read as {read:,}, and {rows}: one was resized or cut without the other"
-        return said, f"Give both as many rows, and set {key} to that number."
-    found = listed([f"{value:,} in {_names(values[value])}" for value in few])
-    return f"{key} was read as {read:,}, and what is stored differs: {found}", None
+        text = f"{key} was read as {read:,}, and {rows}: one was resized or cut without the other"
+        return text, f"Give both as many rows, and set {key} to that number."
+    places = listed([f"{value:,} in {_names(values[value])}" for value in few])
+    return f"{key} was read as {read:,}, and what is stored differs: {places}", None
 
 
 def _leaf(leaf: Leaf, rows: Sequence[Row]) -> str:
@@ -139,8 +139,8 @@ def _by_layer(values: Mapping[int, str]) -> str:
     for number in sorted(values):
         layers.setdefault(values[number], []).append(number)
     few = list(layers.items())[:_MOST]
-    said = [f"{value} in layer{'s' if len(own) > 1 else ''} {Indices.of(own)}" for value, own in few]
-    return listed(said + ([f"{len(layers) - _MOST:,} more values elsewhere"] if len(layers) > _MOST else []))
+    texts = [f"{value} in layer{'s' if len(numbers) > 1 else ''} {Indices.of(numbers)}" for value, numbers in few]
+    return listed(texts + ([f"{len(layers) - _MOST:,} more values elsewhere"] if len(layers) > _MOST else []))
 
 
 def _names(places: Sequence[Sight]) -> str:

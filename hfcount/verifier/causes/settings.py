@@ -1,4 +1,4 @@
-"""Settings of a quantisation that are not those by which the weights were packed."""
+"""Cause: quantisation settings other than those that packed the weights."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
@@ -26,7 +26,7 @@ _VALUES: Mapping[str, Sequence[Any]] = {
     "activation_scheme": ("dynamic", "static"),
     "quant_method": ("gptq", "awq"),
 }
-"""What is tried in the place of a setting."""
+"""Values to try for each setting."""
 
 _PACKERS = ("gptq", "awq")  # which take one another's settings
 _ALONE = 50  # values of all settings that are tried alone
@@ -45,7 +45,9 @@ def resettled(
     first = c.announced[0] if c.announced else None
     if first is None or c.view is None or not any(finding.code in CODES for finding in outcome.findings):
         return None
-    wrong = frozenset(one.code for one in outcome.findings if one.code in CODES and one.severity == "error")
+    wrong = frozenset(
+        finding.code for finding in outcome.findings if finding.code in CODES and finding.severity == "error"
+    )
     most = max(_FEWEST, _WORK // (len(c.view.entries) + 1))
     fits = _fitting(c, values, islice(_tried(values, first.key), most), again) if first.key and wrong else []
     if fits:
@@ -61,7 +63,7 @@ def _fitting(
 ) -> list[Changes]:
     """The changes of as few settings as possible with which nothing would differ."""
     fits: list[Changes] = []
-    beside = [one for one in c.announced if not one.key]
+    beside = [announcement for announcement in c.announced if not announcement.key]
     for changes in tried:
         if fits and len(changes) > len(fits[0]):
             break
@@ -74,7 +76,9 @@ def _fitting(
 def _fits(findings: Sequence[Finding]) -> bool:
     """Whether weights are stored as the settings say; of what is not described (HF501) nothing is compared."""
     codes = (*CODES, "HF505")
-    return not any(one.code == "HF501" or (one.severity == "error" and one.code in codes) for one in findings)
+    return not any(
+        finding.code == "HF501" or (finding.severity == "error" and finding.code in codes) for finding in findings
+    )
 
 
 def _tried(values: Mapping[str, Any], key: str) -> Iterator[Changes]:
@@ -85,7 +89,7 @@ def _tried(values: Mapping[str, Any], key: str) -> Iterator[Changes]:
         yield from ({path: value} for value in others)
     for place, (path, others) in enumerate(single):
         for other, more in single[place + 1 :]:
-            yield from ({path: one, other: two} for one, two in product(others, more))
+            yield from ({path: first, other: second} for first, second in product(others, more))
 
 
 def _settings(around: Any, prefix: str) -> Iterator[tuple[str, list[Any]]]:
@@ -98,19 +102,19 @@ def _settings(around: Any, prefix: str) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Changes], every: bool) -> Cause:
-    said = "; or, ".join(
+    text = "; or, ".join(
         " and ".join(
-            f"{key} was read as {_shown(_get(values, key))}, and {_shown(new)} would fit" for key, new in one.items()
+            f"{key} was read as {_shown(_get(values, key))}, and {_shown(new)} would fit" for key, new in fit.items()
         )
-        for one in fits
+        for fit in fits
     )
-    do = ", or ".join(f"set {listed([f'{key} to {_shown(new)}' for key, new in one.items()])}" for one in fits)
-    lacking = "HF503" in codes or any(key.endswith("activation_scheme") for one in fits for key in one)
+    advice = ", or ".join(f"set {listed([f'{key} to {_shown(new)}' for key, new in fit.items()])}" for fit in fits)
+    lacking = "HF503" in codes or any(key.endswith("activation_scheme") for fit in fits for key in fit)
     if lacking:
-        do = f"add what is missing, or {do}"
+        advice = f"add what is missing, or {advice}"
     method = any(key.endswith("quant_method") for key in fits[0])  # which has settings of its own
     return Cause(
-        codes, sentence(said), sentence(do), fits[0], sole=every and len(fits) == 1 and not (lacking or method)
+        codes, sentence(text), sentence(advice), fits[0], sole=every and len(fits) == 1 and not (lacking or method)
     )
 
 
@@ -124,16 +128,16 @@ def _turned(c: Comparison) -> Cause | None:
             if entry and entry.shape != shape:
                 odd.append(entry.shape == shape[::-1])
     if odd and all(odd):
-        said = "they are stored transposed; of square ones there is no telling"
-        return Cause({"HF301"}, sentence(said), "Transpose them.")
+        text = "they are stored transposed; of square ones there is no telling"
+        return Cause({"HF301"}, sentence(text), "Transpose them.")
     return None
 
 
 def _get(values: Mapping[str, Any], key: str) -> Any:
-    found: Any = values
+    value: Any = values
     for step in steps(key):
-        found = get(found, step)
-    return found
+        value = get(value, step)
+    return value
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Keys of the config that give other sizes than what is stored: each alone, or several together."""
+"""Cause: wrong sizes in the config, of one key or several."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.spec.tree.dims import Dim, has_key, round_up
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import Hint, Sights, agreed, derived, scaled, sights
-from hfcount.verifier.causes.stored_rows import Difference, Stored
+from hfcount.verifier.causes.stored_rows import Difference, StoredRows
 
 _TRIES = 60  # configs
 _LISTS = 6  # with an entry for each layer
@@ -26,10 +26,10 @@ Fit = dict[str, Hint]
 
 def of_sizes(case: Case) -> Iterator[Cause]:
     """Sizes of the config that are not those of what is stored."""
-    found = [(fit, case.solved(changes(case, fit))) for fit in _search(case)]
-    open_ = {code for _, codes in found for code in codes}
-    for solved in sorted({codes for _, codes in found if codes}, key=len, reverse=True):
-        fits = [fit for fit, codes in found if codes == solved]
+    solutions = [(fit, case.solved(changes(case, fit))) for fit in _search(case)]
+    open_ = {code for _, codes in solutions for code in codes}
+    for solved in sorted({codes for _, codes in solutions if codes}, key=len, reverse=True):
+        fits = [fit for fit, codes in solutions if codes == solved]
         fits = [fit for fit in fits if not any(other.items() < fit.items() for other in fits)]
         if solved <= open_ and (fits := [fit for fit in fits if case.proven(changes(case, fit))]):
             open_ -= solved
@@ -92,11 +92,11 @@ class _View:
 
     blueprint: Blueprint
     difference: Difference
-    stored: Stored
+    stored: StoredRows
 
     @cached_property
     def seen(self) -> Sights:
-        """What the stored tensors say of its sizes."""
+        """The stored values of its sizes."""
         return sights(self.blueprint, self.difference, self.stored)
 
     @cached_property
@@ -108,17 +108,19 @@ class _View:
 def _proposals(case: Case, view: _View) -> Iterator[Sequence[Hint]]:
     if not any(view.difference.counts):
         return
-    seen = view.seen
-    hints = agreed(seen)
+    sights = view.seen
+    hints = agreed(sights)
     if hints:
         yield hints
     for hint in hints if len(hints) > 1 else ():
         yield [hint]
-    for read, value in seen.perhaps:
+    for read, value in sights.perhaps:
         for key in counting(case, read):
             yield [Hint(key, read, value, key, "layer")]
-    for (_, _, value), size in () if hints else list(seen.derived.items())[:_DERIVED]:
-        numbers = {key: own for key in case.keys if key not in seen.read and type(own := case.value(key)) is int}
+    for (_, _, value), size in () if hints else list(sights.derived.items())[:_DERIVED]:
+        numbers = {
+            key: number for key in case.keys if key not in sights.read and type(number := case.value(key)) is int
+        }
         for hint in chain(derived(size, value, _absent(case, size)), scaled(size, value, numbers)):
             yield [hint]
 
@@ -138,20 +140,20 @@ def _absent(case: Case, size: int) -> list[str]:
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
     fits = sorted(fits, key=len)
-    said, new = _said(fits), changes(case, fits[0])
-    do = ", or ".join(_orders(list(fit.values())) for fit in fits)
+    text, new = _statement(fits), changes(case, fits[0])
+    fix = ", or ".join(_orders(list(fit.values())) for fit in fits)
     if lists := [key for key in new if key not in fits[0]]:
-        do += f", and give {listed(lists)} as many entries"
+        fix += f", and give {listed(lists)} as many entries"
     missing, *others = case.difference.counts
     if len(fits[0]) >= _MODEL:
-        said, do = f"the config is that of another model: {said}", "take the config.json of the model that was saved"
+        text, fix = (f"the config is that of another model: {text}", "take the config.json of the model that was saved")
     elif multiple := _padding(fits):
         (hint,) = fits[0].values()
-        said += f": {hint.read:,} rounded up to a multiple of {multiple:,}, as Megatron and other trainers pad it"
-        do += f", or cut the rows from {hint.read:,} on"
+        text += f": {hint.read:,} rounded up to a multiple of {multiple:,}, as Megatron and other trainers pad it"
+        fix += f", or cut the rows from {hint.read:,} on"
     elif missing and not any(others):
-        do = f"add what is missing, or {do}"
-    return Cause(codes, sentence(said), sentence(do), new, sole=_sole(fits))
+        fix = f"add what is missing, or {fix}"
+    return Cause(codes, sentence(text), sentence(fix), new, sole=_sole(fits))
 
 
 def _sole(fits: Sequence[Fit]) -> bool:
@@ -160,26 +162,26 @@ def _sole(fits: Sequence[Fit]) -> bool:
     return len(fits) == 1 and len(fits[0]) < _MODEL and not any(key.endswith(_NAMES) for key in fits[0])
 
 
-def _said(fits: Sequence[Fit]) -> str:
+def _statement(fits: Sequence[Fit]) -> str:
     """The values that all have in common, then those in which they differ."""
     shared = [hint for hint in fits[0].values() if all(hint in fit.values() for fit in fits)]
     apart = [[hint for hint in fit.values() if hint not in shared] for fit in fits]
-    said = "; ".join(map(str, shared))
+    text = "; ".join(map(str, shared))
     if len(fits) == 1:
-        return said
+        return text
     if not shared:
-        return "; or, ".join(", and besides ".join(map(str, own)) for own in apart)
-    either = (" and ".join(f"{one.key} {one.fits:,} for {one.read:,}" for one in own) for own in apart)
-    return f"{said}; and with these, {', or '.join(either)} would fit"
+        return "; or, ".join(", and besides ".join(map(str, hints)) for hints in apart)
+    either = (" and ".join(f"{hint.key} {hint.fits:,} for {hint.read:,}" for hint in hints) for hints in apart)
+    return f"{text}; and with these, {', or '.join(either)} would fit"
 
 
 def _orders(hints: Sequence[Hint]) -> str:
-    """What to write into the config."""
+    """The values to write into the config, in words."""
     named = [f"name {hint.fits} labels in {hint.key}" for hint in hints if hint.key.endswith(_NAMES)]
     given = [f"{hint.key} to {hint.fits}" for hint in hints if not (hint.absent or hint.key.endswith(_NAMES))]
     added = [f"{hint.key}: {hint.fits}" for hint in hints if hint.absent]
-    said = named + ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
-    return " and ".join(said)
+    texts = named + ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
+    return " and ".join(texts)
 
 
 def _padding(fits: Sequence[Fit]) -> int | None:

@@ -42,7 +42,7 @@ class Row:
     @property
     def count(self) -> int:
         """The number of tensors."""
-        return prod(int(one.count) for one in self.numbers)
+        return prod(int(indices.count) for indices in self.numbers)
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class Row:
         return written(self.text, self.numbers)
 
     def meet(self, numbers: Iterable[Indices]) -> "Row":
-        """What is also among other combinations of indices."""
+        """The intersection with other combinations of indices."""
         return Row(self.text, tuple(map(intersection, numbers, self.numbers)), self.shape)
 
     def __contains__(self, numbers: tuple[int, ...]) -> bool:
@@ -65,15 +65,15 @@ class Shared(NamedTuple):
     tensors: int
 
 
-class Stored:
-    """What a checkpoint holds: the names, and the shapes where they are known."""
+class StoredRows:
+    """The stored tensors as rows: names, and shapes where they are known."""
 
     def __init__(self, rows: Mapping[Text, list[Row]]) -> None:
         self.rows = rows
         self._shared: dict[tuple[str | Indices, ...], list[Shared]] = {}
 
     @classmethod
-    def of(cls, shapes: Mapping[str, tuple[int, ...] | None]) -> "Stored":
+    def of(cls, shapes: Mapping[str, tuple[int, ...] | None]) -> "StoredRows":
         """Folds names with their shapes."""
         groups: dict[Text, dict[tuple[int, ...] | None, list[tuple[int, ...]]]] = {}
         for name, shape in shapes.items():
@@ -81,7 +81,9 @@ class Stored:
             groups.setdefault(text, {}).setdefault(shape, []).append(numbers)
         return cls(
             {
-                text: [Row(text, tuple(one), shape) for shape, places in by_shape.items() for one in products(places)]
+                text: [
+                    Row(text, tuple(index), shape) for shape, places in by_shape.items() for index in products(places)
+                ]
                 for text, by_shape in groups.items()
             }
         )
@@ -102,14 +104,14 @@ class Stored:
 
     @cached_property
     def _numbers(self) -> dict[Text, dict[tuple[int, ...], set[int]]]:
-        found: dict[Text, dict[tuple[int, ...], set[int]]] = {}
+        result: dict[Text, dict[tuple[int, ...], set[int]]] = {}
         for text, rows in self.rows.items():
             for row in rows:
-                for place, own in enumerate(row.numbers):
-                    stack = found.setdefault(text[: place + 1], {})
+                for place, numbers in enumerate(row.numbers):
+                    stack = result.setdefault(text[: place + 1], {})
                     for outer in product(*row.numbers[:place]):
-                        stack.setdefault(outer, set()).update(own)
-        return found
+                        stack.setdefault(outer, set()).update(numbers)
+        return result
 
     def numbers(self, stack: Text) -> Mapping[tuple[int, ...], set[int]]:
         """The numbers stored in a stack of layers or experts, by the numbers of the stacks around it.
@@ -123,12 +125,12 @@ class Stored:
     def modules(self) -> set[str]:
         """The names of all modules above the first index, such as `model` and `model.layers`."""
         firsts = {text[0][1:] if len(text) > 1 else text[0][1:].rpartition(".")[0] for text in self.rows}
-        return {first[:end] for first in firsts for end in (*(found.start() for found in _DOT.finditer(first)), None)}
+        return {first[:end] for first in firsts for end in (*(match.start() for match in _DOT.finditer(first)), None)}
 
-    def renumbered(self, stack: Text, order: Sequence[int]) -> "Stored":
+    def renumbered(self, stack: Text, order: Sequence[int]) -> "StoredRows":
         """A copy in which the layers `order` of a stack are numbered from 0."""
         new, place = {old: number for number, old in enumerate(order)}, len(stack) - 1
-        return Stored(
+        return StoredRows(
             {
                 text: [_moved(row, place, new) for row in rows] if text[: place + 1] == stack else rows
                 for text, rows in self.rows.items()
@@ -147,14 +149,14 @@ class Difference:
     """How stored tensors differ from a blueprint's leaves.
 
     Args:
-        found: each leaf with what is stored of it.
+        pairs: each leaf with its stored rows.
         unexpected: rows of which some tensors are in no leaf, with what of them is.
         missing: leaves of which some tensors are not stored, with their number.
         misshapen: leaves of another shape than the stored row.
         counts: the numbers of tensors: missing, unexpected, misshapen.
     """
 
-    found: list[tuple[Leaf, list[Row]]] = field(default_factory=list)
+    pairs: list[tuple[Leaf, list[Row]]] = field(default_factory=list)
     unexpected: list[tuple[Row, list[Row]]] = field(default_factory=list)
     missing: list[tuple[Leaf, int]] = field(default_factory=list)
     misshapen: list[tuple[Leaf, Row]] = field(default_factory=list)
@@ -167,22 +169,24 @@ class Difference:
 
     def within(self, other: "Difference") -> bool:
         """Whether all that differs here also differs there, in the same way, with the same tensors stored."""
-        if any(own > theirs for own, theirs in zip(self.counts, other.counts, strict=True)):
+        if any(count > theirs for count, theirs in zip(self.counts, other.counts, strict=True)):
             return False
-        own, theirs, odd = _by_text(self.found), _by_text(other.found), _by_text(other.misshapen)
+        ours, theirs, odd = _by_text(self.pairs), _by_text(other.pairs), _by_text(other.misshapen)
         if any(_open(leaf, rows, theirs) != count for leaf, rows, count in self._lacking()):
             return False  # something is missing that was not asked for there
-        for _, rows in other.found:
-            if any(sum(row.meet(leaf.indices).count for leaf, _ in own.get(row.text, ())) != row.count for row in rows):
+        for _, rows in other.pairs:
+            if any(
+                sum(row.meet(leaf.indices).count for leaf, _ in ours.get(row.text, ())) != row.count for row in rows
+            ):
                 return False  # something is unexpected that was described there
         for _, row in self.misshapen:
-            alike = (one for _, one in odd.get(row.text, ()) if one.shape == row.shape)
-            if sum(row.meet(one.numbers).count for one in alike) != row.count:
+            alike = (other_row for _, other_row in odd.get(row.text, ()) if other_row.shape == row.shape)
+            if sum(row.meet(other_row.numbers).count for other_row in alike) != row.count:
                 return False
         return True
 
     def _lacking(self) -> Iterator[tuple[Leaf, list[Row], int]]:
-        stored = {id(leaf): rows for leaf, rows in self.found}
+        stored = {id(leaf): rows for leaf, rows in self.pairs}
         return ((leaf, stored[id(leaf)], count) for leaf, count in self.missing)
 
     def places(self) -> Iterator[Place]:
@@ -201,20 +205,20 @@ class Difference:
                 yield "misshapen", row.text, numbers
 
 
-def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
+def compare(leaves: Iterable[Leaf], stored: StoredRows) -> Difference:
     """Compares what is stored with what a blueprint's leaves ask for."""
     result = Difference()
     known: dict[int, list[Shared]] = {}
     misshapen = 0
     for leaf in leaves:
         lacking, shared = int(leaf.count), stored.shared(leaf)
-        for one in shared:
-            lacking -= one.tensors
-            known.setdefault(id(one.row), []).append(one)
-            if one.row.shape is not None and one.row.shape != leaf.shape and leaf.presence != "obsolete":
-                result.misshapen.append((leaf, one.common))
-                misshapen += one.tensors
-        result.found.append((leaf, [one.common for one in shared]))
+        for shared_row in shared:
+            lacking -= shared_row.tensors
+            known.setdefault(id(shared_row.row), []).append(shared_row)
+            if shared_row.row.shape is not None and shared_row.row.shape != leaf.shape and leaf.presence != "obsolete":
+                result.misshapen.append((leaf, shared_row.common))
+                misshapen += shared_row.tensors
+        result.pairs.append((leaf, [shared_row.common for shared_row in shared]))
         if lacking and leaf.presence == "required":
             result.missing.append((leaf, lacking))
     beyond = 0
@@ -228,10 +232,10 @@ def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
 
 
 def _by_text(pairs: Iterable[tuple[Leaf, T]]) -> dict[Text, list[tuple[Leaf, T]]]:
-    found: dict[Text, list[tuple[Leaf, T]]] = {}
+    groups: dict[Text, list[tuple[Leaf, T]]] = {}
     for leaf, other in pairs:
-        found.setdefault(text_of(leaf), []).append((leaf, other))
-    return found
+        groups.setdefault(text_of(leaf), []).append((leaf, other))
+    return groups
 
 
 def _open(leaf: Leaf, rows: Sequence[Row], described: Mapping[Text, Sequence[tuple[Leaf, list[Row]]]]) -> int:
@@ -242,7 +246,7 @@ def _open(leaf: Leaf, rows: Sequence[Row], described: Mapping[Text, Sequence[tup
         for other, _ in described.get(text, ())
         if other.presence == "required"
     ]
-    return sum(one.count - sum(row.meet(one.numbers).count for row in rows) for one in shared)
+    return sum(part.count - sum(row.meet(part.numbers).count for row in rows) for part in shared)
 
 
 def text_of(leaf: Leaf) -> Text:

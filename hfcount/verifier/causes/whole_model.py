@@ -1,4 +1,4 @@
-"""Tensors grouped by what they are all of: a whole part of the model, whole layers, or neither."""
+"""Groups missing or unexpected tensors by complete parts and complete layers."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from itertools import takewhile
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.verifier.causes.stored_rows import Row, Stored, Text, text_of
+from hfcount.verifier.causes.stored_rows import Row, StoredRows, Text, text_of
 from hfcount.verifier.folded_names import fold, written
 
 _ROWS = 4  # a part of fewer rows is given by its names
@@ -16,7 +16,7 @@ Places = Iterable[tuple[Text, tuple[int, ...]]]
 
 
 @dataclass(slots=True)
-class Wholes:
+class WholeParts:
     """Tensors that one side has and the other lacks.
 
     Args:
@@ -31,18 +31,18 @@ class Wholes:
 
     def rows(self) -> list[str]:
         """Folded names; `model.vision_tower.* (437 tensors)` for a whole part, and alike for whole layers."""
-        found = []
+        rows = []
         for names in self.parts.values():
-            found += [f"{_shared(names)}.* ({plural(len(names), 'tensor')})"] if is_large(names) else fold(names)
+            rows += [f"{_shared(names)}.* ({plural(len(names), 'tensor')})"] if is_large(names) else fold(names)
         for stack, (numbers, names) in self.layers.items():
             layers = written((*stack, ".*"), [Indices.of(numbers)])
-            found.append(f"{layers} ({plural(len(names), 'tensor')})")
-        return found + fold(self.rest)
+            rows.append(f"{layers} ({plural(len(names), 'tensor')})")
+        return rows + fold(self.rest)
 
 
-def wholes(places: Places, other: Stored) -> Wholes:
+def wholes(places: Places, other: StoredRows) -> WholeParts:
     """Groups tensors that the other side lacks."""
-    result = Wholes()
+    result = WholeParts()
     for text, numbers in places:
         name = written(text, [Indices.of([number]) for number in numbers])
         part = _part(text, other.modules)
@@ -57,18 +57,18 @@ def wholes(places: Places, other: Stored) -> Wholes:
     return result
 
 
-def described(leaves: Iterable[Leaf]) -> Stored:
+def described(leaves: Iterable[Leaf]) -> StoredRows:
     """The names that a blueprint has."""
     rows: dict[Text, list[Row]] = {}
     for leaf in leaves:
         rows.setdefault(text_of(leaf), []).append(Row(text_of(leaf), tuple(leaf.indices), None))
-    return Stored(rows)
+    return StoredRows(rows)
 
 
 def _shared(names: Sequence[str]) -> str:
     """The innermost module that all these tensors are in."""
     first, last = (name.split(".")[:-1] for name in (min(names), max(names)))
-    return ".".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    return ".".join(part for part, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
 
 
 def is_large(names: Iterable[str]) -> bool:

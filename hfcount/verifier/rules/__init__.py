@@ -21,9 +21,9 @@ _NEEDS = re.compile(r"^NEEDS[^={]*= \{([^}]*)\}", re.MULTILINE)
 @cache
 def _files() -> Mapping[str, str]:
     """The module of each code within this package, in the order of codes."""
-    found = {path.stem: path.stem for path in _HERE.glob("hf*_*.py")}
-    found |= {path.stem: f"standalone.{path.stem}" for path in _standalone()}
-    return {name[:5].upper(): found[name] for name in sorted(found)}
+    modules = {path.stem: path.stem for path in _HERE.glob("hf*_*.py")}
+    modules |= {path.stem: f"standalone.{path.stem}" for path in _standalone()}
+    return {name[:5].upper(): modules[name] for name in sorted(modules)}
 
 
 def _standalone() -> list[Path]:
@@ -33,10 +33,10 @@ def _standalone() -> list[Path]:
 @cache
 def checks() -> tuple[tuple[str, frozenset[str]], ...]:
     """The modules of rules that have a check of their own, with the evidence that it needs; none is imported."""
-    found = ((path.stem, _NEEDS.search(path.read_text(encoding="utf-8"))) for path in _standalone())
+    matches = ((path.stem, _NEEDS.search(path.read_text(encoding="utf-8"))) for path in _standalone())
     return tuple(
         (f"{__name__}.standalone.{name}", frozenset(re.findall('"([^"]+)"', needs[1])))
-        for name, needs in found
+        for name, needs in matches
         if needs
     )
 
@@ -64,4 +64,4 @@ def lookup(code_or_name: str) -> type[Finding] | None:
     """The rule of that code, in full or its number alone, or of that name."""
     name = code_or_name.lower()
     names = {code: file.partition("_")[2].replace("_", "-") for code, file in _files().items()}
-    return next((RULES[code] for code, own in names.items() if name in (code.lower(), code[2:], own)), None)
+    return next((RULES[code] for code, rule_name in names.items() if name in (code.lower(), code[2:], rule_name)), None)

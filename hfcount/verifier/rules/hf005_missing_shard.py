@@ -75,5 +75,5 @@ class MissingByNumber(MissingShard):
         )
         if self.short is None:
             return text
-        whole = plural(self.all, "tensor")
-        return f"{text} {self.short:,} of the {whole} that {printable(self.subject)} describes are missing."
+        described = plural(self.all, "tensor")
+        return f"{text} {self.short:,} of the {described} that {printable(self.subject)} describes are missing."

@@ -39,7 +39,7 @@ class TwoWeightSets(Finding):
     def text(self) -> str:
         place = f"{'as one of' if self.among else 'beside'} {plural(self.files, 'file')} that the index names"
         reads = "transformers reads it alone, and loaders that follow the index read theirs"
-        return f"model.safetensors is there {place}: {reads}.{''.join(f' {one}' for one in self._differences())}"
+        return f"model.safetensors is there {place}: {reads}.{''.join(f' {text}' for text in self._differences())}"
 
     def _differences(self) -> Iterator[str]:
         both = "Both hold the same names, shapes and dtypes"

@@ -19,5 +19,5 @@ class NumberNotJson(Finding):
 
     @property
     def text(self) -> str:
-        found = f"{printable(self.key, 60)} is {printable(self.observed)}"
-        return f"{found}: Python reads that, and strict readers of JSON refuse the whole file."
+        number = f"{printable(self.key, 60)} is {printable(self.observed)}"
+        return f"{number}: Python reads that, and strict readers of JSON refuse the whole file."

@@ -30,8 +30,8 @@ class DuplicateTensor(Finding):
 
     @property
     def text(self) -> str:
-        one, other = map(printable, self.observed)
-        text = f"{plural(self.count, 'tensor')} in two files, such as {short(self.first)} in {one} and {other}."
+        first, second = map(printable, self.observed)
+        text = f"{plural(self.count, 'tensor')} in two files, such as {short(self.first)} in {first} and {second}."
         if self.meant is not None:
             holds = f"{printable(named(self.left))} {agree(len(self.left), 'holds', 'hold')}"
             text += f" The index means the one in {printable(self.meant)}, and what {holds} of them is left over."

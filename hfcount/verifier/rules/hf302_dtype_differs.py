@@ -27,21 +27,21 @@ class ByClaim(DtypeDiffers):
     """The bytes that the index claims are those of another dtype.
 
     Args:
-        own: bytes of an element, as declared.
+        element_bytes: bytes of an element, as declared.
         claim: metadata.total_size.
         width: bytes of an element at which that is exact.
     """
 
-    own: int
+    element_bytes: int
     claim: int
     width: int
 
     @property
     def text(self) -> str:
         return (
-            f"the config declares {printable(self.declared)} ({plural(self.own, 'byte')} an element), and total_size"
-            f" {self.claim:,} is exact at {plural(self.width, 'byte')} an element: either the weights are stored so, or"
-            " the claim is stale, and only headers tell."
+            f"the config declares {printable(self.declared)} ({plural(self.element_bytes, 'byte')} an element), and"
+            f" total_size {self.claim:,} is exact at {plural(self.width, 'byte')} an element: either the weights are"
+            " stored so, or the claim is stale, and only headers tell."
         )
 
 

@@ -36,8 +36,8 @@ class NotAStateDict(Finding):
         keys = "".join(f'["{printable(key, 60)}"]' for key in self.path)
         where = f"under {keys}" if keys else "in a list without names"
         subject = printable(self.subject)
-        whole = f"{'all' if self.fits else 'not all'} that {subject} needs"
+        needed = f"{'all' if self.fits else 'not all'} that {subject} needs"
         return (
-            f"{file}: {plural(self.count, 'tensor')} lie {where}, {whole}. Loaders look for them at the"
+            f"{file}: {plural(self.count, 'tensor')} lie {where}, {needed}. Loaders look for them at the"
             " top, and find none."
         )

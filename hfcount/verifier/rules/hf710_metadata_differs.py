@@ -36,7 +36,7 @@ class MetadataDiffers(Finding):
 
     @property
     def text(self) -> str:
-        return " ".join(f"{printable(self.file or '')}: {said}" for said in self._said())
+        return " ".join(f"{printable(self.file or '')}: {text}" for text in self._said())
 
     def _said(self) -> Iterator[str]:
         if self.layers:

@@ -28,9 +28,9 @@ class ModuleTensorsDiffer(Finding):
     @property
     def text(self) -> str:
         by = f"by {printable(self.config)} " if self.config else ""
-        said = []
+        says = []
         if self.lacking:
-            said.append(f"lacks {plural(len(self.lacking), 'tensor')} that {self.kind} {by}needs: {some(self.lacking)}")
+            says.append(f"lacks {plural(len(self.lacking), 'tensor')} that {self.kind} {by}needs: {some(self.lacking)}")
         if self.beyond:
-            said.append(f"has {plural(len(self.beyond), 'tensor')} that it does not take: {some(self.beyond)}")
-        return f"{printable(self.file)} {', and '.join(said)}. sentence-transformers refuses to load it."
+            says.append(f"has {plural(len(self.beyond), 'tensor')} that it does not take: {some(self.beyond)}")
+        return f"{printable(self.file)} {', and '.join(says)}. sentence-transformers refuses to load it."

@@ -23,8 +23,8 @@ class PartPickled(Finding):
 
     @property
     def text(self) -> str:
-        whole = (
+        text = (
             f"{printable(self.part)} has pickled weights alone (.bin), and other parts have safetensors. From a folder"
             " diffusers loads both; from a repo it then downloads the pickled weights of every part, and no others"
         )
-        return f"{whole}: {printable(self.fails)} has none, and is not loaded." if self.fails else f"{whole}."
+        return f"{text}: {printable(self.fails)} has none, and is not loaded." if self.fails else f"{text}."

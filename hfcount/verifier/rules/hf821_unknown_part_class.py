@@ -25,5 +25,5 @@ class UnknownPartClass(Finding):
     @property
     def text(self) -> str:
         end = "Whether a later version loads it is not known." if self.severity == "note" else ""
-        said = f"model_index.json lists {printable(self.part)} as {self.by}, and {self.lacks}."
-        return f"{said} {end or 'diffusers does not load the pipeline.'}"
+        text = f"model_index.json lists {printable(self.part)} as {self.by}, and {self.lacks}."
+        return f"{text} {end or 'diffusers does not load the pipeline.'}"

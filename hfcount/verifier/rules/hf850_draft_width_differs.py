@@ -1,15 +1,10 @@
 """HF850: draft width differs."""
 
-from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftWidthDiffers(Finding):
-    """With --target MODEL only: a draft reads states of another width than its target has.
-
-    Args:
-        target: the target, as it is named.
-    """
+class DraftWidthDiffers(DraftFinding):
+    """With --target MODEL only: a draft reads states of another width than its target has."""
 
     code = "HF850"
     name = "draft-width-differs"
@@ -19,11 +14,10 @@ class DraftWidthDiffers(Finding):
 
     expected: int
     observed: int
-    target: str
 
     @property
     def text(self) -> str:
         return (
-            f"The draft reads states {self.observed:,} wide, and those of {printable(self.target)} are"
+            f"The draft reads states {self.observed:,} wide, and those of {self.target_name} are"
             f" {self.expected:,} wide (hidden_size)."
         )

@@ -1,15 +1,10 @@
 """HF851: draft vocabulary differs."""
 
-from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftVocabularyDiffers(Finding):
-    """With --target MODEL only: a draft has another vocabulary than its target, whose tokens it proposes.
-
-    Args:
-        target: the target, as it is named.
-    """
+class DraftVocabularyDiffers(DraftFinding):
+    """With --target MODEL only: a draft has another vocabulary than its target, whose tokens it proposes."""
 
     code = "HF851"
     name = "draft-vocabulary-differs"
@@ -19,11 +14,10 @@ class DraftVocabularyDiffers(Finding):
 
     expected: int
     observed: int
-    target: str
 
     @property
     def text(self) -> str:
         return (
-            f"vocab_size is {self.observed:,} in the draft and {self.expected:,} in {printable(self.target)}: the draft"
+            f"vocab_size is {self.observed:,} in the draft and {self.expected:,} in {self.target_name}: the draft"
             " proposes token ids of the target, and its tables (embed_tokens, t2d) have a row for each."
         )

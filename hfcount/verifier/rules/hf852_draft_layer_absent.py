@@ -1,14 +1,12 @@
 """HF852: draft layer absent."""
 
-from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftLayerAbsent(Finding):
+class DraftLayerAbsent(DraftFinding):
     """With --target MODEL only: a draft reads the state of a layer that its target does not have.
 
     Args:
-        target: the target, as it is named.
         listed: the numbers in the list that the target has no state for.
         first: the smallest number that there may be.
         last: the largest.
@@ -21,7 +19,6 @@ class DraftLayerAbsent(Finding):
     remedy = "Take the draft that was made for this target, or correct the list."
 
     key: str
-    target: str
     listed: tuple[int, ...]
     last: int
     first: int = 0
@@ -31,6 +28,6 @@ class DraftLayerAbsent(Finding):
         shown = ", ".join(f"{number:,}" for number in self.listed[:5])
         more = f" and {len(self.listed) - 5:,} more" if len(self.listed) > 5 else ""
         return (
-            f"{self.key} of the draft lists {shown}{more}, and the hidden states of {printable(self.target)} are"
+            f"{self.key} of the draft lists {shown}{more}, and the hidden states of {self.target_name} are"
             f" numbered {self.first:,} to {self.last:,} ({self.expected:,} layers)."
         )

@@ -1,15 +1,11 @@
 """HF853: draft shares other width."""
 
-from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftSharesOtherWidth(Finding):
-    """With --target MODEL only: a draft stores no embedding or head and takes its target's, which is of another width.
-
-    Args:
-        target: the target, as it is named.
-    """
+class DraftSharesOtherWidth(DraftFinding):
+    """With --target MODEL only: a draft stores no embedding or head and takes its target's, which is of another
+    width."""
 
     code = "HF853"
     name = "draft-shares-other-width"
@@ -19,12 +15,11 @@ class DraftSharesOtherWidth(Finding):
 
     expected: int
     observed: int
-    target: str
 
     @property
     def text(self) -> str:
         names = " and no ".join(self.tensors)
         return (
-            f"The draft stores no {names} and takes that of {printable(self.target)}, whose rows are"
+            f"The draft stores no {names} and takes that of {self.target_name}, whose rows are"
             f" {self.observed:,} wide; the draft's own layers are {self.expected:,} wide."
         )

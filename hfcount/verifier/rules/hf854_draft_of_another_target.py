@@ -1,16 +1,15 @@
 """HF854: draft of another target."""
 
 from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftOfAnotherTarget(Finding):
+class DraftOfAnotherTarget(DraftFinding):
     """With --target MODEL only: the config of a draft says what its target is like, and this one is not.
 
     Args:
-        target: the target, as it is named.
-        said: what the draft's config says, as it is written.
-        seen: what the target's config says.
+        draft_value: what the draft's config says, as it is written.
+        target_value: what the target's config says.
     """
 
     code = "HF854"
@@ -20,13 +19,12 @@ class DraftOfAnotherTarget(Finding):
     remedy = "Make sure that the draft was made for this target: another one runs, and few of its tokens are accepted."
 
     key: str
-    target: str
-    said: str
-    seen: str
+    draft_value: str
+    target_value: str
 
     @property
     def text(self) -> str:
         return (
-            f"{self.key} of the draft is {printable(self.said, 100)}, and {printable(self.target)} has"
-            f" {printable(self.seen, 100)}."
+            f"{self.key} of the draft is {printable(self.draft_value, 100)}, and {self.target_name} has"
+            f" {printable(self.target_value, 100)}."
         )

@@ -1,16 +1,15 @@
 """HF855: draft rope differs."""
 
 from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftRopeDiffers(Finding):
+class DraftRopeDiffers(DraftFinding):
     """With --target MODEL only: a draft whose layer is one of its target's has other rotary positions than that.
 
     Args:
-        target: the target, as it is named.
-        said: the draft's setting.
-        seen: the target's.
+        draft_value: the draft's setting.
+        target_value: the target's.
     """
 
     code = "HF855"
@@ -20,13 +19,12 @@ class DraftRopeDiffers(Finding):
     remedy = "Write the target's rotary settings into the draft's config."
 
     key: str
-    target: str
-    said: str
-    seen: str
+    draft_value: str
+    target_value: str
 
     @property
     def text(self) -> str:
         return (
-            f"{self.key} is {printable(self.said, 60)} in the draft and {printable(self.seen, 60)} in"
-            f" {printable(self.target)}, and its layer has the positions that the target's layers have."
+            f"{self.key} is {printable(self.draft_value, 60)} in the draft and {printable(self.target_value, 60)} in"
+            f" {self.target_name}, and its layer has the positions that the target's layers have."
         )

@@ -1,15 +1,10 @@
 """HF856: draft context shorter."""
 
-from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftContextShorter(Finding):
-    """With --target MODEL only: a draft allows fewer tokens of context than its target.
-
-    Args:
-        target: the target, as it is named.
-    """
+class DraftContextShorter(DraftFinding):
+    """With --target MODEL only: a draft allows fewer tokens of context than its target."""
 
     code = "HF856"
     name = "draft-context-shorter"
@@ -20,8 +15,7 @@ class DraftContextShorter(Finding):
 
     expected: int
     observed: int
-    target: str
 
     @property
     def text(self) -> str:
-        return f"The draft allows {self.observed:,} tokens of context, and {printable(self.target)} {self.expected:,}."
+        return f"The draft allows {self.observed:,} tokens of context, and {self.target_name} {self.expected:,}."

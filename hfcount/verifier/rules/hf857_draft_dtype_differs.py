@@ -1,15 +1,10 @@
 """HF857: draft dtype differs."""
 
-from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftDtypeDiffers(Finding):
-    """With --target MODEL only: the config of a draft declares another dtype than its target's.
-
-    Args:
-        target: the target, as it is named.
-    """
+class DraftDtypeDiffers(DraftFinding):
+    """With --target MODEL only: the config of a draft declares another dtype than its target's."""
 
     code = "HF857"
     name = "draft-dtype-differs"
@@ -20,8 +15,7 @@ class DraftDtypeDiffers(Finding):
 
     expected: str
     observed: str
-    target: str
 
     @property
     def text(self) -> str:
-        return f"The draft declares {self.observed}, and {printable(self.target)} {self.expected}."
+        return f"The draft declares {self.observed}, and {self.target_name} {self.expected}."

@@ -1,15 +1,10 @@
 """HF858: draft mask absent."""
 
-from hfcount.text import printable
-from hfcount.verifier.finding import Finding
+from hfcount.verifier.draft_finding import DraftFinding
 
 
-class DraftMaskAbsent(Finding):
-    """With --target MODEL only: the token that a draft of blocks fills them with is none of its target's.
-
-    Args:
-        target: the target, as it is named.
-    """
+class DraftMaskAbsent(DraftFinding):
+    """With --target MODEL only: the token that a draft of blocks fills them with is none of its target's."""
 
     code = "HF858"
     name = "draft-mask-absent"
@@ -19,11 +14,10 @@ class DraftMaskAbsent(Finding):
 
     expected: int
     observed: int
-    target: str
 
     @property
     def text(self) -> str:
         return (
-            f"{self.key} of the draft is {self.observed:,}, and {printable(self.target)} has {self.expected:,} tokens,"
+            f"{self.key} of the draft is {self.observed:,}, and {self.target_name} has {self.expected:,} tokens,"
             f" numbered 0 to {self.expected - 1:,}: its embedding has no row for it."
         )

@@ -1,1 +1,1 @@
-"""Modules of sentence-transformers: the tensors that each loads, and the widths that it reads and gives."""
+"""Checks the modules of sentence-transformers: their tensors and the widths of their features."""

@@ -1,27 +1,27 @@
-"""The widths of features on their way through the modules of a model."""
+"""Widths of features after each module of a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hfcount.verifier.sentence_transformers.classes import TOKENS, Layout
+from hfcount.verifier.sentence_transformers.classes import TOKENS, ModuleLayout
 
 Widths = frozenset[int] | None
 """Each width that a feature may have, by the routes to it; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """The features that there are after a module.
+class Features:
+    """The features after a module.
 
     Args:
         features: their widths, by name.
         sources: the modules that have written them last.
-        whole: whether these are all; not after a module that is not described.
+        complete: whether these are all; not after a module that is not described.
     """
 
     features: Mapping[str, Widths] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    whole: bool = True
+    complete: bool = True
 
     def width(self, name: str) -> Widths:
         """The widths of a feature."""
@@ -29,9 +29,9 @@ class State:
 
     def lacks(self, name: str) -> bool:
         """Whether there is no such feature."""
-        return self.whole and name not in self.features
+        return self.complete and name not in self.features
 
-    def after(self, label: str, layout: Layout, stored: int | None = None) -> "State":
+    def after(self, label: str, layout: ModuleLayout, stored: int | None = None) -> "Features":
         """The features after a module.
 
         Args:
@@ -47,36 +47,36 @@ class State:
         after = self.with_feature(layout.gives, widths, label)
         return after.with_feature(layout.brings, None, label) if layout.brings else after
 
-    def with_feature(self, name: str, widths: Widths, label: str) -> "State":
+    def with_feature(self, name: str, widths: Widths, label: str) -> "Features":
         """The same with a feature that a module has written."""
         return replace(self, features={**self.features, name: widths}, sources={**self.sources, name: label})
 
-    def unknown(self) -> "State":
+    def unknown(self) -> "Features":
         """The features after a module that is not described: any of any width."""
-        return State(whole=False)
+        return Features(complete=False)
 
 
-def wrong_widths(state: State, layout: Layout) -> Sequence[int]:
+def wrong_widths(state: Features, layout: ModuleLayout) -> Sequence[int]:
     """The widths that a module is given and does not take."""
     given = state.width(layout.reads)
     return sorted(given - {layout.width}) if given is not None and layout.width is not None else ()
 
 
-def joined(states: Sequence[State]) -> State:
+def joined(states: Sequence[Features]) -> Features:
     """The features after a router: those that each of its routes gives."""
-    shared = set.intersection(*(set(one.features) for one in states))
-    return State(
-        {name: _union([one.features[name] for one in states]) for name in sorted(shared)},
+    shared = set.intersection(*(set(state.features) for state in states))
+    return Features(
+        {name: _union([state.features[name] for state in states]) for name in sorted(shared)},
         {name: states[0].sources[name] for name in sorted(shared) if name in states[0].sources},
-        all(one.whole for one in states),
+        all(state.complete for state in states),
     )
 
 
 def _union(widths: Sequence[Widths]) -> Widths:
-    known = [one for one in widths if one is not None]
+    known = [width for width in widths if width is not None]
     return frozenset[int]().union(*known) if len(known) == len(widths) else None
 
 
-def begun(width: int | None, feature: str = TOKENS, label: str = "") -> State:
+def begun(width: int | None, feature: str = TOKENS, label: str = "") -> Features:
     """The features after a transformer."""
-    return State().with_feature(feature, None if width is None else frozenset({width}), label)
+    return Features().with_feature(feature, None if width is None else frozenset({width}), label)

@@ -1,4 +1,4 @@
-"""Checks of the modules that sentence-transformers puts around a model: configs, tensors, and widths from one on."""
+"""Checks the configs, tensors and widths of the modules around a model."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,17 +23,17 @@ from hfcount.text import shown
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import ModuleResult, Outcome, finding_of
 from hfcount.verifier.headers import check_shards
-from hfcount.verifier.sentence_transformers.chain import State, begun, joined, wrong_widths
-from hfcount.verifier.sentence_transformers.classes import SENTENCE, TOKENS, Layout, known, layout
-from hfcount.verifier.sentence_transformers.tensors import Stored, check_tensors
+from hfcount.verifier.sentence_transformers.chain import Features, begun, joined, wrong_widths
+from hfcount.verifier.sentence_transformers.classes import SENTENCE, TOKENS, ModuleLayout, known, layout
+from hfcount.verifier.sentence_transformers.tensors import ModuleWeights, check_tensors
 from hfcount.verifier.sentence_transformers.transformers import running
 
 _ROUTERS = 4  # within each other
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What was read of the modules of a model.
+class ModuleFiles:
+    """The files of the modules of a model.
 
     Args:
         documents: modules.json and the modules' configs, by path.
@@ -52,10 +52,10 @@ class Around:
 
 def check_modules(c: Comparison, outcome: Outcome) -> None:
     """As `check_around` has it, of modules around a model that is compared."""
-    check_around(Around(c.weights.companions, c.weights.files, c.modules, {"": c.blueprint}), outcome)
+    check_around(ModuleFiles(c.weights.companions, c.weights.files, c.modules, {"": c.blueprint}), outcome)
 
 
-def check_around(around: Around, outcome: Outcome) -> None:
+def check_around(around: ModuleFiles, outcome: Outcome) -> None:
     """HF801 to HF807: each module by its config, and the widths of what one gives and the next reads."""
     try:
         listed = read_modules(around.documents[MODULES])
@@ -63,7 +63,7 @@ def check_around(around: Around, outcome: Outcome) -> None:
         return
     check_shards(None, [shard for _, shard in sorted(around.shards.items())], outcome)
     walk = _Walk(around, outcome, {})
-    walk.check_end(walk.through(listed, State()))
+    walk.check_end(walk.through(listed, Features()))
     outcome.modules = tuple(walk.results.values())
 
 
@@ -71,11 +71,11 @@ def check_around(around: Around, outcome: Outcome) -> None:
 class _Walk:
     """The way of a text through the modules; `results` are those that were met."""
 
-    around: Around
+    around: ModuleFiles
     outcome: Outcome
     results: dict[Module, ModuleResult]
 
-    def through(self, modules: Sequence[Module], state: State, within: int = 0) -> State:
+    def through(self, modules: Sequence[Module], state: Features, within: int = 0) -> Features:
         """The features after these modules."""
         for module in modules:
             if not module.described:
@@ -95,14 +95,14 @@ class _Walk:
         if module.stored(self.around.files):
             self._report_unknown(module, foreign=True)
 
-    def check_end(self, state: State) -> None:
+    def check_end(self, state: Features) -> None:
         """HF805: the modules of a model that gives embeddings give one."""
         values = self._parsed(KIND)
         kind = None if values is None else values.get("model_type", "SentenceTransformer")
         if kind in ("SentenceTransformer", "SparseEncoder") and state.lacks(SENTENCE):
             self._report_missing(MODULES, str(kind), SENTENCE, state)
 
-    def _routed(self, module: Module, state: State, within: int) -> State:
+    def _routed(self, module: Module, state: Features, within: int) -> Features:
         file = self._config(module)
         document = self._document(file)
         if document is None or within > _ROUTERS:
@@ -114,7 +114,7 @@ class _Walk:
             return state.unknown()
         return joined([self.through(modules, state, within + 1) for modules in routes.values()])
 
-    def _transformed(self, module: Module) -> State:
+    def _transformed(self, module: Module) -> Features:
         """The features that a model of transformers gives."""
         width = self._width(module.folder)
         if row := self.around.rows.get(module.folder):
@@ -122,12 +122,12 @@ class _Walk:
         file = self._config(module)
         values = self._parsed(file)
         if values is None:
-            return State().unknown()
+            return Features().unknown()
         try:
             run = running(module.kind, file, values)
         except DocumentError as error:
             self.outcome.report(finding_of(error, file))
-            return State().unknown()
+            return Features().unknown()
         usual = run.plain and run.feature == TOKENS
         return begun(width if usual else None, run.feature, module.label)
 
@@ -140,7 +140,7 @@ class _Walk:
         words = {tuple(map(int, leaf.shape)) for leaf in model.leaves if leaf.component == "embedding"}
         return int(spec.hidden) if not spec.parts and (int(spec.vocab), int(spec.hidden)) in words else None
 
-    def _passed(self, module: Module, state: State) -> State:
+    def _passed(self, module: Module, state: Features) -> Features:
         """The features after a module that is no transformer and no router."""
         first = self.results.setdefault(module, ModuleResult(module.folder, module.kind))
         built = self._layout(module)
@@ -149,7 +149,7 @@ class _Walk:
         file = module.weights(self.around.files)
         shard = self.around.shards.get(file)
         header = shard.header if shard else None
-        stored = Stored(module, self._config(module), file, built, header.tensors if header else None)
+        stored = ModuleWeights(module, self._config(module), file, built, header.tensors if header else None)
         agrees = check_tensors(stored, self.outcome) if first.tensors is None else first.agrees
         after = state.after(module.label, built, stored.width)
         if agrees is not False:
@@ -165,8 +165,8 @@ class _Walk:
         )
         return after
 
-    def _layout(self, module: Module) -> Layout | None:
-        """What a module is; None where its config was not read or is refused, or its class is not described."""
+    def _layout(self, module: Module) -> ModuleLayout | None:
+        """The layout of a module; None if its config is unread or invalid, or its class is unknown."""
         file = self._config(module)
         if not known(module.kind):
             self._report_unknown(module)
@@ -191,10 +191,10 @@ class _Walk:
         finding = UnknownModuleClass(file=MODULES, label=module.label, observed=kind, foreign=foreign)
         self.outcome.report(finding)
 
-    def _check_input(self, module: Module, built: Layout, state: State) -> None:
+    def _check_input(self, module: Module, built: ModuleLayout, state: Features) -> None:
         """HF804 to HF806: what a module reads is there, and as wide as it has to be."""
         file, given = self._config(module), state.width(built.reads)
-        begins = state.whole and not state.features and not built.gives  # with a module that reads no text
+        begins = state.complete and not state.features and not built.gives  # with a module that reads no text
         lacking = next((name for name in (built.reads, built.needs) if name and state.lacks(name)), "")
         if begins or lacking:
             self._report_missing(file, module.label, lacking or built.reads or SENTENCE, state)
@@ -211,13 +211,13 @@ class _Walk:
                     source=state.sources.get(built.reads, ""),
                 )
             )
-        if built.declared is not None and given and any(one != built.declared for one in given):
+        if built.declared is not None and given and any(read_width != built.declared for read_width in given):
             from hfcount.verifier.rules.hf806_pooling_width_differs import PoolingWidthDiffers
 
-            key, width = "embedding_dimension", min(one for one in given if one != built.declared)
+            key, width = "embedding_dimension", min(read_width for read_width in given if read_width != built.declared)
             self.outcome.report(PoolingWidthDiffers(file=file, key=key, expected=width, observed=shown(built.declared)))
 
-    def _report_missing(self, file: str, label: str, feature: str, state: State) -> None:
+    def _report_missing(self, file: str, label: str, feature: str, state: Features) -> None:
         from hfcount.verifier.rules.hf805_module_input_missing import ModuleInputMissing
 
         there = tuple(sorted(state.features))

@@ -1,4 +1,4 @@
-"""What each class of sentence-transformers loads, reads and gives, by its config.
+"""The tensors, inputs and outputs of each sentence-transformers class, by its config.
 
 Source: sentence-transformers 6.2, base/modules, sentence_transformer/modules and sparse_encoder/modules.
 """
@@ -16,8 +16,8 @@ Shape = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """What a module is by its config.
+class ModuleLayout:
+    """The tensors, inputs and outputs of a module.
 
     Args:
         tensors: shapes by name, of all that its file has to hold.
@@ -66,8 +66,8 @@ _OLD_MODES = {
 }
 
 
-def layout(kind: str, file: str, values: Mapping[str, object]) -> Layout | None:
-    """What a module is; None for a class that is not described.
+def layout(kind: str, file: str, values: Mapping[str, object]) -> ModuleLayout | None:
+    """The layout of a module; None for an unknown class.
 
     Args:
         kind: its class; file: where its config is; values: the config.
@@ -79,7 +79,7 @@ def layout(kind: str, file: str, values: Mapping[str, object]) -> Layout | None:
     return build(Settings(kind, file, values, _RENAMED.get(kind))) if build else None
 
 
-def _dense(s: Settings) -> Layout:
+def _dense(s: Settings) -> ModuleLayout:
     wide, out = s.size("in_features"), s.size("out_features")
     activation = s.get("activation_function", "torch.")
     if not isinstance(activation, str):
@@ -91,17 +91,17 @@ def _dense(s: Settings) -> Layout:
         tensors["residual.weight"] = (out, wide)
     reads = s.text("module_input_name", SENTENCE)
     gives = reads if s.get("module_output_name") is None else s.text("module_output_name", reads)
-    return Layout(tensors, reads=reads, width=wide, key="in_features", gives=gives, out=out)
+    return ModuleLayout(tensors, reads=reads, width=wide, key="in_features", gives=gives, out=out)
 
 
-def _layer_norm(s: Settings) -> Layout:
+def _layer_norm(s: Settings) -> ModuleLayout:
     s.check_known(["dimension"])
     wide = s.size("dimension")
     tensors: dict[str, Shape] = {"norm.weight": (wide,), "norm.bias": (wide,)}
-    return Layout(tensors, reads=SENTENCE, width=wide, key="dimension")
+    return ModuleLayout(tensors, reads=SENTENCE, width=wide, key="dimension")
 
 
-def _cnn(s: Settings) -> Layout:
+def _cnn(s: Settings) -> ModuleLayout:
     s.check_known(["in_embedding_dimension", "out_channels", "kernel_sizes", "stride_sizes"])
     wide, out, kernels = (
         s.size("in_embedding_dimension"),
@@ -114,10 +114,10 @@ def _cnn(s: Settings) -> Layout:
     for number, kernel in enumerate(kernels):
         tensors |= {f"convs.{number}.weight": (out, wide, kernel), f"convs.{number}.bias": (out,)}
     key = "in_embedding_dimension"
-    return Layout(tensors, reads=TOKENS, width=wide, key=key, gives=TOKENS, out=out * len(kernels))
+    return ModuleLayout(tensors, reads=TOKENS, width=wide, key=key, gives=TOKENS, out=out * len(kernels))
 
 
-def _lstm(s: Settings) -> Layout:
+def _lstm(s: Settings) -> ModuleLayout:
     s.check_known(["embedding_dimension", "hidden_dim", "num_layers", "dropout", "bidirectional"])
     wide, inner, layers = s.size("embedding_dimension"), s.size("hidden_dim"), s.size("num_layers", 1)
     if layers > _MOST_LAYERS:
@@ -131,13 +131,15 @@ def _lstm(s: Settings) -> Layout:
             tensors |= {f"encoder.weight_ih_{named}": (rows, below), f"encoder.weight_hh_{named}": (rows, inner)}
             tensors |= {f"encoder.bias_ih_{named}": (rows,), f"encoder.bias_hh_{named}": (rows,)}
     out = inner * len(ends)
-    return Layout(tensors, reads=TOKENS, width=wide, key="embedding_dimension", gives=TOKENS, out=out, needs=LENGTHS)
+    return ModuleLayout(
+        tensors, reads=TOKENS, width=wide, key="embedding_dimension", gives=TOKENS, out=out, needs=LENGTHS
+    )
 
 
 _MOST_LAYERS = 1_000
 
 
-def _weighted_layers(s: Settings) -> Layout:
+def _weighted_layers(s: Settings) -> ModuleLayout:
     s.check_known(["embedding_dimension", "layer_start", "num_hidden_layers", "layer_weights"])
     if "embedding_dimension" not in s:
         raise s.refused(
@@ -146,53 +148,53 @@ def _weighted_layers(s: Settings) -> Layout:
     layers, start = s.size("num_hidden_layers", 12), s.get("layer_start", 4)
     if type(start) is not int:
         raise s.refused("must give a number for layer_start", "layer_start")
-    return Layout({"layer_weights": (max(layers + 1 - start, 0),)}, reads=TOKENS)
+    return ModuleLayout({"layer_weights": (max(layers + 1 - start, 0),)}, reads=TOKENS)
 
 
-def _pooling(s: Settings) -> Layout:
+def _pooling(s: Settings) -> ModuleLayout:
     s.check_known(["embedding_dimension", "pooling_mode", "include_prompt", *_OLD_MODES])
     if (declared := s.get("embedding_dimension")) is None:
         raise s.refused("has no embedding_dimension, which Pooling needs", "embedding_dimension", "Add it.")
     modes = s.get("pooling_mode", [new for old, new in _OLD_MODES.items() if s.get(old)] or "mean")
     modes = modes if isinstance(modes, list) else [modes]
-    if unknown := [one for one in modes if one not in _MODES] or ([] if modes else [[]]):
-        said = f"has {shown(unknown[0])} for pooling_mode, and must give some of {', '.join(_MODES)}"
-        raise s.refused(said, "pooling_mode")
-    return Layout(reads=TOKENS, gives=SENTENCE, times=len(modes), declared=declared)
+    if unknown := [mode for mode in modes if mode not in _MODES] or ([] if modes else [[]]):
+        text = f"has {shown(unknown[0])} for pooling_mode, and must give some of {', '.join(_MODES)}"
+        raise s.refused(text, "pooling_mode")
+    return ModuleLayout(reads=TOKENS, gives=SENTENCE, times=len(modes), declared=declared)
 
 
-def _normalize(s: Settings) -> Layout:
+def _normalize(s: Settings) -> ModuleLayout:
     s.text("module_input_name", SENTENCE)
-    return Layout()  # it passes on what it does not find
+    return ModuleLayout()  # it passes on what it does not find
 
 
-def _dropout(s: Settings) -> Layout:
+def _dropout(s: Settings) -> ModuleLayout:
     s.check_known(["dropout"])
     share = s.get("dropout", 0.2)
     if not isinstance(share, int | float) or not 0 <= share <= 1:
         raise s.refused(f"has {shown(share)} for dropout, and must give a number from 0 to 1", "dropout")
-    return Layout(reads=SENTENCE)
+    return ModuleLayout(reads=SENTENCE)
 
 
-def _splade(s: Settings) -> Layout:
+def _splade(s: Settings) -> ModuleLayout:
     s.check_known(["pooling_strategy", "activation_function", "embedding_dimension", "chunk_size"])
     for key, known in (("pooling_strategy", ("max", "sum")), ("activation_function", ("relu", "log1p_relu"))):
         if s.get(key, known[0]) not in known:
             raise s.refused(f"must give {' or '.join(known)} for {key}", key)
-    return Layout(reads=TOKENS, gives=SENTENCE)
+    return ModuleLayout(reads=TOKENS, gives=SENTENCE)
 
 
-def _autoencoder(s: Settings) -> Layout:
+def _autoencoder(s: Settings) -> ModuleLayout:
     s.check_known(["input_dim", "hidden_dim", "k", "k_aux", "normalize", "dead_threshold"])
     wide, out = s.size("input_dim"), s.size("hidden_dim", 512)
     tensors: dict[str, Shape] = {"encoder.weight": (out, wide), "pre_bias": (wide,), "latent_bias": (out,)}
     tensors["stats_last_nonzero"] = (out,)
     second = {"encoder.weight": "decoder.linear.weight"}  # which is tied to it
-    return Layout(tensors, second, reads=SENTENCE, width=wide, key="input_dim", gives=SENTENCE, out=out)
+    return ModuleLayout(tensors, second, reads=SENTENCE, width=wide, key="input_dim", gives=SENTENCE, out=out)
 
 
-def _static(s: Settings) -> Layout:
-    return Layout(
+def _static(s: Settings) -> ModuleLayout:
+    return ModuleLayout(
         {"embedding.weight": (None, None)},
         {"embedding.weight": "embeddings"},  # as model2vec writes it
         exact=False,
@@ -201,36 +203,36 @@ def _static(s: Settings) -> Layout:
     )
 
 
-def _sparse_static(s: Settings) -> Layout:
+def _sparse_static(s: Settings) -> ModuleLayout:
     if isinstance(path := s.get("path"), str) and path.endswith(".json"):
-        return Layout(gives=SENTENCE)  # the weights are in that file
+        return ModuleLayout(gives=SENTENCE)  # the weights are in that file
     s.check_known(["frozen", "path"])
-    return Layout({"weight": (None,)}, gives=SENTENCE, by=("weight", 0))
+    return ModuleLayout({"weight": (None,)}, gives=SENTENCE, by=("weight", 0))
 
 
-def _word_embeddings(s: Settings) -> Layout:
+def _word_embeddings(s: Settings) -> ModuleLayout:
     s.check_known(["tokenizer_class", "update_embeddings", "max_seq_length"])
     if "." not in s.text("tokenizer_class", ""):
-        said = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, and must name a class with its module"
-        raise s.refused(said, "tokenizer_class")
+        text = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, and must name a class with its module"
+        raise s.refused(text, "tokenizer_class")
     by = ("emb_layer.weight", 1)
-    return Layout({"emb_layer.weight": (None, None)}, exact=False, gives=TOKENS, by=by, brings=LENGTHS)
+    return ModuleLayout({"emb_layer.weight": (None, None)}, exact=False, gives=TOKENS, by=by, brings=LENGTHS)
 
 
-def _bag_of_words(s: Settings) -> Layout:
+def _bag_of_words(s: Settings) -> ModuleLayout:
     s.check_known(["vocab", "word_weights", "unknown_word_weight", "cumulative_term_frequency"])
-    return Layout(gives=SENTENCE, out=len(dict.fromkeys(s.words("vocab"))))
+    return ModuleLayout(gives=SENTENCE, out=len(dict.fromkeys(s.words("vocab"))))
 
 
-def _word_weights(s: Settings) -> Layout:
+def _word_weights(s: Settings) -> ModuleLayout:
     s.check_known(["vocab", "word_weights", "unknown_word_weight"])
     s.words("vocab")
     if "word_weights" not in s:
         raise s.refused("has no word_weights, which WordWeights needs", "word_weights", "Add it.")
-    return Layout(exact=False, reads=TOKENS)  # its weights are made from the config
+    return ModuleLayout(exact=False, reads=TOKENS)  # its weights are made from the config
 
 
-_CLASSES: Mapping[str, Callable[[Settings], Layout]] = {
+_CLASSES: Mapping[str, Callable[[Settings], ModuleLayout]] = {
     "BoW": _bag_of_words,
     "CNN": _cnn,
     "Dense": _dense,

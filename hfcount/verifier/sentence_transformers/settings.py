@@ -10,7 +10,7 @@ _LARGEST = 2**40  # elements of one side
 
 
 class Settings:
-    """What the config of a module says; each mistake is an HF801.
+    """The config of a module; each mistake is an HF801.
 
     Args:
         kind: the module's class.
@@ -30,8 +30,8 @@ class Settings:
     def check_known(self, known: Collection[str]) -> None:
         """Refuses keys that the class does not take."""
         if unknown := [key for key in self._values if key not in known]:
-            said = f"has {printable(unknown[0], 60)}, which {self.kind} does not take"
-            raise self.refused(said, unknown[0], "Remove the key, or correct its name.")
+            text = f"has {printable(unknown[0], 60)}, which {self.kind} does not take"
+            raise self.refused(text, unknown[0], "Remove the key, or correct its name.")
 
     def size(self, key: str, default: int | None = None) -> int:
         """A number of features, channels or layers; required if there is no default."""
@@ -45,14 +45,14 @@ class Settings:
     def sizes(self, key: str, default: Collection[int] = ()) -> list[int]:
         """A list of numbers."""
         value = self.get(key, list(default))
-        if not isinstance(value, list) or not value or any(type(one) is not int or one <= 0 for one in value):
+        if not isinstance(value, list) or not value or any(type(number) is not int or number <= 0 for number in value):
             raise self.refused(f"has {shown(value)} for {key}, and must list positive numbers", key)
         return value
 
     def words(self, key: str) -> list[str]:
         """A list of words; required."""
         value = self.get(key)
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
             raise self.refused(f"has {shown(value)} for {key}, and must list words", key)
         return value
 
@@ -70,6 +70,6 @@ class Settings:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
-    def refused(self, said: str, key: str, fix: str = "Correct it, or save the module again.") -> DocumentError:
-        """What is wrong with a key."""
-        return DocumentError(f"{printable(self.file)} {said}.", "HF801", key=key, file=self.file, fix=fix)
+    def refused(self, problem: str, key: str, fix: str = "Correct it, or save the module again.") -> DocumentError:
+        """The error about a key."""
+        return DocumentError(f"{printable(self.file)} {problem}.", "HF801", key=key, file=self.file, fix=fix)

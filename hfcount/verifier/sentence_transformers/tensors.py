@@ -1,4 +1,4 @@
-"""The tensors of one module of sentence-transformers against those that its config needs."""
+"""Checks the tensors of one module against its config."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,10 +7,10 @@ from hfcount.formats.modules_json import Module
 from hfcount.formats.safetensors import Entry
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.sentence_transformers.classes import Layout, Shape
+from hfcount.verifier.sentence_transformers.classes import ModuleLayout, Shape
 
 
-class Stored(NamedTuple):
+class ModuleWeights(NamedTuple):
     """The weights of a module.
 
     Args:
@@ -22,7 +22,7 @@ class Stored(NamedTuple):
     module: Module
     config: str
     file: str
-    layout: Layout
+    layout: ModuleLayout
     tensors: Mapping[str, Entry] | None
 
     @property
@@ -51,14 +51,14 @@ class Stored(NamedTuple):
         return sides if sides == [*self.layout.tensors.values()] else None
 
 
-def check_tensors(stored: Stored, outcome: Outcome) -> bool | None:
+def check_tensors(stored: ModuleWeights, outcome: Outcome) -> bool | None:
     """HF802, HF803: whether a module's file holds what its config needs; None if it was not read."""
     if not stored.layout.tensors:
         return True
     if stored.tensors is None:
         return None
     known = stored.names
-    lacking = tuple(name for name, found in known.items() if found not in stored.tensors)
+    lacking = tuple(name for name, stored_name in known.items() if stored_name not in stored.tensors)
     beyond = tuple(sorted(stored.tensors.keys() - known.values())) if stored.layout.exact else ()
     if lacking or beyond:
         _report_names(stored, lacking, beyond, outcome)
@@ -72,7 +72,7 @@ def check_tensors(stored: Stored, outcome: Outcome) -> bool | None:
     return not (lacking or beyond or differing)
 
 
-def _report_names(stored: Stored, lacking: tuple[str, ...], beyond: tuple[str, ...], outcome: Outcome) -> None:
+def _report_names(stored: ModuleWeights, lacking: tuple[str, ...], beyond: tuple[str, ...], outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf802_module_tensors_differ import ModuleTensorsDiffer
 
     outcome.report(
@@ -88,7 +88,7 @@ def _report_names(stored: Stored, lacking: tuple[str, ...], beyond: tuple[str, .
     )
 
 
-def _report_shapes(stored: Stored, differing: list[str], outcome: Outcome) -> None:
+def _report_shapes(stored: ModuleWeights, differing: list[str], outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf803_module_shape_differs import ModuleShapeDiffers
 
     tensors, names = stored.tensors or {}, [stored.names[name] for name in differing]
@@ -105,8 +105,8 @@ def _report_shapes(stored: Stored, differing: list[str], outcome: Outcome) -> No
     )
 
 
-def _fits(found: tuple[int, ...], shape: Shape) -> bool:
-    return len(found) == len(shape) and all(side in (None, one) for one, side in zip(found, shape, strict=True))
+def _fits(stored: tuple[int, ...], shape: Shape) -> bool:
+    return len(stored) == len(shape) and all(side in (None, size) for size, side in zip(stored, shape, strict=True))
 
 
 def _written(shape: Shape) -> str:

@@ -1,4 +1,4 @@
-"""The module of sentence-transformers that runs a model of transformers: what its own config may say.
+"""The config of the sentence-transformers module that runs a transformers model.
 
 Source: sentence-transformers 6.2, base/modules/transformer.py.
 """
@@ -69,12 +69,12 @@ def running(kind: str, file: str, values: Mapping[str, object]) -> Running:
     s.check_known(_KEYS)
     task = s.text("transformer_task", _TASKS.get(kind, "feature-extraction"))
     if task not in _FEATURES:
-        said = f"has {shown(task)} for transformer_task, and must give one of {', '.join(_FEATURES)}"
-        raise s.refused(said, "transformer_task")
+        text = f"has {shown(task)} for transformer_task, and must give one of {', '.join(_FEATURES)}"
+        raise s.refused(text, "transformer_task")
     ways, feature = s.get("modality_config"), s.get("module_output_name")
     if ways is not None and feature is None:
-        said = "has a modality_config and no module_output_name, which it needs besides"
-        raise s.refused(said, "module_output_name", "Add it.")
+        text = "has a modality_config and no module_output_name, which it needs besides"
+        raise s.refused(text, "module_output_name", "Add it.")
     if ways is not None and not (isinstance(ways, dict) and ways):
         raise s.refused(f"has {shown(ways)} for modality_config, so that it takes no text", "modality_config")
     usual = SENTENCE if kind == "CLIPModel" else _FEATURES[task]

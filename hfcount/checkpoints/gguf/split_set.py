@@ -1,4 +1,4 @@
-"""Several GGUF files that belong together: the parts of a split set, a model and its projector."""
+"""Checks GGUF files that belong together: split sets, and a model with its projector."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ def check_pair(model: Header, projector: Header) -> list[Remark]:
 
 def split_name(name: str) -> tuple[str, int, int] | None:
     """The set, number (from 1) and count that a part's name gives; None if it is no part's."""
-    found = _SPLIT.match(name)
-    return (found["stem"], int(found["number"]), int(found["count"])) if found else None
+    match = _SPLIT.match(name)
+    return (match["stem"], int(match["number"]), int(match["count"])) if match else None
 
 
 def raw_part(name: str) -> bool:
@@ -60,15 +60,15 @@ def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
     for name in ordered:
         twice += [tensor for tensor in parts[name].tensors if tensor in tensors]
         tensors.update(parts[name].tensors)
-    remarks += _check_tensors(first, len(tensors), twice, whole=not missing)
+    remarks += _check_tensors(first, len(tensors), twice, is_complete=not missing)
     return _whole(first, tensors, [parts[name] for name in ordered]), remarks
 
 
-def _check_tensors(first: Header, held: int, twice: list[str], whole: bool) -> Iterator[Remark]:
+def _check_tensors(first: Header, held: int, twice: list[str], is_complete: bool) -> Iterator[Remark]:
     total = first.number("split.tensors.count")
     if twice:
         yield _incomplete("tensors twice", 0, len(twice), tensors=tuple(twice))
-    if total is not None and whole and total != held:
+    if total is not None and is_complete and total != held:
         yield _incomplete("split.tensors.count", total, held)
 
 

@@ -1,7 +1,7 @@
-"""How large each file must be, by the tensors that the index puts there: 8 bytes, a header, the data.
+"""Bounds on the size of each weight file, by the tensors that the index lists for it: 8 bytes, a header, the data.
 
-The format's README says what a header holds: for each tensor its name, dtype, shape and two offsets as JSON. Their
-digits and what else a writer adds are not known, so a header has bounds.
+A header holds the name, dtype, shape and two offsets of each tensor as JSON. The digits of offsets and further
+metadata are unknown, so that the size of a header has a minimum and a maximum. Source: safetensors, README.md.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _BLANKS = 8  # that a writer may put after colons and commas of an entry, beside
 
 @dataclass(slots=True)
 class Extent:
-    """One file's tensors, the bytes of their data, and the fewest and the most bytes of their entries in the header.
+    """The tensors of one file: their number, bytes of data, and the fewest and most bytes of their header entries.
 
     `manifest` is how many bytes its metadata has at the most because of the scheme of packed weights.
     """
@@ -53,7 +53,7 @@ def extents(c: Comparison, weight_map: Mapping[str, str]) -> dict[str, Extent] |
     reading = c.packed.reading if c.packed else c.reading
     if reading is None:
         return None
-    found: dict[str, Extent] = {}
+    by_file: dict[str, Extent] = {}
     # Names that are stored in another spelling are so much shorter or longer.
     longer = [len(name) - len(wanted) for wanted, name in c.spelling.items()] + [0]
     shortest, longest = min(longer), max(longer)
@@ -63,18 +63,18 @@ def extents(c: Comparison, weight_map: Mapping[str, str]) -> dict[str, Extent] |
         for file, count in files.items():
             if file is None:
                 continue
-            one = found.get(file)
-            if one is None:
-                one = found[file] = Extent()
-            one.tensors += count
-            one.data += count * data
-            one.fewest += count * (fewest + shortest)
-            one.most += count * (most + longest)
+            extent = by_file.get(file)
+            if extent is None:
+                extent = by_file[file] = Extent()
+            extent.tensors += count
+            extent.data += count * data
+            extent.fewest += count * (fewest + shortest)
+            extent.most += count * (most + longest)
     if c.packed and (each := c.packed.scheme.manifest):  # of all tensors of the model, in every file
-        manifest = sum(one.most + each * one.tensors for one in found.values())
-        for one in found.values():
-            one.manifest = manifest
-    return found
+        manifest = sum(other.most + each * other.tensors for other in by_file.values())
+        for extent in by_file.values():
+            extent.manifest = manifest
+    return by_file
 
 
 def _places(c: Comparison, weight_map: Mapping[str, str]) -> Iterator[tuple[Leaf, Mapping[str | None, int]]]:
@@ -97,7 +97,7 @@ def _entry(leaf: Leaf, bits: int) -> tuple[int, int]:
     """
     name = sum(len(part) for part in leaf.segments if isinstance(part, str)) + len(leaf.segments) - 1
     shape = sum(len(str(int(side))) + 1 for side in leaf.shape) - (1 if leaf.shape else 0)
-    dtypes = [len(dtype) for dtype, own in BITS.items() if own == bits]
+    dtypes = [len(dtype) for dtype, size in BITS.items() if size == bits]
     fewest = _ENTRY + name + shape + min(dtypes) + 2 * _digits(leaf.size * bits // 8)
     most = _ENTRY + name + shape + max(dtypes) + _BLANKS + len(leaf.shape)
     for numbers in leaf.indices:

@@ -1,24 +1,24 @@
-"""Checks of packed weights: whether names, settings, sizes and headers agree on how each module is stored."""
+"""Checks packed weights: names, settings, sizes and headers of each module."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hfcount.formats.dtypes import width
-from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.amounts import Amount, amount
 from hfcount.quantization.packing.expected import unnumbered
 from hfcount.quantization.packing.packed import Packed
 from hfcount.quantization.packing.reading import PackedReading
 from hfcount.quantization.packing.split import Segments
-from hfcount.quantization.packing.survey import FLOATING, Found
+from hfcount.quantization.packing.survey import FLOATING, StoredModules
 from hfcount.quantization.scheme import Choice
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
-from hfcount.verifier import packed_findings as told
+from hfcount.verifier import packed_findings
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 from hfcount.verifier.totals import report_no_total_size, report_total_size
 
 _Shapes = tuple[tuple[int, ...], tuple[int, ...]]
@@ -30,70 +30,70 @@ _ZEROS = "the tools of this scheme write a bias for every module, and where the 
 def check_modules(c: Comparison, outcome: Outcome) -> None:
     """HF502 to HF506: how each module is stored, against what the settings say."""
     packed = c.packing
-    told.report_contradiction(c, packed, outcome)
-    told.report_numbers(packed, outcome)
+    packed_findings.report_contradiction(c, packed, outcome)
+    packed_findings.report_numbers(packed, outcome)
     if stale := _stale(packed):
-        told.report_stale(packed, stale, outcome)
+        packed_findings.report_stale(packed, stale, outcome)
     else:
-        for (choice, own), some in _differing(packed.modules).items():
-            told.report_modules(c, packed, choice, own, some, outcome)
+        for (choice, layout), modules in _differing(packed.modules).items():
+            packed_findings.report_modules(c, packed, choice, layout, modules, outcome)
     if packed.lacking:
-        told.report_lacking(packed, outcome)
+        packed_findings.report_lacking(packed, outcome)
     if packed.uncached:
-        told.report_uncached(packed, outcome)
+        packed_findings.report_uncached(packed, outcome)
     if packed.fused:
         from hfcount.verifier.rules.hf506_expert_scales_fused import ExpertScalesFused
 
-        outcome.report(ExpertScalesFused(**told.sums(packed.fused)))
+        outcome.report(ExpertScalesFused(**packed_findings.sums(packed.fused)))
     for leaves, why in ((packed.biases, _ZEROS), (() if packed.scheme.caches else packed.cache, _CACHE)):
         if leaves:
             from hfcount.verifier.rules.hf502_packed_differently import StoredBeside
 
-            stored, place = told.sums(leaves), told.where(packed)
+            stored, place = packed_findings.sums(leaves), packed_findings.where(packed)
             outcome.report(StoredBeside(severity="note", fix=None, **stored, **place, harmless=why))
 
 
-def _stale(packed: Packed[Match]) -> list[Found]:
+def _stale(packed: Packed[Match]) -> list[StoredModules]:
     """The modules that should be packed, if nothing is of all that is announced; else none."""
     known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
     if not packed.announced or not known or packed.packed or not any(True for _ in packed.scheme.layouts):
         return []
-    wanted = [found for found in packed.modules if found.choice.layout]
-    return wanted or [found for found in packed.modules if found.leaf.linear]
+    stale = [module for module in packed.modules if module.choice.layout]
+    return stale or [module for module in packed.modules if module.leaf.linear]
 
 
-def _differing(modules: Sequence[Found]) -> dict[tuple[Choice, Layout | None], list[Found]]:
+def _differing(modules: Sequence[StoredModules]) -> dict[tuple[Choice, Layout | None], list[StoredModules]]:
     """The modules that are stored otherwise than the settings say, by how they should be and how they are."""
-    groups: dict[tuple[Choice, Layout | None], list[Found]] = {}
-    later = not any(found.layout for found in modules if found.leaf.part == "prediction")
+    groups: dict[tuple[Choice, Layout | None], list[StoredModules]] = {}
+    later = not any(module.layout for module in modules if module.leaf.part == "prediction")
     odd = _odd(modules)
-    for found in modules:
-        choice = odd.get(id(found), found.choice)
-        if _is_told(choice, found.layout):
-            why = _LATER if later and found.leaf.part == "prediction" else choice.why
-            groups.setdefault((Choice(choice.layout, why), found.layout), []).append(found)
+    for module in modules:
+        choice = odd.get(id(module), module.choice)
+        if _is_reportable(choice, module.layout):
+            why = _LATER if later and module.leaf.part == "prediction" else choice.why
+            groups.setdefault((Choice(choice.layout, why), module.layout), []).append(module)
     return groups
 
 
-def _is_told(choice: Choice, layout: Layout | None) -> bool:
-    """Whether it is worth a finding that modules are stored so."""
+def _is_reportable(choice: Choice, layout: Layout | None) -> bool:
+    """Whether this way of storing modules is reported."""
     if choice.layout.alike(layout) if choice.layout else layout is None:
         return choice.noted
     shown = choice.shown and layout is None
     return not (choice.either or shown or (choice.strictly and choice.strictly.alike(layout)))
 
 
-def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
+def _odd(modules: Sequence[StoredModules]) -> dict[int, Choice]:
     """Dense modules that may be stored either way, where others of that name are packed, with how those are."""
     others: dict[Segments, Choice] = {}
-    open_ = [found for found in modules if _open(found.choice) and found.leaf.part == "model"]
-    for found in open_:
-        if found.layout:
-            others[unnumbered(found.leaf.segments)] = Choice(found.layout)
+    open_ = [module for module in modules if _open(module.choice) and module.leaf.part == "model"]
+    for module in open_:
+        if module.layout:
+            others[unnumbered(module.leaf.segments)] = Choice(module.layout)
     return {
-        id(found): others[name]
-        for found in open_
-        if found.layout is None and (name := unnumbered(found.leaf.segments)) in others
+        id(module): others[name]
+        for module in open_
+        if module.layout is None and (name := unnumbered(module.leaf.segments)) in others
     }
 
 
@@ -150,12 +150,12 @@ def _check_exact(c: Comparison, claim: int, stored: Amount, reading: PackedReadi
         report_total_size(claim, claim + later.bytes, outcome, severity="note", parameters=elements, without=without)
 
 
-def _row(modules: Iterable[Found]) -> int:
+def _row(modules: Iterable[StoredModules]) -> int:
     """The fewest bytes by which another width of the packed matrices would change their sum: a row of 4 bits or more.
 
     A config gives all layers the width, so that all of them have the row.
     """
-    return min((int(one.leaf.count) * int(one.leaf.shape[-1]) // 2 for one in modules), default=1)
+    return min((int(module.leaf.count) * int(module.leaf.shape[-1]) // 2 for module in modules), default=1)
 
 
 def _dense_row(listed: Iterable[tuple[Leaf, int]]) -> int:
@@ -166,12 +166,12 @@ def _dense_row(listed: Iterable[tuple[Leaf, int]]) -> int:
 
 def _loose(listed: Iterable[tuple[Leaf, int]]) -> int:
     """By how many bytes scalars may differ that are each of one of several dtypes, as they were calibrated or not."""
-    found = 0
+    total = 0
     for leaf, count in listed:
         if leaf.dtypes and leaf.size == 1:
             widths = [width(dtype) for dtype in leaf.dtypes]
-            found += count * (max(widths) - min(widths))
-    return found
+            total += count * (max(widths) - min(widths))
+    return total
 
 
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
@@ -184,7 +184,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
         if not count or leaf.dtypes is None:
             continue
         shape, allowed = tuple(map(int, leaf.shape)), leaf.dtypes or FLOATING
-        part = Part("", shape, leaf.dtypes, slack=leaf.slack)
+        part = PackedTensor("", shape, leaf.dtypes, slack=leaf.slack)
         for name in c.match.names(leaf):
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
@@ -201,18 +201,18 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
         from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
 
         stored = [spell.get(name, name) for name in names]
-        found = sorted({entries[name].dtype for name in stored})
+        stored_dtypes = sorted({entries[name].dtype for name in stored})
         elements, size = c.headers.sizes(stored)
         outcome.report(
             DtypeClass(
                 subject=subject,
                 expected=dtypes[0],
-                observed=found[0] if len(found) == 1 else tuple(found),
+                observed=stored_dtypes[0] if len(stored_dtypes) == 1 else tuple(stored_dtypes),
                 tensors=tuple(fold(names)),
                 count=len(names),
                 parameters=elements,
                 bytes=size,
-                dtypes=", ".join(found),
+                dtypes=", ".join(stored_dtypes),
                 wanted=" or ".join(dtypes),
             )
         )
