@@ -54,8 +54,8 @@ class Side:
         return self.values
 
 
-def fitted(inspection: Inspection, request: Request) -> Inspection:
-    """The same with what does not fit the target that the request names.
+def with_target(inspection: Inspection, request: Request) -> Inspection:
+    """Compares a draft with the target that the request names.
 
     Raises:
         FetchError: the target could not be read, or MODEL proposes no tokens.

@@ -1,14 +1,17 @@
 """One checkpoint, inspected: what was asked, what was read, what was found."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.cache import built
+from hfcount.errors import FetchError
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.location import Place
+from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
@@ -20,15 +23,11 @@ from hfcount.mapper.whatif import Changes
 from hfcount.options import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.report.figures import (
     AdapterFigures,
-    ClosedForm,
     Failure,
-    LayerKind,
-    Storage,
     TensorRow,
     TensorStatistics,
     WeightsFile,
 )
-from hfcount.report.serving import Compute, Memory, Serving
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
@@ -65,6 +64,7 @@ class Options(NamedTuple):
         progress: called with the number of files to read; returns a function that is called after each file.
         reading: called with the bytes of data to read; returns a function that is called with the bytes of each chunk,
             by several threads.
+        until: when the search for causes ends, on the clock of time.monotonic; None for 300 seconds after its start.
     """
 
     depth: AskedDepth = "auto"
@@ -78,6 +78,7 @@ class Options(NamedTuple):
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
     opened: Callable[[Documents | Place], None] = unopened
+    until: float | None = None
 
     @property
     def of_headers(self) -> "Options":
@@ -154,6 +155,30 @@ class Evidence:
         return None if self.stale else self.index
 
 
+class Model(NamedTuple):
+    """A model as its config describes it; `announced` is what announces a quantisation."""
+
+    documents: Documents
+    blueprint: Blueprint
+    announced: Sequence[Announcement]
+
+    @property
+    def module_files(self) -> list[str]:
+        """Paths of the weight files of its sentence-transformers modules."""
+        return weight_files(self.documents.companions, self.documents.sizes or ())
+
+
+def module_shards(documents: Documents, wanted: Collection[str], options: Options) -> Mapping[str, Shard]:
+    """Weight files of sentence-transformers modules, as far as they can be read."""
+    if not wanted:
+        return {}
+    from hfcount.checkpoints.pickled_shards import read_weights  # most checkpoints have no modules
+
+    with suppress(FetchError):  # then a finding says that they were not opened
+        return read_weights(documents.shards, wanted, options.progress)
+    return {}
+
+
 class Inspection(NamedTuple):
     """One checkpoint, inspected.
 
@@ -176,14 +201,3 @@ class Inspection(NamedTuple):
     outcome: Outcome
     limit: Length | None = None
     target: str | None = None
-
-
-class Figures(NamedTuple):
-    """What follows from a blueprint and from what is stored of it; None where it is unknown or was not asked for."""
-
-    memory: Memory
-    compute: Compute
-    storage: Storage | None = None
-    formula: ClosedForm | None = None
-    layers: tuple[LayerKind, ...] | None = None
-    serving: Serving | None = None

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from hfcount.mapper.lengths import Length
 from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
-from hfcount.serving.cost import Cost, Workload, cost
+from hfcount.serving.cost import Workload
 from hfcount.serving.divisible import undivided
 from hfcount.serving.fitting import fit
 from hfcount.serving.ranks import cache_of, of_ranks
@@ -31,7 +31,6 @@ class _Asked(NamedTuple):
 
     sharing: Sharing
     memory: Memory
-    cost: Cost
     load: Workload
     policy: Policy
 
@@ -46,10 +45,10 @@ def answers(
         limit: the tokens that the config allows; None if it has no limit.
         engines: whether the engines whose defaults are known serve it.
     """
-    asked = _Asked(sharing, memory, cost(sharing.blueprint), load, policy)
+    asked = _Asked(sharing, memory, load, policy)
     refusals = list(undivided(sharing, load.ranks))
     shared = [_shared(asked, one, refusals) for one in memory.ranks]
-    whole = of_ranks(sharing, 1, memory.weights_bytes, asked.cost, load)
+    whole = of_ranks(sharing, 1, memory.weights_bytes, load)
     held = [one for one in memory.ranks or (whole,) if one.works] if load.memory else []
     too_large = [_too_large(asked, one) for one in held if one.fits is False]
     fitting = [_fits(asked, one, too_large) for one in held]
@@ -104,7 +103,7 @@ def _answer(asked: _Asked, question: Literal["tp", "memory"], ranks: int, report
 def _too_large(asked: _Asked, one: RankMemory) -> DoesNotFit:
     """HF602, of the whole model or of the share of a rank."""
     load, available, weights = asked.load, asked.load.memory or 0, one.weights_bytes or 0
-    cache = cache_of(asked.sharing, one.ranks, asked.cost, load).size(load.batch, load.context or 1)
+    cache = cache_of(asked.sharing, one.ranks, load).size(load.batch, load.context or 1)
     return DoesNotFit(
         expected=available,
         observed=weights + cache,
@@ -124,7 +123,7 @@ def _ways(asked: _Asked, one: RankMemory) -> Iterator[str]:
         return
     least = max(one.ranks + 1, -(-(asked.memory.weights_bytes or 0) // (asked.load.memory or 1)))
     for ranks in [number for number in asked.sharing.working if number >= least][:_TRIED]:
-        if of_ranks(asked.sharing, ranks, asked.memory.weights_bytes, asked.cost, asked.load).fits:
+        if of_ranks(asked.sharing, ranks, asked.memory.weights_bytes, asked.load).fits:
             yield f"The share of each of {ranks:,} ranks fits (--tp {ranks})."
             return
 
@@ -135,7 +134,7 @@ def _tokens(load: Workload, context: int) -> str:
 
 
 def _engines(asked: _Asked, one: RankMemory) -> Iterator[EngineMemory]:
-    cache = None if asked.cost.unknown else cache_of(asked.sharing, one.ranks, asked.cost, asked.load)
+    cache = None if asked.sharing.cost.unknown else cache_of(asked.sharing, one.ranks, asked.load)
     for engine, setting, share in _SHARES:
         size = int((asked.load.memory or 0) * share)
         room = fit(one.weights_bytes, cache, asked.load._replace(memory=size))

@@ -2,19 +2,79 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.dtypes import BITS, code, width
+from hfcount.mapper.lengths import Length
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.report.figures import Storage
-from hfcount.report.serving import CachePart, Compute, Memory
+from hfcount.report.serving import CachePart, Compute, Memory, Serving
 from hfcount.serving.cost import Cost, Workload, attended, cache_width, cost, growth
 from hfcount.serving.fitting import Cache, fit
 from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
     from hfcount.serving.sharding.obstacles import Sharing
+
+
+class Served(NamedTuple):
+    """What serving a model takes, and answers to what was asked, with the findings that say why one is no."""
+
+    memory: Memory
+    compute: Compute
+    storage: Storage | None = None
+    serving: Serving | None = None
+    refusals: Sequence[Finding] = ()
+
+
+def serve(
+    blueprint: Blueprint,
+    load: Workload,
+    announced: Sequence[Announcement],
+    outcome: Outcome,
+    policy: Policy,
+    *,
+    limit: Length | None,
+    held: Mapping[str, int] | None,
+    total_size: int | None,
+    engines: bool,
+) -> Served:
+    """All that a report shows about serving a model.
+
+    Args:
+        outcome: of comparing the model with its weights.
+        limit: the tokens that the config allows; None if it has no limit.
+        engines: whether the engines whose defaults are known serve it.
+        others: as for `costs`.
+    """
+    storage, sharing = None, None
+    if announced:
+        from hfcount.serving.storage import storage as stored  # most checkpoints are not quantised
+
+        storage = stored(blueprint, announced, outcome)
+    if load.asked:
+        from hfcount.serving.sharding.obstacles import Sharing  # rarely asked for
+
+        sharing = Sharing(blueprint, announced)
+    memory, compute = costs(
+        blueprint,
+        load,
+        announced,
+        dtypes=outcome.dtypes,
+        held=held,
+        total_size=total_size,
+        storage=storage,
+        sharing=sharing,
+    )
+    if sharing is None:
+        return Served(memory, compute, storage)
+    from hfcount.serving.answers import answers
+
+    return Served(memory, compute, storage, *answers(sharing, memory, load, policy, limit, engines))
 
 
 def costs(
@@ -38,7 +98,7 @@ def costs(
         storage: how quantised weights are stored, if that is known.
         sharing: how ranks share the model, if that is asked for.
     """
-    found = cost(blueprint)
+    found = sharing.cost if sharing else cost(blueprint)
     weights: _Weights
     if held is not None:
         weights = sum(held.values()), dict(held), None
@@ -55,7 +115,7 @@ def costs(
         memory = replace(
             memory,
             tensor_parallel=None if sharing.why else sharing.working,
-            ranks=per_rank(sharing, memory.weights_bytes, found, load),
+            ranks=per_rank(sharing, memory.weights_bytes, load),
             ranks_why=sharing.why or None,
         )
     return memory, _compute(found, load.context)

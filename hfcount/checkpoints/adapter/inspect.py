@@ -106,7 +106,7 @@ def _read_safetensors(place: Place, looked: Looked, size: int | None) -> None:
 
 
 def _read_pickled(place: Place, looked: Looked, size: int | None) -> None:
-    from hfcount.checkpoints.pickle.check import broken, refused, shard  # few adapters are pickled
+    from hfcount.checkpoints.pickled_shards import broken, refused, shard  # few adapters are pickled
     from hfcount.formats.pickles import Broken, look
 
     looked.file = PICKLED

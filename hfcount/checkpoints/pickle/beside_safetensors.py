@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.pickle.check import Files, refused, shard, sound
+from hfcount.checkpoints.pickled_shards import Files, refused, shard, sound
 from hfcount.fetcher.reasons import named
 from hfcount.formats.pickles import Broken, Pickle
 from hfcount.formats.safetensors import Entry

@@ -1,10 +1,11 @@
 """A pipeline, inspected: each part by itself, then what the class of the pipeline and the parts ask of each other."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from hfcount.checkpoints.examine import examine, with_values
 from hfcount.checkpoints.inspection import Options
 from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, Looked, class_differs, described, looked
 from hfcount.checkpoints.pipeline.loadable import is_code, other_type
@@ -12,6 +13,7 @@ from hfcount.checkpoints.pipeline.report import Listed, Whole, combined
 from hfcount.checkpoints.pipeline.serving import served
 from hfcount.checkpoints.pipeline.sizes import misfits
 from hfcount.checkpoints.pipeline.weights import WeightFiles, is_foreign, layout_of_variant
+from hfcount.checkpoints.report import report_of
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import finish
 from hfcount.fetcher.fixtures import record_parts
@@ -28,9 +30,6 @@ from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
 
-Judge = Callable[[Documents, Options, Request], Report]
-"""Inspects one part, which was asked for so, and reports."""
-
 _UNKNOWN = Looked({}, {}, (), ())
 
 
@@ -42,12 +41,11 @@ class _Opened(NamedTuple):
     root: bool = False
 
 
-def inspect(documents: Documents, request: Request, options: Options, judge: Judge) -> Report:
+def inspect(documents: Documents, request: Request, options: Options) -> Report:
     """The report of a pipeline.
 
     Args:
         documents: of the folder with model_index.json.
-        judge: inspects a part, by its documents and the options for a part.
 
     Raises:
         FetchError: what was read could not be recorded.
@@ -59,7 +57,7 @@ def inspect(documents: Documents, request: Request, options: Options, judge: Jud
             index = read_pipeline(documents.config)
         except DocumentError as error:
             return combined(documents, options, Whole(None, [finding_of(error, MODEL_INDEX)]), [])
-        return _Run(replace(documents, shards=reads), request, options, judge, index, opened).report()
+        return _Run(replace(documents, shards=reads), request, options, index, opened).report()
     finally:
         for part in opened.values():
             if not part.root and isinstance(part.found, Documents) and isinstance(part.found.shards, Reads):
@@ -84,7 +82,6 @@ class _Run(NamedTuple):
     documents: Documents
     request: Request
     options: Options
-    judge: Judge
     listing: PipelineIndex
     opened: dict[str, _Opened]
 
@@ -186,7 +183,7 @@ class _Run(NamedTuple):
         if variant := found.variant.get(entry.name):
             part = of_variant(part, found.weights[entry.name], variant)
         try:
-            report = self.judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), settings, asked)
+            report = _judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), asked, settings)
         except HfcountError as error:
             return _unknown(error.kind, str(error))
         if unread and self.options.depth != "config" and report.error is None:
@@ -203,6 +200,14 @@ class _Run(NamedTuple):
             several["weights beside the parts"] = whole
         for kind, files in several.items():
             yield Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:100]))
+
+
+def _judge(part: Documents, request: Request, options: Options) -> Report:
+    """The report of a part."""
+    inspection = with_values(examine(part, options.of_headers), request, options)
+    outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
+    outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
+    return report_of(inspection)
 
 
 def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:

@@ -59,7 +59,7 @@ def combined(documents: Documents, options: Options, whole: Whole, listed: Seque
     policy = options.policy
     parts = tuple(map(_part, listed))
     reports = [one.report for one in listed if one.report is not None]  # a mismatch is false
-    own = [reported(finding, policy, documents) for finding in whole.findings]
+    own = reported(whole.findings, policy, documents)
     findings = [*own, *(_named(one.name, finding) for one in parts for finding in one.findings)]
     findings.sort(key=lambda one: one.severity)  # an error comes before a note
     verdicts = [verdict(whole.findings, policy, True, True), *(one.verdict for one in parts)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from hfcount.checkpoints.inspection import Contained, Evidence, Inspection, Options
-from hfcount.checkpoints.sentence_transformers.weights import read_weights
+from hfcount.checkpoints.pickled_shards import read_weights
 from hfcount.errors import FetchError, UnknownArchitecture
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.layout import CONFIG, MODULES, MODULES_LAYOUT
@@ -28,7 +28,7 @@ from hfcount.verifier.findings import Check, ModuleResult, Outcome
 from hfcount.verifier.rules.standalone.hf009_missing_module import check_listed
 from hfcount.verifier.sentence_transformers.checks import Around, check_around
 
-Inspect = Callable[[Documents, Options], Inspection]
+Examine = Callable[[Documents, Options], Inspection]
 """Inspects a model of transformers."""
 
 
@@ -56,7 +56,7 @@ def _files(documents: Documents) -> Collection[str]:
     return documents.files if documents.sizes is None else documents.sizes
 
 
-def examine(documents: Documents, options: Options, inspect: Inspect) -> Inspection:
+def inspect(documents: Documents, options: Options, examine: Examine) -> Inspection:
     """The model, inspected: each model of transformers by itself, and all modules by their configs.
 
     Raises:
@@ -68,7 +68,7 @@ def examine(documents: Documents, options: Options, inspect: Inspect) -> Inspect
         raise documents.place.refuse() if documents.place else FetchError("NoConfig", f"there is no {CONFIG}.")
     for module in modules:
         if module.inner:
-            model.add(module, inspect)
+            model.add(module, examine)
     model.read_weights()
     outcome = model.compared()
     if len(model.inner) == 1 == len(model.models):
@@ -112,13 +112,13 @@ class _Model:
         """Whether weights are to be looked at."""
         return self.options.depth != "config"
 
-    def add(self, module: Module, inspect: Inspect) -> None:
+    def add(self, module: Module, examine: Examine) -> None:
         """Inspects a model of transformers; one without a config is left out, which a finding says."""
         if (documents := below(self.documents, module.folder)) is None:
             self.doubt("NotCompared", f"{printable(module.folder)} has no {CONFIG} that could be read")
             return
         try:
-            inner = self.inner[module.folder] = inspect(documents, self.options)
+            inner = self.inner[module.folder] = examine(documents, self.options)
         except UnknownArchitecture as error:
             self.inner[module.folder] = None
             self.doubt(error.kind, str(error))

@@ -9,6 +9,7 @@ from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Unmodelled
 from hfcount.quantization.scheme import Scheme
 from hfcount.quantization.schemes import described
+from hfcount.serving.cost import Cost, cost
 from hfcount.serving.sharding.groups import Cut, cuts
 from hfcount.serving.sharding.shares import shares, values
 from hfcount.serving.sharding.sizes import ENGINES, EXPERTS, Engine, Shared, padded, sizes, unshared
@@ -39,6 +40,11 @@ class Sharing:
         self.blueprint = blueprint
         self.why = unshared(blueprint.spec) if not blueprint.derived_with else "no family describes it"
         self._announced = announced
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What one token costs without sharing."""
+        return cost(self.blueprint)
 
     @cached_property
     def sizes(self) -> list[Shared]:
