@@ -34,9 +34,9 @@ def request_of(
         raise TypeError(
             f"{called} is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
         )
-    for name, one in (("revision", revision), ("subfolder", subfolder)):
-        if not isinstance(one, str | None):
-            raise TypeError(f"{name} is {typed(one)}, and must be a str or None.")
+    for name, value in (("revision", revision), ("subfolder", subfolder)):
+        if not isinstance(value, str | None):
+            raise TypeError(f"{name} is {typed(value)}, and must be a str or None.")
     if not isinstance(fixtures, str | PathLike | None):
         raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or a path (a folder) or None.")
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):

@@ -198,8 +198,8 @@ def _unknown_names(outcome: Outcome) -> Sequence[str]:
     """The names that are not the model's, where it lacks others; those of packed weights are folded."""
     if outcome.match:
         return outcome.match.unexpected if outcome.match.missing_count else ()
-    found = next((finding.tensors for finding in outcome.findings if finding.code == "HF202"), ())
-    return found if outcome.has("HF201") else ()
+    names = next((finding.tensors for finding in outcome.findings if finding.code == "HF202"), ())
+    return names if outcome.has("HF201") else ()
 
 
 def _where(document: Document, changes: Changes) -> str:

@@ -83,9 +83,13 @@ class Container(NamedTuple):
     beside_weights: bool = False
     alone: bool = False
 
-    def inspect(self, found: Documents | Place, request: "Request", options: "Options") -> "Inspection":
+    def inspect(self, documents: Documents | Place, request: "Request", options: "Options") -> "Inspection":
         """Inspects the place of what was opened, and closes it; raises FetchError where it cannot be read."""
-        place, close = (found, found.reader.close) if isinstance(found, Place) else (found.place, found.shards.close)
+        place, close = (
+            (documents, documents.reader.close)
+            if isinstance(documents, Place)
+            else (documents.place, documents.shards.close)
+        )
         try:
             if options.save is not None and place is not None:
                 text = f"--save records models with a config.json, and {printable(place.label)} has none."
@@ -147,16 +151,16 @@ SAFETENSORS = WeightsForm(f"{__package__}.safetensors.inspect")
 PICKLE = WeightsForm(f"{__package__}.pickle.inspect")
 
 
-def form_of(found: Documents | Place, request: "Request", options: "Options") -> Form | Container:
+def form_of(documents: Documents | Place, request: "Request", options: "Options") -> Form | Container:
     """The form of what was opened.
 
     Raises:
         FetchError: it has no config, and no file of a known form.
     """
-    if isinstance(found, Documents) and found.layout is PIPELINE_LAYOUT:
+    if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
         return PIPELINE
-    if isinstance(found, Place) or is_contained(found, request, options):
-        return container(found, request)
+    if isinstance(documents, Place) or is_contained(documents, request, options):
+        return container(documents, request)
     return MODEL
 
 
@@ -171,9 +175,13 @@ def is_contained(documents: Documents, request: "Request", options: "Options") -
     return not names_another(documents)
 
 
-def container(found: Documents | Place, request: "Request") -> Container:
+def container(documents: Documents | Place, request: "Request") -> Container:
     """The container of what was opened; raises FetchError if there is none, and then closes it."""
-    place, close = (found, found.reader.close) if isinstance(found, Place) else (found.place, found.shards.close)
+    place, close = (
+        (documents, documents.reader.close)
+        if isinstance(documents, Place)
+        else (documents.place, documents.shards.close)
+    )
     form = container_of(place) if place else None
     if form is not None:
         return form

@@ -39,9 +39,9 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
-def unopened(found: Documents | Place) -> None:
+def unopened(documents: Documents | Place) -> None:
     """The default of `Options.opened`, which takes note of nothing."""
-    del found
+    del documents
 
 
 def unread(size: int) -> Callable[[int], None]:

@@ -53,11 +53,11 @@ def shard(pickle: Pickle) -> Shard:
 
 def broken(files: Files) -> list[Finding]:
     """HF003, HF004: why files cannot be read, one finding of each; none for what is longer than is read."""
-    found: dict[str, list[Broken]] = {}
+    by_code: dict[str, list[Broken]] = {}
     for file in sorted((file for file in files if isinstance(file, Broken)), key=lambda file: file.name):
         if not file.large:
-            found.setdefault(file.code, []).append(file)
-    return [_broken(code, alike) for code, alike in found.items()]
+            by_code.setdefault(file.code, []).append(file)
+    return [_broken(code, alike) for code, alike in by_code.items()]
 
 
 def _broken(code: str, alike: Sequence[Broken]) -> Finding:

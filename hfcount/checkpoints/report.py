@@ -129,7 +129,7 @@ def _safe(value: Value) -> Value:
     return printable(value) if isinstance(value, str) else value
 
 
-def verdict(findings: Sequence[Finding], policy: Policy, seen: bool, proven: bool) -> Verdict:
+def verdict(findings: Sequence[Finding], policy: Policy, compared: bool, proven: bool) -> Verdict:
     """The verdict on what was found.
 
     Args:
@@ -141,7 +141,11 @@ def verdict(findings: Sequence[Finding], policy: Policy, seen: bool, proven: boo
     if any(policy.severity(finding) == "error" for finding in judged):
         return "mismatch"
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
-    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waived and "weakened" not in proofs)):
+    if (
+        not compared
+        or not {"lost", "doubted"}.isdisjoint(proofs)
+        or not (proven or (waived and "weakened" not in proofs))
+    ):
         return "unverified"
     if waived:
         return "allowed"

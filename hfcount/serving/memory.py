@@ -98,7 +98,7 @@ def costs(
         storage: how quantised weights are stored, if that is known.
         sharing: how ranks share the model, if that is asked for.
     """
-    found = sharing.cost if sharing else cost(blueprint)
+    token_cost = sharing.cost if sharing else cost(blueprint)
     weights: _Weights
     if held is not None:
         weights = sum(held.values()), dict(held), None
@@ -108,7 +108,7 @@ def costs(
         weights = total_size, None, None
     else:
         weights = _by_config(blueprint, announced[0].name if announced else None, storage)
-    memory = _memory(blueprint, found, load, weights)
+    memory = _memory(blueprint, token_cost, load, weights)
     if load.ranks and sharing:
         from hfcount.serving.ranks import per_rank  # rarely asked for
 
@@ -118,20 +118,20 @@ def costs(
             ranks=per_rank(sharing, memory.weights_bytes, load),
             ranks_why=sharing.why or None,
         )
-    return memory, _compute(found, load.context)
+    return memory, _compute(token_cost, load.context)
 
 
 _Weights = tuple[int | None, dict[str, int] | None, str | None]
 """Bytes of the weights, the same by dtype, and why they are unknown."""
 
 
-def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _Weights) -> Memory:
+def _memory(blueprint: Blueprint, token_cost: Cost, load: Workload, amounts: _Weights) -> Memory:
     """Bytes of the weights as stored, and of the cache and states."""
     dtype = load.dtype or blueprint.spec.dtype
     cell = cache_width(dtype)
-    weights, by_dtype, why = found_weights
-    keeps = any(part.per_token or part.state for part in found.kept)
-    known = not found.unknown and not (keeps and cell is None)
+    weights, by_dtype, why = amounts
+    keeps = any(part.per_token or part.state for part in token_cost.kept)
+    known = not token_cost.unknown and not (keeps and cell is None)
 
     def size(elements: int) -> int | None:
         """Bytes of cached elements; None if something is cached and its dtype is unknown."""
@@ -143,12 +143,12 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
         weights=by_dtype,
         weights_why=why,
         kv_dtype=printable(dtype) if dtype else None,
-        kv_bytes_per_token=growth(found.kept, cell or 0) if known else None,
-        state_bytes=size(sum(part.layers * part.state for part in found.kept)),
+        kv_bytes_per_token=growth(token_cost.kept, cell or 0) if known else None,
+        state_bytes=size(sum(part.layers * part.state for part in token_cost.kept)),
         context=load.context,
         batch=load.batch,
         available_bytes=load.memory,
-        **fit(weights, None if found.unknown else Cache(found.kept, cell), load),
+        **fit(weights, None if token_cost.unknown else Cache(token_cost.kept, cell), load),
         parts=tuple(
             CachePart(
                 kind=part.name,
@@ -159,20 +159,22 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
                 picked=part.top_k,
                 merged=part.merged,
             )
-            for part in found.kept
+            for part in token_cost.kept
         ),
-        why=found.unknown or no_dtype,
+        why=token_cost.unknown or no_dtype,
     )
 
 
-def _compute(found: Cost, context: int | None) -> Compute:
+def _compute(token_cost: Cost, context: int | None) -> Compute:
     """Multiply-adds of one token's forward pass."""
-    if found.unknown:
+    if token_cost.unknown:
         return Compute(context=context)
-    at_context = None if context is None else found.matrices + sum(part.multiply_adds(context) for part in found.kept)
+    at_context = (
+        None if context is None else token_cost.matrices + sum(part.multiply_adds(context) for part in token_cost.kept)
+    )
     return Compute(
-        per_token=found.matrices + sum(part.layers * part.per_step for part in found.kept),
-        per_position=attended(found.kept),
+        per_token=token_cost.matrices + sum(part.layers * part.per_step for part in token_cost.kept),
+        per_position=attended(token_cost.kept),
         context=context,
         at_context=at_context,
     )

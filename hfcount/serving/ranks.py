@@ -28,16 +28,16 @@ def of_ranks(sharing: Sharing, ranks: int, weights: int | None, load: Workload) 
         return RankMemory(ranks=ranks, works=None)
     if not sharing.works(ranks):
         return RankMemory(ranks=ranks, works=False)
-    own = weights if ranks == 1 else _share(sharing, ranks, weights)
+    share = weights if ranks == 1 else _share(sharing, ranks, weights)
     cache = None if sharing.cost.unknown else cache_of(sharing, ranks, load)
     known = cache if cache and cache.known else None
     return RankMemory(
         ranks=ranks,
         works=True,
-        weights_bytes=own,
+        weights_bytes=share,
         kv_bytes_per_token=known and growth(known.kept, known.cell or 0),
         state_bytes=known and sum(part.layers * part.state for part in known.kept) * (known.cell or 0),
-        **fit(own, cache, load),
+        **fit(share, cache, load),
     )
 
 
@@ -49,10 +49,10 @@ def cache_of(sharing: Sharing, ranks: int, load: Workload) -> Cache:
 
 def _share(sharing: Sharing, ranks: int, weights: int | None) -> int | None:
     """Bytes of a rank's weights: in the proportion that its share of the model's own tensors has to all of them."""
-    whole = _bytes(sharing, sharing.leaves)
-    if weights is None or not whole:
+    total = _bytes(sharing, sharing.leaves)
+    if weights is None or not total:
         return None
-    return -(-weights * _bytes(sharing, sharing.rank(ranks)) // whole)
+    return -(-weights * _bytes(sharing, sharing.rank(ranks)) // total)
 
 
 def _bytes(sharing: Sharing, leaves: Sequence[Leaf]) -> int:

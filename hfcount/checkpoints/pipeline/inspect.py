@@ -69,9 +69,9 @@ def inspect(documents: Documents, request: Request, options: Options) -> Report:
 def _with_root(documents: Documents, opened: Mapping[str, _Opened]) -> Documents:
     """The documents of a pipeline with those of the parts that are in its own folder."""
     for part in opened.values():
-        if part.root and isinstance(one := part.found, Documents):
-            more = {one.layout.config: one.config, **one.companions}
-            more |= {one.layout.listing: one.index} if one.index else {}
+        if part.root and isinstance(documents_of_part := part.found, Documents):
+            more = {documents_of_part.layout.config: documents_of_part.config, **documents_of_part.companions}
+            more |= {documents_of_part.layout.listing: documents_of_part.index} if documents_of_part.index else {}
             documents = replace(documents, companions={**documents.companions, **more})
     return documents
 
@@ -89,21 +89,21 @@ class _Run(NamedTuple):
         """The report of the whole."""
         entries, findings = described(self.listing, root_files(self.documents) if self._known else None)
         folders = {entry.name: self._folder(entry.name) for entry in entries}
-        found = _UNKNOWN
+        contents = _UNKNOWN
         if self._known:
-            found = looked(self.listing, entries, folders, self.documents.source != "folder")
-        findings += found.findings
-        findings += [said for entry in entries if (said := self._scheduler(entry, folders[entry.name]))]
-        there = [entry for entry in entries if not entry.weightless and entry.name not in found.absent]
+            contents = looked(self.listing, entries, folders, self.documents.source != "folder")
+        findings += contents.findings
+        findings += [finding for entry in entries if (finding := self._scheduler(entry, folders[entry.name]))]
+        there = [entry for entry in entries if not entry.weightless and entry.name not in contents.absent]
         self._open(folders, [entry.name for entry in there if not is_code(entry, folders[entry.name].names)])
         configs = {entry.name: config for entry in entries if (config := self._config(entry))}
         for entry in entries:
             findings += class_differs(entry, configs.get(entry.name, {}))
         findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
-        listed = [self._listed(entry, found, folders[entry.name]) for entry in entries]
+        listed = [self._listed(entry, contents, folders[entry.name]) for entry in entries]
         if self.options.save is not None:
-            parts = {name: one.found for name, one in self.opened.items() if isinstance(one.found, Documents)}
-            parts = {name: one for name, one in parts.items() if not self.opened[name].root}
+            parts = {name: part.found for name, part in self.opened.items() if isinstance(part.found, Documents)}
+            parts = {name: part for name, part in parts.items() if not self.opened[name].root}
             record_parts(_with_root(self.documents, self.opened), parts, self.options.save)
         answers, refusals = served(listed, self.options)
         around = tuple(self._beside(entries))
@@ -122,10 +122,10 @@ class _Run(NamedTuple):
 
     def _open(self, folders: Mapping[str, Folder], names: list[str]) -> None:
         inner = [name for name in names if not folders[name].root]
-        for name, (asked, found) in open_parts(self.request, self.documents, inner).items():
-            if isinstance(found, Documents):
-                found = replace(found, shards=Reads(found.shards))
-            self.opened[name] = _Opened(asked, found)
+        for name, (asked, part) in open_parts(self.request, self.documents, inner).items():
+            if isinstance(part, Documents):
+                part = replace(part, shards=Reads(part.shards))
+            self.opened[name] = _Opened(asked, part)
         for name in names:
             if folders[name].root:
                 self.opened[name] = _Opened(self.request, self._root(), root=True)
@@ -157,31 +157,31 @@ class _Run(NamedTuple):
                 return parse_object(part.found.config, endless=True)
         return {}
 
-    def _listed(self, entry: Entry, found: Looked, folder: Folder) -> Listed:
+    def _listed(self, entry: Entry, contents: Looked, folder: Folder) -> Listed:
         report = None
         if entry.name in self.opened:
-            report = self._of_part(entry, found)
+            report = self._of_part(entry, contents)
         elif is_code(entry, folder.names):
             code = printable(f"{entry.name}/{entry.library}.py")
             report = _unknown("OwnCode", f"{entry.by} is code of the repo's own, {code}, which is not read")
-        elif not (entry.weightless or entry.name in found.absent):
+        elif not (entry.weightless or entry.name in contents.absent):
             report = _unknown("NotCached", f"{entry.name} is not in the cache")
-        return Listed(entry.name, entry.library, entry.kind, report, entry.name in found.absent)
+        return Listed(entry.name, entry.library, entry.kind, report, entry.name in contents.absent)
 
-    def _of_part(self, entry: Entry, found: Looked) -> Report:
+    def _of_part(self, entry: Entry, contents: Looked) -> Report:
         """The report of a part with weights."""
         asked, part, _ = self.opened[entry.name]
-        files = found.weights.get(entry.name)
+        files = contents.weights.get(entry.name)
         if is_foreign(entry):
             return _unknown("NoSafetensors", f"weights of {entry.by} are not read")
         if not isinstance(part, Documents):
             error = part if isinstance(part, HfcountError) else part.refusal()
             return _unknown(error.kind, str(error))
         settings = self.options._replace(load=Workload(), save=None)
-        unread = _unread(entry, files, found, self.options.depth == "data" and part.source == "folder")
+        unread = _unread(entry, files, contents, self.options.depth == "data" and part.source == "folder")
         settings = settings._replace(depth="config") if unread else settings
-        if variant := found.variant.get(entry.name):
-            part = of_variant(part, found.weights[entry.name], variant)
+        if variant := contents.variant.get(entry.name):
+            part = of_variant(part, contents.weights[entry.name], variant)
         try:
             report = _judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), asked, settings)
         except HfcountError as error:
@@ -196,8 +196,8 @@ class _Run(NamedTuple):
         names = self.documents.files if self.documents.sizes is None else self.documents.sizes
         outer = [name for name in names if name.partition("/")[0] not in inner]
         several = beside(outer, (), {})
-        if whole := sorted(name for name in outer if "/" not in name and name.endswith(".safetensors")):
-            several["weights beside the parts"] = whole
+        if loose := sorted(name for name in outer if "/" not in name and name.endswith(".safetensors")):
+            several["weights beside the parts"] = loose
         for kind, files in several.items():
             yield Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:100]))
 
@@ -217,7 +217,7 @@ def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:
     if index is None and part.place is not None and layout.listing in files.safe[variant]:
         index = part.place.reader.document(layout.listing)
     assert isinstance(part.shards, Reads)
-    part.shards.names = [one for one in files.safe[variant] if one.endswith(".safetensors")]
+    part.shards.names = [name for name in files.safe[variant] if name.endswith(".safetensors")]
     return replace(part, layout=layout, index=index)
 
 
@@ -225,7 +225,7 @@ def _unknown(kind: str, message: str) -> Report:
     return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
 
 
-def _unread(entry: Entry, files: WeightFiles | None, found: Looked, valued: bool) -> str:
+def _unread(entry: Entry, files: WeightFiles | None, contents: Looked, valued: bool) -> str:
     """Why the weights of a part are not compared; "" where they are.
 
     Args:
@@ -234,7 +234,7 @@ def _unread(entry: Entry, files: WeightFiles | None, found: Looked, valued: bool
     """
     if files is None or not files.only_pickled:
         return ""
-    if not (valued or all(one.pickled for one in found.weights.values())):
+    if not (valued or all(weights.pickled for weights in contents.weights.values())):
         return "its weights are pickled (.bin), and another part has none that are: they were not read"
     if files.sharded and entry.library != "transformers":
         return "its weights are several pickled files (.bin), which were not read"
