@@ -194,7 +194,9 @@ _RARE += "derived_with serving modules parts statistics target".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:
-    return {field_.metadata.get("alias", field_.name): getattr(part, field_.name) for field_ in fields(part)}
+    return {
+        attribute.metadata.get("alias", attribute.name): getattr(part, attribute.name) for attribute in fields(part)
+    }
 
 
 @cache

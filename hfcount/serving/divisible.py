@@ -21,7 +21,7 @@ def undivided(sharing: Sharing, numbers: Iterable[int]) -> Iterator[NotDivisible
 def _finding(sharing: Sharing, ranks: int, obstacles: list[Obstacle]) -> NotDivisible:
     refused = obstacles[0].engines
     tensors = [obstacle.tensor for obstacle in obstacles if obstacle.tensor]
-    reasons = "; ".join(obstacle.said for obstacle in obstacles[:_SAID])
+    reasons = "; ".join(obstacle.text for obstacle in obstacles[:_SAID])
     return NotDivisible(
         severity="error" if refused == ENGINES else "note",
         expected=sharing.working,

@@ -17,7 +17,7 @@ from hfcount.verifier.findings import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class _StoredWeights:
     """The leaves as they are stored; `modules` are packed, and have `logical` elements."""
 
     tensors: list[Leaf]
@@ -28,7 +28,7 @@ class _Stored:
 def storage(blueprint: Blueprint, announced: Sequence[Announcement], outcome: Outcome) -> Storage | None:
     """How the weights are stored that are announced to be quantised; None if that is not described."""
     dtype = code(blueprint.spec.dtype) or rest_dtype(announced[0].method)
-    weights = _seen(outcome) or _said(blueprint, announced)
+    weights = _by_names(outcome) or _by_settings(blueprint, announced)
     if weights is None:
         return None
     total = amount(weights.tensors, dtype)
@@ -56,20 +56,20 @@ def _bytes(dtypes: dict[str, int]) -> int:
     return sum(elements * BITS[name] // 8 for name, elements in dtypes.items())
 
 
-def _seen(outcome: Outcome) -> _Stored | None:
-    """By the names of the checkpoint."""
+def _by_names(outcome: Outcome) -> _StoredWeights | None:
+    """The stored weights, by the names of the checkpoint."""
     packed = outcome.packed
     if packed is None:
         return None
     stored = [replace(leaf, count=count) for leaf, count in packed.match.listed if count]
     modules = packed.packed
-    return _Stored(
+    return _StoredWeights(
         stored, sum(int(module.leaf.count) for module in modules), sum(module.leaf.elements for module in modules)
     )
 
 
-def _said(blueprint: Blueprint, announced: Sequence[Announcement]) -> _Stored | None:
-    """By the settings alone; prediction layers that are announced are counted."""
+def _by_settings(blueprint: Blueprint, announced: Sequence[Announcement]) -> _StoredWeights | None:
+    """The stored weights, by the settings alone; prediction layers that are announced are counted."""
     try:
         scheme, _ = described(announced, blueprint.spec.dtype)
     except Unmodelled:
@@ -84,4 +84,4 @@ def _said(blueprint: Blueprint, announced: Sequence[Announcement]) -> _Stored | 
     spec, caches = blueprint.spec, list[Leaf]()
     if scheme.caches_stored and spec.causal:
         caches = usual(leaves, Heads.of(spec, scheme.caches_heads))
-    return _Stored([*packed.tensors, *caches], packed.modules, packed.logical)
+    return _StoredWeights([*packed.tensors, *caches], packed.modules, packed.logical)

@@ -29,8 +29,8 @@ _FIRST = 65_536  # bytes that are read at once: the headers of most adapters
 
 
 @dataclass(slots=True)
-class Looked:
-    """An adapter, as it was looked at.
+class LoadedAdapter:
+    """An adapter, as far as it was read and compared.
 
     Args:
         settings: None if they could not be read; findings say why.
@@ -57,7 +57,7 @@ class Looked:
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
     """What was found of the adapter at a place."""
     done = options.progress(1)
-    adapter = Looked()
+    adapter = LoadedAdapter()
     document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
     try:
         adapter.settings = read_settings(document)
@@ -78,7 +78,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     )
 
 
-def _read(place: Place, adapter: Looked) -> None:
+def _read(place: Place, adapter: LoadedAdapter) -> None:
     """Reads what its file holds; raises DocumentError where that cannot be told."""
     if SAFETENSORS in place.sizes:
         _read_safetensors(place, adapter, place.sizes[SAFETENSORS])
@@ -88,7 +88,7 @@ def _read(place: Place, adapter: Looked) -> None:
         adapter.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
 
 
-def _read_safetensors(place: Place, adapter: Looked, size: int | None) -> None:
+def _read_safetensors(place: Place, adapter: LoadedAdapter, size: int | None) -> None:
     first = place.reader.range(SAFETENSORS, 0, _FIRST)
     end = header_end(first, size) if len(first) >= LENGTH_BYTES else len(first)
     if end > len(first):
@@ -105,7 +105,7 @@ def _read_safetensors(place: Place, adapter: Looked, size: int | None) -> None:
             adapter.outcome.report(cut)
 
 
-def _read_pickled(place: Place, adapter: Looked, size: int | None) -> None:
+def _read_pickled(place: Place, adapter: LoadedAdapter, size: int | None) -> None:
     from hfcount.checkpoints.pickled_shards import broken, refused, shard  # few adapters are pickled
     from hfcount.formats.pickles import Broken, look
 
@@ -122,7 +122,7 @@ def _read_pickled(place: Place, adapter: Looked, size: int | None) -> None:
     adapter.header = shard(file).header
 
 
-def _against(place: Place, request: Request, adapter: Looked, settings: Settings, header: Header) -> None:
+def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: Settings, header: Header) -> None:
     """Holds it against its base."""
     shapes = {name: entry.shape for name, entry in header.tensors.items()}
     adapter.base = base_of(place, request, (settings.base,) if settings.base else ())
@@ -152,7 +152,7 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
     Nothing is found where it cannot be read, or is for another model.
     """
     del request
-    adapter = Looked()
+    adapter = LoadedAdapter()
     try:
         settings = read_settings(place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b""))
         _read(place, adapter)
@@ -185,7 +185,7 @@ def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
     return problem.kind, f"its base cannot be compared: {problem.message}{how}"
 
 
-def _settled(adapter: Looked) -> Outcome:
+def _settled(adapter: LoadedAdapter) -> Outcome:
     outcome = adapter.outcome
     outcome.errors_first()
     if adapter.header:
@@ -199,7 +199,7 @@ def _settled(adapter: Looked) -> Outcome:
     return outcome
 
 
-def _evidence(adapter: Looked, listed: bool) -> Evidence:
+def _evidence(adapter: LoadedAdapter, listed: bool) -> Evidence:
     unseen = Failure(kind=adapter.kind, message=adapter.reason) if adapter.reason else None
     contained = Contained(
         files=1,
@@ -233,7 +233,7 @@ def _bytes(header: Header) -> Mapping[str, int]:
     return dict(sizes)
 
 
-def _figures(adapter: Looked) -> AdapterFigures | None:
+def _figures(adapter: LoadedAdapter) -> AdapterFigures | None:
     if adapter.settings is None:
         return None
     result, header = adapter.result, adapter.header

@@ -121,17 +121,17 @@ def _files(files: Seen) -> tuple[str, ...]:
     return tuple(name for file in files.looked for name in file.files.files)
 
 
-def _evidence(seen: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
+def _evidence(checked: Seen, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
     """What was looked at; `files` where all that a place holds was asked for, `listed` where its tensors are to be."""
-    unseen, base, first = None, seen.base, seen.first
-    reasons = [reason for file in seen.looked for reason in file.reasons]
+    unseen, base, first = None, checked.base, checked.first
+    reasons = [reason for file in checked.looked for reason in file.reasons]
     if reasons:
         unseen = Failure(kind="NotCompared", message="; ".join(reasons[:3]))
     elif base and base.binding and base.problem:
         unseen = Failure(kind=base.problem.kind, message=f"its base cannot be compared: {base.problem.message}")
     contained = Contained(
-        files=sum(len(file.files.files) + len(file.files.lost) for file in seen.looked),
-        opened=sum(len(file.files.files) for file in seen.looked),
+        files=sum(len(file.files.files) + len(file.files.lost) for file in checked.looked),
+        opened=sum(len(file.files.files) for file in checked.looked),
         tensors=len(first.header.tensors) if first.header else 0,
         bytes=_sizes(first),
         rows=_tensors(first) if listed else None,

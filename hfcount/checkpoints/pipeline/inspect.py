@@ -9,7 +9,7 @@ from hfcount.checkpoints.examine import examine, with_values
 from hfcount.checkpoints.inspection import Options
 from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, Looked, class_differs, described, looked
 from hfcount.checkpoints.pipeline.loadable import is_code, other_type
-from hfcount.checkpoints.pipeline.report import Listed, Whole, combined
+from hfcount.checkpoints.pipeline.report import ListedPart, SharedResults, combined
 from hfcount.checkpoints.pipeline.serving import served
 from hfcount.checkpoints.pipeline.sizes import misfits
 from hfcount.checkpoints.pipeline.weights import WeightFiles, is_foreign, layout_of_variant
@@ -56,7 +56,7 @@ def inspect(documents: Documents, request: Request, options: Options) -> Report:
         try:
             index = read_pipeline(documents.config)
         except DocumentError as error:
-            return combined(documents, options, Whole(None, [finding_of(error, MODEL_INDEX)]), [])
+            return combined(documents, options, SharedResults(None, [finding_of(error, MODEL_INDEX)]), [])
         return _Run(replace(documents, shards=reads), request, options, index, opened).report()
     finally:
         for part in opened.values():
@@ -107,8 +107,8 @@ class _Run(NamedTuple):
             record_parts(_with_root(self.documents, self.opened), parts, self.options.save)
         answers, refusals = served(listed, self.options)
         around = tuple(self._beside(entries))
-        whole = Whole(self.listing.kind, [*findings, *refusals], around, answers, self.options.load.memory)
-        return combined(self.documents, self.options, whole, listed)
+        shared = SharedResults(self.listing.kind, [*findings, *refusals], around, answers, self.options.load.memory)
+        return combined(self.documents, self.options, shared, listed)
 
     @property
     def _known(self) -> bool:
@@ -157,7 +157,7 @@ class _Run(NamedTuple):
                 return parse_object(part.found.config, endless=True)
         return {}
 
-    def _listed(self, entry: Entry, contents: Looked, folder: Folder) -> Listed:
+    def _listed(self, entry: Entry, contents: Looked, folder: Folder) -> ListedPart:
         report = None
         if entry.name in self.opened:
             report = self._of_part(entry, contents)
@@ -166,7 +166,7 @@ class _Run(NamedTuple):
             report = _unknown("OwnCode", f"{entry.by} is code of the repo's own, {code}, which is not read")
         elif not (entry.weightless or entry.name in contents.absent):
             report = _unknown("NotCached", f"{entry.name} is not in the cache")
-        return Listed(entry.name, entry.library, entry.kind, report, entry.name in contents.absent)
+        return ListedPart(entry.name, entry.library, entry.kind, report, entry.name in contents.absent)
 
     def _of_part(self, entry: Entry, contents: Looked) -> Report:
         """The report of a part with weights."""

@@ -28,7 +28,7 @@ from hfcount.verifier.finding import Finding
 _WORST: tuple[Verdict, ...] = ("mismatch", "unverified", "allowed", "explained")
 
 
-class Listed(NamedTuple):
+class ListedPart(NamedTuple):
     """What model_index.json lists, and what is known of it.
 
     Args:
@@ -44,7 +44,7 @@ class Listed(NamedTuple):
     absent: bool = False
 
 
-class Whole(NamedTuple):
+class SharedResults(NamedTuple):
     """What belongs to no part: the class of the pipeline, findings about several parts, and answers about serving."""
 
     kind: str | None
@@ -54,7 +54,7 @@ class Whole(NamedTuple):
     available: int | None = None
 
 
-def combined(documents: Documents, options: Options, shared: Whole, listed: Sequence[Listed]) -> Report:
+def combined(documents: Documents, options: Options, shared: SharedResults, listed: Sequence[ListedPart]) -> Report:
     """The report of a pipeline."""
     policy = options.policy
     parts = tuple(map(_part, listed))
@@ -86,7 +86,7 @@ def combined(documents: Documents, options: Options, shared: Whole, listed: Sequ
     )
 
 
-def _part(listed: Listed) -> PipelinePart:
+def _part(listed: ListedPart) -> PipelinePart:
     report, kind = listed.report, printable(listed.kind)
     part = PipelinePart(
         name=listed.name,
@@ -100,7 +100,7 @@ def _part(listed: Listed) -> PipelinePart:
     return replace(part, **{name: getattr(report, name) for name in known} | {"memory": _weights(report.memory)})
 
 
-def _statistics(listed: Sequence[Listed]) -> tuple[TensorStatistics, ...] | None:
+def _statistics(listed: Sequence[ListedPart]) -> tuple[TensorStatistics, ...] | None:
     """Those of all parts, named by their paths; None where no values were read."""
     several = [
         (entry.name, entry.report.statistics)
@@ -166,7 +166,7 @@ def _component(part: PipelinePart) -> ComponentCount:
     return ComponentCount(name=part.name, total=total, active=total)
 
 
-def _memory(parts: Sequence[PipelinePart], shared: Whole) -> Memory:
+def _memory(parts: Sequence[PipelinePart], shared: SharedResults) -> Memory:
     weighty = [part for part in parts if part.verdict]
     sizes = Counter[str]()
     for part in weighty:
@@ -229,9 +229,9 @@ def _checks(parts: Sequence[PipelinePart]) -> Iterator[ReportedCheck]:
         some = [check for part in parts for check in part.checks if check.name == name]
         yield ReportedCheck(
             name=name,
-            expected=sum(one.expected for one in some),
-            observed=sum(one.observed for one in some),
-            agrees=all(one.agrees for one in some),
+            expected=sum(check.expected for check in some),
+            observed=sum(check.observed for check in some),
+            agrees=all(check.agrees for check in some),
             text=f"in {plural(len(some), 'part')}",
         )
 

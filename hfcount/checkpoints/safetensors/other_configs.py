@@ -121,7 +121,7 @@ def _check_alike(form: _Form, blueprint: Blueprint, native: Blueprint, outcome: 
             file=form.layout.config,
             expected=texts[0],
             observed=texts[1],
-            tensors=tuple(printable(one) for one in differing),
+            tensors=tuple(printable(row) for row in differing),
             count=len(differing),
         )
     )

@@ -64,7 +64,7 @@ def inspect(documents: Documents, options: Options, examine: Examine) -> Inspect
     """
     model = _Model(documents, options)
     modules = named_modules(model.read, model.files)
-    if any(not one.folder and one.kind in TRANSFORMERS for one in modules):
+    if any(not module.folder and module.kind in TRANSFORMERS for module in modules):
         raise documents.place.refuse() if documents.place else FetchError("NoConfig", f"there is no {CONFIG}.")
     for module in modules:
         if module.inner:
@@ -151,14 +151,12 @@ class _Model:
         """What comes of comparing all of it."""
         outcome = Outcome()
         check_listed(self.read, self.files, outcome)
-        models = {folder: modelule.blueprint for folder, modelule in self.models.items() if modelule.blueprint}
-        rows = {folder: _row(folder, moduleer) for folder, moduleer in self.inner.items()}
+        models = {folder: model.blueprint for folder, model in self.models.items() if model.blueprint}
+        rows = {folder: _row(folder, inner) for folder, inner in self.inner.items()}
         check_around(Around(self.read, self.files, self.shards, models, rows), outcome)
-        for folder, modelule in self.models.items():
-            outcome.findings += _within(folder, modelule.outcome.findings)
-            outcome.checks += [
-                check._replace(text=_placed_text(folder, check.text)) for check in modelule.outcome.checks
-            ]
+        for folder, model in self.models.items():
+            outcome.findings += _within(folder, model.outcome.findings)
+            outcome.checks += [check._replace(text=_placed_text(folder, check.text)) for check in model.outcome.checks]
         unread = next((module for module in outcome.modules if module.agrees is None), None)
         if unread and self.looks and not any(finding.severity == "error" for finding in outcome.findings):
             self.doubt("NotCompared", f"what {printable(unread.path or unread.kind)} holds was not compared")

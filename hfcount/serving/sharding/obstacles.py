@@ -26,7 +26,7 @@ class Obstacle(NamedTuple):
     `experts` is whether it is one of experts alone, which may be shared whole instead.
     """
 
-    said: str
+    text: str
     key: str | None
     tensor: Leaf | None = None
     engines: Sequence[Engine] = ENGINES
@@ -82,7 +82,7 @@ class Sharing:
         return (
             list(
                 {
-                    (obstacle := _of_size(size, ranks)).said: obstacle for size in self.sizes if size.of(ranks) is None
+                    (obstacle := _of_size(size, ranks)).text: obstacle for size in self.sizes if size.of(ranks) is None
                 }.values()
             )
             or [_of_cut(cut, ranks) for cut in self._cuts(ranks)]
