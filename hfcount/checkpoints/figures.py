@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hfcount.blueprints.blueprint import Blueprint, Row
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.report.figures import ClosedForm, ComponentCount, LayerKind, Parameters, Storage, TensorRow
 from hfcount.report.serving import Compute, Memory, Serving
@@ -121,11 +121,15 @@ def _rows(inspection: Inspection, blueprint: Blueprint) -> tuple[TensorRow, ...]
         return contained.rows
     match = packed.match if packed else inspection.outcome.match
     stored = {leaf.name for leaf, count in match.listed if count} if match else set()
-    return tuple(_row(row) for row in blueprint.rows() if row.kind != "legacy" or row.name in stored)
-
-
-def _row(row: Row) -> TensorRow:
-    name, shape = printable(row.name), tuple(map(int, row.shape))
-    return TensorRow(
-        name=name, count=row.count, shape=shape, component=row.component, kind=row.kind, elements=row.elements
+    return tuple(
+        TensorRow(
+            name=printable(row.name),
+            count=row.count,
+            shape=tuple(map(int, row.shape)),
+            component=row.component,
+            kind=row.kind,
+            elements=row.elements,
+        )
+        for row in blueprint.rows()
+        if row.kind != "legacy" or row.name in stored
     )

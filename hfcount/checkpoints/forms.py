@@ -56,12 +56,7 @@ class Form(NamedTuple):
     module: str
 
     def inspect(self, documents: Documents | Place, request: "Request", options: "Options") -> "Inspection | Report":
-        """Inspects documents that were opened, and closes them.
-
-        Raises:
-            FetchError: they could not be read, or not be recorded.
-            UnknownArchitecture: no family describes the config.
-        """
+        """Inspects documents that were opened, and closes them; raises as `checkpoints.inspect` does."""
         result: Inspection | Report = import_module(self.module).inspect(documents, request, options)
         return result
 
@@ -85,11 +80,7 @@ class Container(NamedTuple):
 
     def inspect(self, documents: Documents | Place, request: "Request", options: "Options") -> "Inspection":
         """Inspects the place of what was opened, and closes it; raises FetchError where it cannot be read."""
-        place, close = (
-            (documents, documents.reader.close)
-            if isinstance(documents, Place)
-            else (documents.place, documents.shards.close)
-        )
+        place, close = _place(documents)
         try:
             if options.save is not None and place is not None:
                 text = f"--save records models with a config.json, and {printable(place.label)} has none."
@@ -177,11 +168,7 @@ def is_contained(documents: Documents, request: "Request", options: "Options") -
 
 def container(documents: Documents | Place, request: "Request") -> Container:
     """The container of what was opened; raises FetchError if there is none, and then closes it."""
-    place, close = (
-        (documents, documents.reader.close)
-        if isinstance(documents, Place)
-        else (documents.place, documents.shards.close)
-    )
+    place, close = _place(documents)
     form = container_of(place) if place else None
     if form is not None:
         return form
@@ -193,6 +180,13 @@ def container(documents: Documents | Place, request: "Request") -> Container:
         "--base names what an adapter or a GGUF file was made of, or the model that a config of open_clip or LeRobot"
         f" names; {printable(request.model)} is none of these.",
     )
+
+
+def _place(documents: Documents | Place) -> tuple[Place | None, Callable[[], None]]:
+    """The place of what was opened, and what closes it."""
+    if isinstance(documents, Place):
+        return documents, documents.reader.close
+    return documents.place, documents.shards.close
 
 
 def container_of(place: Place) -> Container | None:

@@ -1,4 +1,4 @@
-"""All steps from MODEL to report: documents, config, blueprint, evidence, findings, figures."""
+"""Inspects a checkpoint: opens it, chooses its form, inspects that, and reports."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "report_of",
 
 
 def inspect(request: Request, options: Options | None = None) -> Report:
-    """One checkpoint, from its name to the report.
+    """Inspects one checkpoint and reports.
 
     Raises:
         FetchError: the documents could not be read, or not be recorded.
@@ -34,28 +34,23 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     options = (options or Options())._replace(until=monotonic() + request.timeout)
     documents = opened(request)
     options.opened(documents)
-    check_target(request, documents)
+    _check_target(request, documents)
     result = form_of(documents, request, options).inspect(documents, request, options)
     if isinstance(result, Report):  # of a pipeline
         return result
-    return report_of(with_values(with_target(result, request), request, options))
+    if request.target is not None:
+        from hfcount.checkpoints.drafts import with_target  # rarely asked for
+
+        result = with_target(result, request)
+    return report_of(with_values(result, request, options))
 
 
-def check_target(request: Request, documents: Documents | Place) -> None:
+def _check_target(request: Request, documents: Documents | Place) -> None:
     """Raises FetchError, and closes the documents, where --target is given for what is no draft."""
     if request.target is None or (isinstance(documents, Documents) and documents.layout is not PIPELINE_LAYOUT):
         return
     finish(request, documents) if isinstance(documents, Documents) else documents.reader.close()
     raise FetchError("BadName", f"{printable(request.model)} is no draft with a config.json: --target goes with one.")
-
-
-def with_target(inspection: Inspection, request: Request) -> Inspection:
-    """Also compares a draft with the model that --target names."""
-    if request.target is None:
-        return inspection
-    from hfcount.checkpoints.drafts import with_target as compared  # rarely asked for
-
-    return compared(inspection, request)
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:

@@ -1,4 +1,4 @@
-"""One checkpoint, inspected: what was asked, what was read, what was found."""
+"""Options of an inspection, the evidence that is read, and the result."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -39,17 +39,6 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
-def unopened(documents: Documents | Place) -> None:
-    """The default of `Options.opened`, which takes note of nothing."""
-    del documents
-
-
-def unread(size: int) -> Callable[[int], None]:
-    """The default of `Options.reading`, which shows nothing."""
-    del size
-    return lambda more: None
-
-
 class Options(NamedTuple):
     """How far to look, how severe findings are, and what else to do.
 
@@ -73,11 +62,11 @@ class Options(NamedTuple):
     extras: Collection[Extra] = ()
     load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
-    reading: Callable[[int], Callable[[int], None]] = unread
+    reading: Callable[[int], Callable[[int], None]] = lambda size: lambda more: None
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
-    opened: Callable[[Documents | Place], None] = unopened
+    opened: Callable[[Documents | Place], None] = lambda documents: None
     until: float | None = None
 
     @property
@@ -88,7 +77,7 @@ class Options(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """What was read of a model in another container than safetensors.
+    """The tensors of a GGUF file, an adapter, or modules, of which no blueprint is needed.
 
     Args:
         files: how many files of it there are.
@@ -111,7 +100,7 @@ class Contained:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was read of a checkpoint beside its config.
+    """Index, headers and samples that were read of a checkpoint.
 
     Args:
         index: None if it was not read.
@@ -124,7 +113,7 @@ class Evidence:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
-        contained: what was read of a container whose tensors have names and types of their own.
+        contained: what was read of a container with other names and types of tensors.
         variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
         container: what holds the weights; None for files of safetensors.
         adapter: what an adapter adds to its base; None for anything else.
@@ -180,16 +169,16 @@ def module_shards(documents: Documents, wanted: Collection[str], options: Option
 
 
 class Inspection(NamedTuple):
-    """One checkpoint, inspected.
+    """One checkpoint with its blueprint, its evidence and its findings.
 
     Args:
         changes: config keys that a what-if sets, with their values.
         blueprint: None if the config could not be read.
         announced: what announces a quantisation, the config's first.
         evidence: what was read.
-        outcome: what was found.
+        outcome: checks and findings.
         limit: the tokens of a sequence that the config allows; None if it has no limit, or nothing of serving is asked.
-        target: what a draft was held against; None if nothing was named.
+        target: the model that a draft was compared with; None if none was named.
     """
 
     documents: Documents

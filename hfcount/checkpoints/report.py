@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from hfcount.checkpoints.figures import Figures, figures_of
+from hfcount.checkpoints.figures import figures_of
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.checkpoints.published import published, unread
 from hfcount.errors import Value
@@ -24,10 +24,6 @@ def report_of(inspection: Inspection) -> Report:
     if blueprint and apart:  # it is counted as it is loaded
         inspection = inspection._replace(blueprint=replace(blueprint, apart=apart))
     figures, findings = figures_of(inspection)
-    return _build(inspection, figures, findings)
-
-
-def _build(inspection: Inspection, figures: Figures, findings: Sequence[Finding]) -> Report:
     documents, evidence, outcome = inspection.documents, inspection.evidence, inspection.outcome
     policy = inspection.options.policy
     return Report(

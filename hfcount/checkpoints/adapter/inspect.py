@@ -1,4 +1,4 @@
-"""An adapter of PEFT as a checkpoint: its settings and its file, held against its base."""
+"""Inspects a PEFT adapter: compares its settings and its file with the base model."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -35,8 +35,8 @@ class LoadedAdapter:
     Args:
         settings: None if they could not be read; findings say why.
         header: that of its file; None likewise.
-        reason: why something about it cannot be told; empty if all can.
-        result: what comes of comparing it with its base.
+        reason: why a part of it is unknown; empty if nothing is.
+        result: of comparing it with its base model.
         file: the name of its file.
     """
 
@@ -50,12 +50,12 @@ class LoadedAdapter:
     outcome: Outcome = field(default_factory=Outcome)
 
     def doubt(self, kind: str, reason: str) -> None:
-        """Says why something cannot be told; the first reason stays."""
+        """Notes why a part is unknown; the first reason stays."""
         self.kind, self.reason = self.kind or kind, self.reason or reason
 
 
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
-    """What was found of the adapter at a place."""
+    """Reads an adapter, and compares it with its base model."""
     done = options.progress(1)
     adapter = LoadedAdapter()
     document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
@@ -79,7 +79,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
 
 
 def _read(place: Place, adapter: LoadedAdapter) -> None:
-    """Reads what its file holds; raises DocumentError where that cannot be told."""
+    """Reads the header of the weight file; raises DocumentError if it is malformed."""
     if SAFETENSORS in place.sizes:
         _read_safetensors(place, adapter, place.sizes[SAFETENSORS])
     elif PICKLED in place.sizes:
@@ -123,7 +123,7 @@ def _read_pickled(place: Place, adapter: LoadedAdapter, size: int | None) -> Non
 
 
 def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: Settings, header: Header) -> None:
-    """Holds it against its base."""
+    """Compares the adapter with its base model."""
     shapes = {name: entry.shape for name, entry in header.tensors.items()}
     adapter.base = base_of(place, request, (settings.base,) if settings.base else ())
     base = adapter.base
@@ -147,7 +147,7 @@ def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: S
 
 
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
-    """What was found in the adapter in a model's folder, which transformers applies to that model; no rows.
+    """Compares the adapter in a model's folder with that model, to which transformers applies it; no rows.
 
     Nothing is found where it cannot be read, or is for another model.
     """
@@ -174,7 +174,7 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
 
 
 def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
-    """Why there is no base to compare it with."""
+    """Why there is no base model to compare with: kind and text of the failure."""
     ask = "--base MODEL compares them"
     if base is None and settings.base and not is_repo(settings.base):
         return "BaseUnknown", f"its base, {printable(settings.base)}, is a path that is not followed; {ask}"
@@ -253,7 +253,7 @@ def _figures(adapter: LoadedAdapter) -> AdapterFigures | None:
 
 
 def documents_of(place: Place, document: Document, folder: Path | None = None) -> Documents:
-    """What was read of an adapter, as documents: its settings, with its weight file if it is in a folder."""
+    """An adapter as documents: its settings, with its weight file if it is in a folder."""
     there = [SAFETENSORS] if folder and SAFETENSORS in place.sizes else []
     shards = FolderShards(folder or Path(), there, entries=there)
     return Documents(

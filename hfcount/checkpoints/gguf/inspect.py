@@ -1,4 +1,4 @@
-"""GGUF files as a checkpoint: what was found in them, as reports show it."""
+"""Inspects GGUF files: findings, figures, and a row for each file."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,7 +31,7 @@ _SIZES = {
 
 
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
-    """What was found in the GGUF files of a place; of those that were asked for.
+    """Reads and checks the requested GGUF files of a place.
 
     Raises:
         FetchError: NoSuchFile, or they could not be read.
@@ -40,7 +40,7 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
 
 
 def inspected(place: Place, files: Seen, options: Options) -> Inspection:
-    """The same of files that were looked at."""
+    """The inspection of files that were checked."""
     rows = _rows(files, options.load) if len(files.looked) > 1 else ()
     files = _fitting(files, rows)
     return Inspection(
@@ -70,7 +70,7 @@ def _fitting(files: Seen, rows: tuple[WeightsFile, ...]) -> Seen:
 
 
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
-    """What was found in GGUF files beside safetensors, and a row for each.
+    """Checks GGUF files next to safetensors, with a row for each.
 
     Findings are notes: who loads the safetensors does not read them. Raises as `inspect` does.
     """

@@ -1,4 +1,4 @@
-"""A pipeline, inspected: each part by itself, then what the class of the pipeline and the parts ask of each other."""
+"""Inspects a pipeline: each part by itself, then whether the parts fit the class of the pipeline and each other."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -131,7 +131,7 @@ class _Run(NamedTuple):
                 self.opened[name] = _Opened(self.request, self._root(), root=True)
 
     def _scheduler(self, entry: Entry, folder: Folder) -> Finding | None:
-        """What is wrong with the config of a scheduler, which is read where that costs no request."""
+        """A finding about a scheduler's config, which is read only where that needs no request."""
         name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
         if not (entry.kind.endswith("Scheduler") and self.documents.source == "folder" and self.documents.place):
             return None
@@ -191,7 +191,7 @@ class _Run(NamedTuple):
         return report
 
     def _beside(self, entries: list[Entry]) -> Iterator[Beside]:
-        """What lies beside the parts and belongs to none."""
+        """Files that belong to no part."""
         inner = {entry.name for entry in entries}
         names = self.documents.files if self.documents.sizes is None else self.documents.sizes
         outer = [name for name in names if name.partition("/")[0] not in inner]

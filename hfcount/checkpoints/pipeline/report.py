@@ -1,4 +1,4 @@
-"""The report of a pipeline: its parts, and one verdict, one sum and one list of findings for all of them."""
+"""Combines the reports of a pipeline's parts: one verdict, one sum, one list of findings."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ _WORST: tuple[Verdict, ...] = ("mismatch", "unverified", "allowed", "explained")
 
 
 class ListedPart(NamedTuple):
-    """What model_index.json lists, and what is known of it.
+    """A part that model_index.json lists, with its report.
 
     Args:
         name, library, kind: of the part, and of its class.
@@ -45,7 +45,7 @@ class ListedPart(NamedTuple):
 
 
 class SharedResults(NamedTuple):
-    """What belongs to no part: the class of the pipeline, findings about several parts, and answers about serving."""
+    """The class of a pipeline, findings about several parts, and answers about serving."""
 
     kind: str | None
     findings: Sequence[Finding] = ()
@@ -115,7 +115,7 @@ def _statistics(listed: Sequence[ListedPart]) -> tuple[TensorStatistics, ...] | 
 
 
 def _weights(memory: Memory | None) -> Memory | None:
-    """What the weights take: parts of a pipeline are no models that are served by themselves."""
+    """Bytes of the weights alone: a part of a pipeline is not served by itself."""
     if memory is None:
         return None
     return Memory(weights_bytes=memory.weights_bytes, weights=memory.weights, weights_why=memory.weights_why)
@@ -206,7 +206,7 @@ def _evidence(several: Sequence[Evidence]) -> Evidence | None:
 
 
 def _together(parts: Sequence[PipelinePart]) -> Iterator[Beside]:
-    """What lies beside the weights of the parts, by kind, as paths below the pipeline."""
+    """Files of the parts that were not read, by kind, as paths below the pipeline."""
     for kind in dict.fromkeys(beside.kind for part in parts for beside in part.not_looked_at):
         rows = [(part.name, row) for part in parts for row in part.not_looked_at if row.kind == kind]
         names = tuple(f"{name}/{file}" for name, row in rows for file in row.files)

@@ -148,7 +148,7 @@ class _Model:
             self.doubt("NoHeaders", f"{printable(lacking[0])} could not be read")
 
     def compared(self) -> Outcome:
-        """What comes of comparing all of it."""
+        """Compares the modules, and gathers the findings about the models."""
         outcome = Outcome()
         check_listed(self.read, self.files, outcome)
         models = {folder: model.blueprint for folder, model in self.models.items() if model.blueprint}
@@ -191,7 +191,7 @@ def _row(folder: str, inner: Inspection | None) -> ModuleResult:
 
 
 def _with_model(model: _Model, outcome: Outcome) -> Inspection:
-    """All that was found, as of the one model of transformers that it has."""
+    """The inspection of a checkpoint with exactly one model of transformers."""
     ((folder, inner),) = model.models.items()
     old, start = inner.evidence, f"{folder}/"
     headers = None if old.headers is None else _placed(start, old.headers)
@@ -232,7 +232,7 @@ def _weights(model: _Model, start: str, old: Weights) -> Weights:
 
 
 def _of_parts(model: _Model, outcome: Outcome) -> Inspection:
-    """All that was found, as of a model of which modules alone are known."""
+    """The inspection of a checkpoint of modules alone, or of several models."""
     shards = _held(model)
     counts = [module.parameters for module in outcome.modules]
     total = None if None in counts else sum(count or 0 for count in counts)
