@@ -95,10 +95,10 @@ def verify(
     request = request_of(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     check_choice("depth", depth, get_args(AskedDepth))
     other = {"base": base, "target": target}
-    for name, one in other.items():
-        if not isinstance(one, str | PathLike | None):
-            raise TypeError(f"{name} is {typed(one)}, and must be a str or a path, or None.")
-    named = {name: None if one is None else fspath(one) for name, one in other.items()}
+    for name, value in other.items():
+        if not isinstance(value, str | PathLike | None):
+            raise TypeError(f"{name} is {typed(value)}, and must be a str or a path, or None.")
+    named = {name: None if value is None else fspath(value) for name, value in other.items()}
     request = replace(request, headers=early(depth), base=named["base"], target=named["target"])
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
@@ -151,15 +151,15 @@ def what_ifs(
     from hfcount.mapper.quantization_presets import PRESETS
 
     request = request_of(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
-    for name, one, wanted in (("changes", changes, Mapping), ("quantize", quantize, str)):
-        if isinstance(one, wanted):
-            raise TypeError(f"{name} is {typed(one)}, and must be a list, with an item for each what-if.")
-    settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
+    for name, argument, wanted in (("changes", changes, Mapping), ("quantize", quantize, str)):
+        if isinstance(argument, wanted):
+            raise TypeError(f"{name} is {typed(argument)}, and must be a list, with an item for each what-if.")
+    settings, schemes = [dict(change) for change in changes], [name.lower() for name in quantize]
     for name in schemes:
         check_choice("quantize", name, PRESETS)
     if schemes:
         packed = [{QUANTIZATION: dict(PRESETS[name])} for name in schemes]
-        settings = [{**one, **scheme} for one, scheme in product(settings or [{}], packed)]
+        settings = [{**change, **scheme} for change, scheme in product(settings or [{}], packed)]
     return _what_ifs(request, Options(load=workload_of(context, batch, kv_dtype, tp, memory)), settings)
 
 

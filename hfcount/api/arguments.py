@@ -34,9 +34,9 @@ def request_of(
         raise TypeError(
             f"{called} is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
         )
-    for name, one in (("revision", revision), ("subfolder", subfolder)):
-        if not isinstance(one, str | None):
-            raise TypeError(f"{name} is {typed(one)}, and must be a str or None.")
+    for name, value in (("revision", revision), ("subfolder", subfolder)):
+        if not isinstance(value, str | None):
+            raise TypeError(f"{name} is {typed(value)}, and must be a str or None.")
     if not isinstance(fixtures, str | PathLike | None):
         raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or a path (a folder) or None.")
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
@@ -52,7 +52,7 @@ def policy_of(allow: Collection[str], strict: bool) -> Policy:
     """Which findings do not count. Raises ValueError for a rule that there is not."""
     if isinstance(allow, str):
         raise TypeError(f"allow is {typed(allow)}, and must be a list of codes or names of rules.")
-    rules = {one: lookup(one) for one in allow}
+    rules = {name: lookup(name) for name in allow}
     for name, rule in rules.items():
         if rule is None:
             raise ValueError(f"allow names {name!r}, and no rule is called that. `hfcount rules` lists them.")
@@ -67,9 +67,9 @@ def workload_of(
     if memory is not None and size is None:
         wanted = "a number of bytes, an amount with a unit such as '80GiB', or devices such as 'H100' or '2xH100'"
         raise ValueError(f"memory is {memory!r}, and must be {wanted}.")
-    for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
-        if one is not None and (type(one) is not int or one < 1):
-            raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
+    for name, count in (("context", context), ("batch", batch), ("memory", size), *(("tp", ranks) for ranks in tp)):
+        if count is not None and (type(count) is not int or count < 1):
+            raise ValueError(f"{name} is {count!r}, and must be a whole number above 0.")
     kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
     check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
     return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size)

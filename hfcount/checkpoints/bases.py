@@ -50,13 +50,13 @@ def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool
         return _built(CONFIG, lambda: place.reader.document(CONFIG))
     if ask is None:
         ask = not place.local or place.source == "fixtures"
-    found = next((name for name in chain(named, _by_card(place) if ask else ()) if is_repo(name)), None)
-    if found is None:
+    repo = next((name for name in chain(named, _by_card(place) if ask else ()) if is_repo(name)), None)
+    if repo is None:
         return None
     if not ask:
         problem = Failure(kind="NotAsked", message="a local file asks nothing of the Hub")
-        return Base(found, problem=problem)
-    return _built(found, lambda: base_config(found, request, trusted=False))
+        return Base(repo, problem=problem)
+    return _built(repo, lambda: base_config(repo, request, trusted=False))
 
 
 def _built(label: str, read: Callable[[], Document | None], binding: bool = False) -> Base:

@@ -54,8 +54,8 @@ class Side:
         return self.values
 
 
-def fitted(inspection: Inspection, request: Request) -> Inspection:
-    """The same with what does not fit the target that the request names.
+def with_target(inspection: Inspection, request: Request) -> Inspection:
+    """Compares a draft with the target that the request names.
 
     Raises:
         FetchError: the target could not be read, or MODEL proposes no tokens.
@@ -104,10 +104,10 @@ def _writes(blueprint: Blueprint) -> bool:
 
 def compared(draft: Side, target: Side) -> Iterator[Check]:
     """The sizes that both have to have in common."""
-    own, theirs, text = draft.blueprint.spec, target.blueprint.spec, f"by the config of {target.name}"
-    if own.vocab:
-        yield Check("target_vocabulary", int(theirs.vocab), int(own.vocab), text)
-    width = own.own.needs(own).width if isinstance(own.own, Draft) else None
+    spec, theirs, text = draft.blueprint.spec, target.blueprint.spec, f"by the config of {target.name}"
+    if spec.vocab:
+        yield Check("target_vocabulary", int(theirs.vocab), int(spec.vocab), text)
+    width = spec.own.needs(spec).width if isinstance(spec.own, Draft) else None
     if width is not None:
         yield Check("target_width", int(theirs.hidden), int(width), text)
 
@@ -118,14 +118,14 @@ def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Findi
     Raises:
         FetchError: it proposes no tokens.
     """
-    own, theirs = draft.blueprint.spec, target.blueprint.spec
-    needs = own.own.needs(own) if isinstance(own.own, Draft) else None
+    spec, theirs = draft.blueprint.spec, target.blueprint.spec
+    needs = spec.own.needs(spec) if isinstance(spec.own, Draft) else None
     if needs is None and not _writes(draft.blueprint):
-        family = printable(own.family, 60)
+        family = printable(spec.family, 60)
         raise FetchError("BadName", f"{draft.name} is {family}, which proposes no tokens: --target goes with a draft.")
-    if own.vocab and int(own.vocab) != int(theirs.vocab):
+    if spec.vocab and int(spec.vocab) != int(theirs.vocab):
         yield DraftVocabularyDiffers(
-            key="vocab_size", expected=int(theirs.vocab), observed=int(own.vocab), target=target.name
+            key="vocab_size", expected=int(theirs.vocab), observed=int(spec.vocab), target=target.name
         )
     if needs:
         yield from _read(draft, target, needs)
@@ -133,8 +133,8 @@ def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Findi
         yield from _shared(draft, target, needs, evidence)
         yield from _named(draft, target, needs)
     yield from _length(draft, target)
-    if own.dtype and theirs.dtype and own.dtype != theirs.dtype:
-        yield DraftDtypeDiffers(expected=theirs.dtype, observed=own.dtype, target=target.name, key="dtype")
+    if spec.dtype and theirs.dtype and spec.dtype != theirs.dtype:
+        yield DraftDtypeDiffers(expected=theirs.dtype, observed=spec.dtype, target=target.name, key="dtype")
 
 
 def _read(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
@@ -164,23 +164,25 @@ def _masked(draft: Side, target: Side) -> Iterator[Finding]:
 
 def _key(values: Values) -> str:
     """The key that lists the layers, with the object that it is in."""
-    for within, one in (
+    for within, values_within in (
         ("", values),
         *((f"{key}.", inner) for key, inner in values.items() if isinstance(inner, dict)),
     ):
-        found = next((f"{within}{key}" for key in _IDS if key in one), "")
-        if found:
-            return found
+        path = next((f"{within}{key}" for key in _IDS if key in values_within), "")
+        if path:
+            return path
     return _IDS[0]
 
 
 def _shared(draft: Side, target: Side, needs: Needs, evidence: Evidence) -> Iterator[Finding]:
     """The tensors that it does not store, and takes from the target."""
     stored, width = _stored(evidence), int(target.blueprint.spec.hidden)
-    own = int(draft.blueprint.spec.hidden)
-    absent = tuple(name for name in needs.shared if not any(one.endswith(name) for one in stored or ()))
-    if stored is not None and absent and own != width and own != needs.width:
-        yield DraftSharesOtherWidth(tensors=absent, expected=own, observed=width, target=target.name, count=len(absent))
+    hidden = int(draft.blueprint.spec.hidden)
+    absent = tuple(name for name in needs.shared if not any(stored_name.endswith(name) for stored_name in stored or ()))
+    if stored is not None and absent and hidden != width and hidden != needs.width:
+        yield DraftSharesOtherWidth(
+            tensors=absent, expected=hidden, observed=width, target=target.name, count=len(absent)
+        )
 
 
 def _stored(evidence: Evidence) -> set[str] | None:
@@ -202,9 +204,12 @@ def _named(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
             draft_value=f"{needs.depth:,}",
             target_value=f"{depth:,} layers",
         )
-    said, seen = _classes(draft.values), target.values.get("architectures")
-    if said and isinstance(seen, list) and seen and not {*map(str, said)} & {*map(str, seen)}:
-        key, both = "speculators_config.verifier.architectures", (", ".join(map(str, said)), ", ".join(map(str, seen)))
+    named, classes = _classes(draft.values), target.values.get("architectures")
+    if named and isinstance(classes, list) and classes and not {*map(str, named)} & {*map(str, classes)}:
+        key, both = (
+            "speculators_config.verifier.architectures",
+            (", ".join(map(str, named)), ", ".join(map(str, classes))),
+        )
         yield DraftOfAnotherTarget(key=key, target=target.name, draft_value=both[0], target_value=both[1])
     if needs.alike:
         mine, theirs = _rotary(draft.text), _rotary(target.text)
@@ -234,8 +239,8 @@ def _rotary(values: Values) -> dict[str, Any]:
 
 
 def _length(draft: Side, target: Side) -> Iterator[Finding]:
-    own, theirs = limit_of(draft.blueprint, draft.values), limit_of(target.blueprint, target.values)
-    if own and theirs and own.tokens < theirs.tokens:
+    mine, theirs = limit_of(draft.blueprint, draft.values), limit_of(target.blueprint, target.values)
+    if mine and theirs and mine.tokens < theirs.tokens:
         yield DraftContextShorter(
-            expected=theirs.tokens, observed=own.tokens, target=target.name, key=own.source.partition(" ")[0]
+            expected=theirs.tokens, observed=mine.tokens, target=target.name, key=mine.source.partition(" ")[0]
         )

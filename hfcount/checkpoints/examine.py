@@ -1,4 +1,4 @@
-"""From documents to what is found in them: config, blueprint, evidence, findings."""
+"""A checkpoint with a config: from its documents to blueprint, evidence and findings."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,11 +11,16 @@ from typing import Any
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.blueprints.libraries import Library, as_read
-from hfcount.checkpoints.evidence import look
-from hfcount.checkpoints.inspection import Evidence, Inspection, Options
-from hfcount.errors import BadSetting, ConfigError, DocumentError, UnknownArchitecture, UnknownClass
-from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.layout import CONFIG, INDEX, MODULES, MODULES_LAYOUT, OPEN_CLIP, PARAMS
+from hfcount.checkpoints.forms import CONTAINERS, PICKLE, SAFETENSORS, has_other_config, holds_pickles, weights_form
+from hfcount.checkpoints.inspection import Evidence, Inspection, Model, Options
+from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, UnknownArchitecture, UnknownClass
+from hfcount.fetcher import Request, finish
+from hfcount.fetcher.fixtures import record
+from hfcount.fetcher.interface import Documents, Reads
+from hfcount.fetcher.layout import CONFIG, INDEX, MODULES, MODULES_LAYOUT
+from hfcount.fetcher.location import Place
+from hfcount.fetcher.reasons import config_alone
+from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.mapper import Config
 from hfcount.mapper.quantization_config import SIDE_FILES, Announcement, announcements
@@ -29,14 +34,69 @@ _NO_CONFIG = "{} has no config.json of its own, which --set and --quantize need.
 _SEARCH = 300.0  # seconds of a search for causes in documents that are at hand
 
 
-def examine(
-    documents: Documents, options: Options, changes: Changes | None = None, until: float | None = None
-) -> Inspection:
-    """All that is found in documents that are at hand; a malformed one becomes a finding.
+def inspect(documents: Documents, request: Request, options: Options) -> Inspection:
+    """Inspects a model with a config, and other forms of it in the same folder; keeps or records what was read.
+
+    Raises:
+        FetchError: the documents could not be read, or not be recorded.
+        UnknownArchitecture: no family describes the config.
+    """
+    reads, files = Reads(documents.shards), Weights()
+    try:
+        read_base = partial(_base, request, documents.source)
+        inspection = examine(replace(documents, shards=reads, base=read_base), options.of_headers)
+        files = inspection.evidence.weights or files
+        return _with_containers(documents.place, request, inspection)
+    finally:
+        finish(request, documents, reads.headers, reads.samples, reads.pickled)
+        if options.save is not None:
+            sizes = recorded_sizes(documents, files)
+            record(documents, reads.headers, reads.samples, sizes, options.save, reads.pickled)
+
+
+def _base(request: Request, source: str, name: str, unasked: bool) -> Document | None:
+    """The config of the model that a config names; a local folder asks nothing of the Hub unasked."""
+    from hfcount.fetcher.base_config import base_config  # few name one
+
+    if request.base is not None:
+        return base_config(request.base, request)
+    return base_config(name, request, trusted=False) if unasked and source not in ("folder", "memory") else None
+
+
+def _with_containers(place: Place | None, request: Request, inspection: Inspection) -> Inspection:
+    """Adds findings about GGUF files and adapters in a local folder, or where all headers are asked for."""
+    options, evidence = inspection.options, inspection.evidence
+    if place is None or options.save is not None or evidence.depth != "headers":
+        return inspection
+    if not place.local and options.depth != "headers":
+        return inspection
+    for form in CONTAINERS:
+        if form.alone or not any(map(form.holds, place.sizes)):
+            continue
+        try:
+            findings, rows, files = form.beside(place, request, inspection)
+        except FetchError:  # then the report lists them as not looked at
+            continue
+        inspection.outcome.findings += findings
+        evidence = replace(evidence, variants=(*evidence.variants, *rows), beside={*evidence.beside, *files})
+    inspection.outcome.errors_first()
+    return inspection._replace(evidence=evidence)
+
+
+def with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:
+    """Also reads all values of the tensors, with --depth data."""
+    if options.depth != "data":
+        return inspection
+    from hfcount.checkpoints.data.inspect import with_values as read_values  # rarely asked for
+
+    return read_values(request, inspection._replace(options=options))
+
+
+def examine(documents: Documents, options: Options, changes: Changes | None = None) -> Inspection:
+    """Inspects documents that are at hand; a malformed one becomes a finding.
 
     Args:
         changes: config keys to set, with their values.
-        until: when the search for causes is to end, on the clock of time.monotonic; None for 300 seconds from now.
 
     Raises:
         UnknownArchitecture: no family describes the config.
@@ -48,30 +108,32 @@ def examine(
         if inspect.takes(documents):
             if changes:
                 raise BadSetting(_NO_CONFIG.format(printable(documents.model)))
-            return inspect.examine(documents, options, partial(examine, until=until))
-    return _examined(documents, options, changes or {}, until or monotonic() + _SEARCH)
+            return inspect.inspect(documents, options, examine)
+    return _inspect_model(documents, options, changes or {})
 
 
-def _examined(documents: Documents, options: Options, changes: Changes, until: float) -> Inspection:
-    """The same of what is a model by its own config."""
-    document = documents.config
+def _inspect_model(documents: Documents, options: Options, changes: Changes) -> Inspection:
+    """Inspects a model by its own config."""
+    document, until = documents.config, options.until or monotonic() + _SEARCH
     announced: Sequence[Announcement] = ()
     blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
-        values = _as_loaded(documents, changed(published, changes))
+        values = {**changed(published, changes), **documents.loaded_as}
         library, documents, values = as_read(documents, values)  # None where families have the library's own names
-        announced = announcements(values, _beside(documents))
+        announced = announcements(values, _side_objects(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
         further = changes or documents.loaded_as or (library and library.names(published))
         blueprint = make() if further else options.blueprints(document.raw, make)  # by what the document says alone
         check_known(config, document.where, published, changes)  # only now have all keys been read
-        blueprint, evidence, outcome = _compared(library, documents, blueprint, announced, options)
+        model, evidence, outcome = _compare(library, Model(documents, blueprint, announced), options)
+        blueprint = model.blueprint
         if blueprint.custom_code and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.custom_code, None, Outcome()  # nothing that was read is as it says
             raise doubt
-        evidence = _second_form(documents, blueprint, evidence, outcome)
+        if has_other_config(documents):
+            evidence = SAFETENSORS.beside(model, evidence, outcome, options)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         if documents.source != "memory":
@@ -101,45 +163,43 @@ def _examined(documents: Documents, options: Options, changes: Changes, until: f
     )
 
 
-def _compared(
-    library: Library | None,
-    documents: Documents,
-    blueprint: Blueprint,
-    announced: Sequence[Announcement],
-    options: Options,
-) -> tuple[Blueprint, Evidence, Outcome]:
-    """What was read and what it says of the blueprint, or of another that the names ask for; raises as `look` does."""
-    evidence, outcome = look(documents, blueprint, announced, options)
+def _compare(library: Library | None, model: Model, options: Options) -> tuple[Model, Evidence, Outcome]:
+    """Compares a model with its weights, or another one that their names ask for; raises as `_compare_weights` does."""
+    evidence, outcome = _compare_weights(model, options)
     names = _unknown_names(outcome)
-    if names and blueprint.spec.family == "timm":
+    if names and model.blueprint.spec.family == "timm":
         from hfcount.architectures.models.timm import check_older
 
-        check_older(blueprint.spec, names, documents.config.where)
-    if library and (other := library.otherwise(blueprint, names)):
-        return other, *look(documents, other, announced, options)
-    return blueprint, evidence, outcome
+        check_older(model.blueprint.spec, names, model.documents.config.where)
+    if library and (other := library.otherwise(model.blueprint, names)):
+        model = model._replace(blueprint=other)
+        return model, *_compare_weights(model, options)
+    return model, evidence, outcome
 
 
-def _as_loaded(documents: Documents, values: dict[str, Any]) -> dict[str, Any]:
-    """The config with the class that loads it, where that is named elsewhere."""
-    return {**values, **documents.loaded_as} if documents.loaded_as else values
-
-
-def _second_form(documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
-    """What was read with the model's second form, if it has one."""
-    if documents.companions.keys().isdisjoint((PARAMS, OPEN_CLIP)):
-        return evidence
-    from hfcount.checkpoints.params_json import compare  # few have two
-
-    return compare(documents, blueprint, evidence, outcome)
+def _compare_weights(model: Model, options: Options) -> tuple[Evidence, Outcome]:
+    """Compares a model with its weights, in their form; raises DocumentError if the index is malformed."""
+    documents = model.documents
+    if documents.alone or options.depth == "config":
+        alone = documents.alone and options.depth in ("index", "headers")
+        unseen = Failure(kind="NoIndex", message=config_alone(documents)) if alone else None
+        return Evidence(unseen=unseen), verify(model.blueprint)
+    if documents.layout.reader == "diffusers" and documents.index is not None:
+        # diffusers renames nothing in files that an index names
+        model = model._replace(blueprint=replace(model.blueprint, literal=True))
+    form = weights_form(documents)
+    evidence, outcome = form.inspect(model, options)
+    if form is SAFETENSORS and holds_pickles(documents):
+        evidence = PICKLE.beside(model, evidence, outcome, options)
+    return evidence, outcome
 
 
 def _unknown_names(outcome: Outcome) -> Sequence[str]:
     """The names that are not the model's, where it lacks others; those of packed weights are folded."""
     if outcome.match:
         return outcome.match.unexpected if outcome.match.missing_count else ()
-    found = next((finding.tensors for finding in outcome.findings if finding.code == "HF202"), ())
-    return found if outcome.has("HF201") else ()
+    names = next((finding.tensors for finding in outcome.findings if finding.code == "HF202"), ())
+    return names if outcome.has("HF201") else ()
 
 
 def _where(document: Document, changes: Changes) -> str:
@@ -183,7 +243,7 @@ def _unseen(error: DocumentError | ConfigError | UnknownClass) -> Failure | None
     return None
 
 
-def _beside(documents: Documents) -> dict[str, dict[str, Any]]:
+def _side_objects(documents: Documents) -> dict[str, dict[str, Any]]:
     """The objects in files beside the config that may announce a quantisation; one that is malformed announces none."""
     objects = {}
     for name in SIDE_FILES:

@@ -1,46 +1,75 @@
-"""Containers: models that are kept in another form than a config with safetensors beside it, one file each.
+"""Forms of a checkpoint, and the choice between them.
 
-Each has a row in CONTAINERS, which says how a listing shows it, and a module with
+Each form is a folder whose inspect.py has `inspect` and `beside`: of a checkpoint that has this form, and of files that
+lie next to a model's safetensors. Their arguments depend on where the description of the tensors is:
 
-    inspect(place: Place, request: Request, options: Options) -> Inspection
-    beside(place: Place, request: Request, model: Inspection) -> Besides
-
-which read what they need of the place, and answer with what they found: of a model that is nothing else, and of files
-that lie beside the safetensors of a model.
+    adapter, gguf: in the files themselves
+        inspect(place: Place, request: Request, options: Options) -> Inspection
+        beside(place: Place, request: Request, model: Inspection) -> Besides
+    safetensors, pickle: in the config of a model
+        inspect(model: Model, options: Options) -> tuple[Evidence, Outcome]
+        beside(model: Model, evidence: Evidence, outcome: Outcome, options: Options) -> Evidence
+    pipeline, sentence_transformers: in the configs of several models
+        inspect(documents: Documents, ...), by which each model is inspected; they lie next to no model
 """
 
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.fetcher.interface import top_level
-from hfcount.fetcher.layout import ADAPTER, CONFIG, MODULES, PARAMS
+from hfcount.errors import FetchError
+from hfcount.fetcher.interface import Documents, top_level
+from hfcount.fetcher.layout import (
+    ADAPTER,
+    BIN_INDEX,
+    CONFIG,
+    MODULES,
+    MODULES_LAYOUT,
+    OPEN_CLIP,
+    PARAMS,
+    PIPELINE_LAYOUT,
+)
 from hfcount.fetcher.location import Place
+from hfcount.fetcher.weights import PICKLED, pickled_weights, set_apart
+from hfcount.text import printable
 
 if TYPE_CHECKING:
-    from hfcount.checkpoints.inspection import Inspection, Options
+    from hfcount.checkpoints.inspection import Evidence, Inspection, Model, Options
     from hfcount.fetcher.interface import Request
     from hfcount.report.figures import WeightsFile
+    from hfcount.report.model import Report
     from hfcount.verifier.finding import Finding
+    from hfcount.verifier.findings import Outcome
 
 
 class Besides(NamedTuple):
-    """What was found beside a model, a row for each file, and the paths of all files that were looked at."""
+    """Findings about files next to a model, a row for each file, and the paths of all files that were read."""
 
     findings: "Sequence[Finding]" = ()
     rows: "tuple[WeightsFile, ...]" = ()
     files: Collection[str] = ()
 
 
+class Form(NamedTuple):
+    """A form of a checkpoint with a config: `module` inspects its documents."""
+
+    module: str
+
+    def inspect(self, documents: Documents | Place, request: "Request", options: "Options") -> "Inspection | Report":
+        """Inspects documents that were opened, and closes them; raises as `checkpoints.inspect` does."""
+        result: Inspection | Report = import_module(self.module).inspect(documents, request, options)
+        return result
+
+
 class Container(NamedTuple):
-    """One form.
+    """A form whose files describe themselves.
 
     Args:
         name: what a report calls it.
-        module: of this folder, which inspects it.
+        module: inspects it.
         holds: whether a file of this path is of this form.
         beside_weights: whether it goes before safetensors or pickles in the same folder that has a config.
-        alone: whether it is told only where no config says what the folder is, or folders below are.
+        alone: whether it is chosen only where no config says what the folder, or a folder below, is.
     """
 
     name: str
@@ -49,19 +78,38 @@ class Container(NamedTuple):
     beside_weights: bool = False
     alone: bool = False
 
-    def inspect(self, place: Place, request: "Request", options: "Options") -> "Inspection":
-        """What was found at a place that holds it; raises FetchError where that cannot be read."""
-        found: Inspection = self._module.inspect(place, request, options)
-        return found
+    def inspect(self, documents: Documents | Place, request: "Request", options: "Options") -> "Inspection":
+        """Inspects the place of what was opened, and closes it; raises FetchError where it cannot be read."""
+        place, close = _place(documents)
+        try:
+            if options.save is not None and place is not None:
+                text = f"--save records models with a config.json, and {printable(place.label)} has none."
+                raise FetchError("NotSaved", text)
+            result: Inspection = import_module(self.module).inspect(place, request, options)
+            return result
+        finally:
+            close()
 
     def beside(self, place: Place, request: "Request", model: "Inspection") -> Besides:
-        """What was found beside a model's safetensors; raises as `inspect` does."""
-        found: Besides = self._module.beside(place, request, model)
-        return found
+        """Inspects files next to a model's safetensors; raises as `inspect` does."""
+        result: Besides = import_module(self.module).beside(place, request, model)
+        return result
 
-    @property
-    def _module(self) -> Any:
-        return import_module(f"{__package__}.{self.module}")
+
+class WeightsForm(NamedTuple):
+    """A form of weights that a config describes; `module` compares them with the blueprint."""
+
+    module: str
+
+    def inspect(self, model: "Model", options: "Options") -> "tuple[Evidence, Outcome]":
+        """Compares a model with its weights; raises DocumentError where the index cannot be read."""
+        result: tuple[Evidence, Outcome] = import_module(self.module).inspect(model, options)
+        return result
+
+    def beside(self, model: "Model", evidence: "Evidence", outcome: "Outcome", options: "Options") -> "Evidence":
+        """Adds findings about files of this form next to the safetensors, and says which of them were read."""
+        result: Evidence = import_module(self.module).beside(model, evidence, outcome, options)
+        return result
 
 
 _CONFIGS = (CONFIG, MODULES, PARAMS, "model_index.json")
@@ -82,25 +130,97 @@ def _is_below(name: str) -> bool:
 
 
 CONTAINERS = (
-    Container("adapter", "adapter.inspect", _is_adapter),
-    Container("gguf", "gguf.inspect", _is_gguf),
-    Container("adapters", "adapter.subfolders", _is_below, alone=True),
+    Container("adapter", f"{__package__}.adapter.inspect", _is_adapter),
+    Container("gguf", f"{__package__}.gguf.inspect", _is_gguf),
+    Container("adapters", f"{__package__}.adapter.subfolders", _is_below, alone=True),
 )
 """In order of precedence."""
 
+PIPELINE = Form(f"{__package__}.pipeline.inspect")
+MODEL = Form(f"{__package__}.examine")
+SAFETENSORS = WeightsForm(f"{__package__}.safetensors.inspect")
+PICKLE = WeightsForm(f"{__package__}.pickle.inspect")
+
+
+def form_of(documents: Documents | Place, request: "Request", options: "Options") -> Form | Container:
+    """The form of what was opened.
+
+    Raises:
+        FetchError: it has no config, and no file of a known form.
+    """
+    if isinstance(documents, Documents) and documents.layout is PIPELINE_LAYOUT:
+        return PIPELINE
+    if isinstance(documents, Place) or is_contained(documents, request, options):
+        return container(documents, request)
+    return MODEL
+
+
+def is_contained(documents: Documents, request: "Request", options: "Options") -> bool:
+    """Whether documents with a config are of a container all the same; --save records a config with its files."""
+    if options.save is not None or documents.place is None or documents.layout is MODULES_LAYOUT:
+        return False
+    if request.base is None:
+        return container_of(documents.place) is not None
+    from hfcount.blueprints.libraries import names_another  # --base is rarely given
+
+    return not names_another(documents)
+
+
+def container(documents: Documents | Place, request: "Request") -> Container:
+    """The container of what was opened; raises FetchError if there is none, and then closes it."""
+    place, close = _place(documents)
+    form = container_of(place) if place else None
+    if form is not None:
+        return form
+    close()
+    if request.base is None and place is not None:
+        raise place.refusal()
+    raise FetchError(
+        "BadName",
+        "--base names what an adapter or a GGUF file was made of, or the model that a config of open_clip or LeRobot"
+        f" names; {printable(request.model)} is none of these.",
+    )
+
+
+def _place(documents: Documents | Place) -> tuple[Place | None, Callable[[], None]]:
+    """The place of what was opened, and what closes it."""
+    if isinstance(documents, Place):
+        return documents, documents.reader.close
+    return documents.place, documents.shards.close
+
 
 def container_of(place: Place) -> Container | None:
-    """The form of what is at a place, or of the file in it that is named; None where it is none of these."""
+    """The container at a place, or of the file in it that is named; None if there is none."""
     if place.file is not None:
-        named = next((one for one in CONTAINERS if one.holds(place.file.rpartition("/")[2])), None)
-        return named or next((one for one in CONTAINERS if any(map(one.holds, place.sizes))), None)
+        named = next((form for form in CONTAINERS if form.holds(place.file.rpartition("/")[2])), None)
+        return named or next((form for form in CONTAINERS if any(map(form.holds, place.sizes))), None)
     return held_in(place.sizes)
 
 
 def held_in(names: Collection[str]) -> Container | None:
-    """The form of a folder with these files; None for a config with weights beside it, and where it is unknown."""
+    """The container of a folder with these files; None for a config with weights beside it, and if it is unknown."""
     stored = [name for name in top_level(names) if name.endswith(_WEIGHTS) and not name.startswith("adapter_")]
     weights = CONFIG in names and stored
-    told = any(name.rpartition("/")[2] in _CONFIGS for name in names)
-    taken = [one for one in CONTAINERS if (one.beside_weights or not weights) and not (one.alone and told)]
-    return next((one for one in taken if any(map(one.holds, names))), None)
+    described = any(name.rpartition("/")[2] in _CONFIGS for name in names)
+    forms = [form for form in CONTAINERS if (form.beside_weights or not weights) and not (form.alone and described)]
+    return next((form for form in forms if any(map(form.holds, names))), None)
+
+
+def weights_form(documents: Documents) -> WeightsForm:
+    """The form of the weights of a model: pickles, if it has these and neither an index nor files of safetensors."""
+    names = documents.shards.names
+    if documents.index is not None or names is None:
+        return SAFETENSORS
+    if any(set_apart(name, documents.layout) is None for name in names):
+        return SAFETENSORS
+    return PICKLE if BIN_INDEX in documents.companions or pickled_weights(documents, None).named else SAFETENSORS
+
+
+def holds_pickles(documents: Documents) -> bool:
+    """Whether a model has pickled files, as the only ones or next to others."""
+    return any(name.endswith(PICKLED) for name in documents.files)
+
+
+def has_other_config(documents: Documents) -> bool:
+    """Whether a model has the config of another library, too."""
+    return not documents.companions.keys().isdisjoint((PARAMS, OPEN_CLIP))

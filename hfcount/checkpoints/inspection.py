@@ -1,14 +1,17 @@
-"""One checkpoint, inspected: what was asked, what was read, what was found."""
+"""Options of an inspection, the evidence that is read, and the result."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.cache import built
+from hfcount.errors import FetchError
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.location import Place
+from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
@@ -20,15 +23,11 @@ from hfcount.mapper.whatif import Changes
 from hfcount.options import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.report.figures import (
     AdapterFigures,
-    ClosedForm,
     Failure,
-    LayerKind,
-    Storage,
     TensorRow,
     TensorStatistics,
     WeightsFile,
 )
-from hfcount.report.serving import Compute, Memory, Serving
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
@@ -38,17 +37,6 @@ def unwatched(files: int) -> Callable[[], None]:
     """The default of `Options.progress`, which shows nothing."""
     del files
     return lambda: None
-
-
-def unopened(found: Documents | Place) -> None:
-    """The default of `Options.opened`, which takes note of nothing."""
-    del found
-
-
-def unread(size: int) -> Callable[[int], None]:
-    """The default of `Options.reading`, which shows nothing."""
-    del size
-    return lambda more: None
 
 
 class Options(NamedTuple):
@@ -65,6 +53,7 @@ class Options(NamedTuple):
         progress: called with the number of files to read; returns a function that is called after each file.
         reading: called with the bytes of data to read; returns a function that is called with the bytes of each chunk,
             by several threads.
+        until: when the search for causes ends, on the clock of time.monotonic; None for 300 seconds after its start.
     """
 
     depth: AskedDepth = "auto"
@@ -73,11 +62,12 @@ class Options(NamedTuple):
     extras: Collection[Extra] = ()
     load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
-    reading: Callable[[int], Callable[[int], None]] = unread
+    reading: Callable[[int], Callable[[int], None]] = lambda size: lambda more: None
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
-    opened: Callable[[Documents | Place], None] = unopened
+    opened: Callable[[Documents | Place], None] = lambda documents: None
+    until: float | None = None
 
     @property
     def of_headers(self) -> "Options":
@@ -87,7 +77,7 @@ class Options(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """What was read of a model in another container than safetensors.
+    """The tensors of a GGUF file, an adapter, or modules, of which no blueprint is needed.
 
     Args:
         files: how many files of it there are.
@@ -110,7 +100,7 @@ class Contained:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was read of a checkpoint beside its config.
+    """Index, headers and samples that were read of a checkpoint.
 
     Args:
         index: None if it was not read.
@@ -123,7 +113,7 @@ class Evidence:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
-        contained: what was read of a container whose tensors have names and types of their own.
+        contained: what was read of a container with other names and types of tensors.
         variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
         container: what holds the weights; None for files of safetensors.
         adapter: what an adapter adds to its base; None for anything else.
@@ -154,17 +144,41 @@ class Evidence:
         return None if self.stale else self.index
 
 
+class Model(NamedTuple):
+    """A model as its config describes it; `announced` is what announces a quantisation."""
+
+    documents: Documents
+    blueprint: Blueprint
+    announced: Sequence[Announcement]
+
+    @property
+    def module_files(self) -> list[str]:
+        """Paths of the weight files of its sentence-transformers modules."""
+        return weight_files(self.documents.companions, self.documents.sizes or ())
+
+
+def module_shards(documents: Documents, wanted: Collection[str], options: Options) -> Mapping[str, Shard]:
+    """Weight files of sentence-transformers modules, as far as they can be read."""
+    if not wanted:
+        return {}
+    from hfcount.checkpoints.pickled_shards import read_weights  # most checkpoints have no modules
+
+    with suppress(FetchError):  # then a finding says that they were not opened
+        return read_weights(documents.shards, wanted, options.progress)
+    return {}
+
+
 class Inspection(NamedTuple):
-    """One checkpoint, inspected.
+    """One checkpoint with its blueprint, its evidence and its findings.
 
     Args:
         changes: config keys that a what-if sets, with their values.
         blueprint: None if the config could not be read.
         announced: what announces a quantisation, the config's first.
         evidence: what was read.
-        outcome: what was found.
+        outcome: checks and findings.
         limit: the tokens of a sequence that the config allows; None if it has no limit, or nothing of serving is asked.
-        target: what a draft was held against; None if nothing was named.
+        target: the model that a draft was compared with; None if none was named.
     """
 
     documents: Documents
@@ -176,14 +190,3 @@ class Inspection(NamedTuple):
     outcome: Outcome
     limit: Length | None = None
     target: str | None = None
-
-
-class Figures(NamedTuple):
-    """What follows from a blueprint and from what is stored of it; None where it is unknown or was not asked for."""
-
-    memory: Memory
-    compute: Compute
-    storage: Storage | None = None
-    formula: ClosedForm | None = None
-    layers: tuple[LayerKind, ...] | None = None
-    serving: Serving | None = None

@@ -11,7 +11,7 @@ from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 
 
-def place(finding: Finding, documents: Documents) -> Location:
+def location(finding: Finding, documents: Documents) -> Location:
     """The file and the line that say what is to be changed; a line is None where no text has it."""
     key, index = finding.key or next(iter(finding.changes), None), documents.index
     file = finding.file or (CONFIG if key else None)

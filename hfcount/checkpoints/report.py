@@ -1,73 +1,66 @@
-"""Builds the report of an inspection: it shows what it is given."""
+"""The report of an inspection: a copy of what its stages made."""
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
-from hfcount.blueprints.blueprint import Blueprint, Row
-from hfcount.checkpoints.inspection import Contained, Figures, Inspection
+from hfcount.checkpoints.figures import figures_of
+from hfcount.checkpoints.inspection import Inspection
+from hfcount.checkpoints.published import published, unread
 from hfcount.errors import Value
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.unread_files import beside
-from hfcount.fetcher.weights import Weights
-from hfcount.report.figures import ComponentCount, ModuleRow, Parameters, TensorRow
-from hfcount.report.model import (
-    Allowed,
-    Beside,
-    Evidence,
-    Files,
-    Report,
-    ReportedCheck,
-    ReportedFinding,
-    Verdict,
-)
-from hfcount.report.serving import Memory
+from hfcount.report.figures import Location, ModuleRow
+from hfcount.report.model import Allowed, Report, ReportedCheck, ReportedFinding, Verdict
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.findings import ModuleResult
+from hfcount.verifier.findings import Check, ModuleResult
 from hfcount.verifier.policy import Policy
 
-_MOST = 100  # files of a kind that are named
 
-
-def compose(run: Inspection, figures: Figures | None) -> Report:
-    """The report of one checkpoint; `figures` are None if it has no blueprint."""
-    blueprint, evidence, outcome, policy = run.blueprint, run.evidence, run.outcome, run.options.policy
-    findings = tuple(reported(finding, policy, run.documents) for finding in outcome.findings)
+def report_of(inspection: Inspection) -> Report:
+    """The report of an inspection, with all that follows from it."""
+    blueprint, apart = inspection.blueprint, inspection.outcome.apart
+    if blueprint and apart:  # it is counted as it is loaded
+        inspection = inspection._replace(blueprint=replace(blueprint, apart=apart))
+    figures, findings = figures_of(inspection)
+    documents, evidence, outcome = inspection.documents, inspection.evidence, inspection.outcome
+    policy = inspection.options.policy
     return Report(
-        model=printable(run.documents.model),
-        revision=run.documents.revision,
-        source=run.documents.source,
+        model=printable(documents.model),
+        revision=documents.revision,
+        source=documents.source,
         container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=verdict(outcome.findings, policy, _is_seen(run), outcome.proven),
-        checks=tuple(
-            ReportedCheck(
-                name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
-            )
-            for check in outcome.checks
-        ),
-        findings=findings,
-        allowed=waived(outcome.findings, policy),
+        verdict=verdict(findings, policy, _is_compared(inspection), outcome.proven),
+        checks=tuple(map(_check, outcome.checks)),
+        findings=reported(findings, policy, documents),
+        allowed=waived(findings, policy),
         error=evidence.unseen,
-        evidence=_evidence(run),
-        not_looked_at=_beside(run),
-        overrides=dict(run.changes) or None,
+        evidence=published(inspection),
+        not_looked_at=unread(inspection),
+        overrides=dict(inspection.changes) or None,
         variants=evidence.variants or None,
         adapter=evidence.adapter,
         modules=tuple(map(_module, outcome.modules)) or None,
         statistics=evidence.statistics,
-        target=None if run.target is None else printable(run.target),
-        **(_counts(run, blueprint, figures) if blueprint and figures else _held(run)),
+        target=None if inspection.target is None else printable(inspection.target),
+        **figures._asdict(),
     )
 
 
-def _is_seen(run: Inspection) -> bool:
-    """Whether all that is to be judged was compared with what is described, or with what it says of itself."""
-    described = run.blueprint is not None and not run.blueprint.unmodeled
-    compared = described or run.evidence.contained is not None
-    return compared and run.evidence.unseen is None and run.evidence.depth != "config"
+def _check(check: Check) -> ReportedCheck:
+    return ReportedCheck(
+        name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
+    )
+
+
+def _is_compared(inspection: Inspection) -> bool:
+    """Whether all that is to be judged was compared with its config or with its own metadata."""
+    described = inspection.blueprint is not None and not inspection.blueprint.unmodeled
+    compared = described or inspection.evidence.contained is not None
+    return compared and inspection.evidence.unseen is None and inspection.evidence.depth != "config"
 
 
 def _module(result: ModuleResult) -> ModuleRow:
@@ -83,139 +76,25 @@ def _module(result: ModuleResult) -> ModuleRow:
     )
 
 
-def _evidence(run: Inspection) -> Evidence | None:
-    index, shards, weights = run.evidence.index, run.evidence.shards, run.evidence.weights
-    if run.evidence.contained is not None:
-        return _contained(run, run.evidence.contained)
-    if index is None and shards is None:
-        return None
-    headers = [shard.header for shard in (shards or {}).values() if shard.header]
-    visible = run.documents.shards.names
-    named = index.shards if index else (shards or {}).keys()
-    return Evidence(
-        total_size=index.total_size if index else None,
-        total_parameters=index.total_parameters if index else None,
-        tensors=len(index.weight_map) if index else sum(len(header.tensors) for header in headers),
-        shards=len(named),
-        dtypes=run.outcome.dtypes,
-        unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
-        files=_files(run, weights) if weights else None,
-    )
-
-
-def _contained(run: Inspection, contained: Contained) -> Evidence:
-    """What was published in a container of another format than safetensors."""
-    files = Files(named=contained.files, found=contained.opened, sized=contained.opened, opened=contained.opened)
-    return Evidence(tensors=contained.tensors, shards=contained.files, dtypes=run.outcome.dtypes, files=files)
-
-
-def _held(run: Inspection) -> dict[str, Any]:
-    """What a container holds of which no blueprint is known."""
-    contained = run.evidence.contained
-    if contained is None or not contained.bytes:
-        return {}
-    stored, total = run.outcome.stored, run.evidence.adapter.parameters if run.evidence.adapter else contained.total
-    load, size = run.options.load, sum(contained.bytes.values())
-    held: dict[str, Any] = {
-        "parameters": Parameters(total=total, active=None, active_without_embedding=None, stored=stored),
-        "memory": Memory(weights_bytes=size, weights=dict(contained.bytes), available_bytes=load.memory),
-        "tensors": contained.rows,
-    }
-    if load.asked and contained.unserved:
-        from hfcount.serving.answers import unanswered
-
-        held["serving"] = unanswered(load, contained.unserved)
-    return held
-
-
-def _files(run: Inspection, weights: Weights) -> Files:
-    known = weights.sizes is not None and (weights.whole or len(weights.sizes) >= len(weights.named))
-    return Files(
-        named=len(weights.named),
-        found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
-        sized=run.outcome.sized,
-        opened=len(run.evidence.headers or ()),
-        apart={printable(name): why for name, why in sorted(weights.apart.items()) if name not in run.evidence.others},
-    )
-
-
-def _beside(run: Inspection) -> tuple[Beside, ...]:
-    """What lies beside the model and was not looked at; of a config that was only counted nothing is said."""
-    weights, evidence = run.evidence.weights, run.evidence
-    if weights is None and not (evidence.contained and evidence.beside):
+def reported(findings: Sequence[Finding], policy: Policy, documents: Documents) -> tuple[ReportedFinding, ...]:
+    """Findings as a report has them, with their places in the documents."""
+    if not findings:
         return ()
-    seen, names = {*(evidence.headers or ()), *evidence.beside, *evidence.others}, {*run.documents.files}
-    seen.update(run.documents.companions)
-    if weights is not None:
-        seen.update(weights.named if evidence.index else ())
-        names = {*weights.files, *(weights.sizes or ()), *weights.apart}
-    found = beside(names, seen, run.documents.companions)
-    return tuple(
-        Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:_MOST]))
-        for kind, files in found.items()
-    )
+    from hfcount.checkpoints.locations import location  # a sound checkpoint needs none
 
-
-def _counts(run: Inspection, blueprint: Blueprint, figures: Figures) -> dict[str, Any]:
-    spec, whole, extras = blueprint.spec, not blueprint.unmodeled, run.options.extras
-    stored, known = run.outcome.predicting, not blueprint.derived_with
-    return {
-        "family": spec.family,
-        "architecture": printable(spec.architecture) or None,
-        "dtype": printable(spec.dtype) if spec.dtype and not run.evidence.contained else None,
-        "parameters": Parameters(
-            total=blueprint.total if whole else None,
-            active=blueprint.active if whole and known else None,
-            active_without_embedding=blueprint.active_without_embedding if whole and known else None,
-            stored=run.outcome.stored,
-        ),
-        "components": tuple(
-            ComponentCount(name=component, total=measure.total, active=measure.active if known else None)
-            for component, measure in blueprint.by_component.items()
-        ),
-        "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
-        "asides": dict(blueprint.reasons) or None,
-        "tensors": _rows(run, blueprint) if "tensors" in extras else None,
-        "formula": figures.formula,
-        "layers": figures.layers,
-        "storage": figures.storage,
-        "memory": figures.memory,
-        "compute": figures.compute,
-        "serving": figures.serving,
-        "derived_with": blueprint.derived_with or None,
-    }
-
-
-def _rows(run: Inspection, blueprint: Blueprint) -> tuple[TensorRow, ...]:
-    """All tensors, but obsolete buffers only where they are stored; of a container as they are named there."""
-    contained = run.evidence.contained
-    if contained is not None and contained.rows is not None:
-        return contained.rows
-    packed = run.outcome.packed
-    match = packed.match if packed else run.outcome.match
-    there = {leaf.name for leaf, count in match.listed if count} if match else set()
-    return tuple(_row(row) for row in blueprint.rows() if row.kind != "legacy" or row.name in there)
-
-
-def _row(row: Row) -> TensorRow:
-    name, shape = printable(row.name), tuple(map(int, row.shape))
-    return TensorRow(
-        name=name, count=row.count, shape=shape, component=row.component, kind=row.kind, elements=row.elements
-    )
+    return tuple(_finding(finding, policy, location(finding, documents)) for finding in findings)
 
 
 def waived(findings: Sequence[Finding], policy: Policy) -> tuple[Allowed, ...]:
     """What --allow let through of these findings."""
     counts = Counter(
-        (one.code, one.name) for finding in findings if policy.waives(finding) for one in (finding, *finding.joined)
+        (rule.code, rule.name) for finding in findings if policy.waives(finding) for rule in (finding, *finding.joined)
     )
     return tuple(Allowed(code=code, name=name, count=count) for (code, name), count in counts.items())
 
 
-def reported(finding: Finding, policy: Policy, documents: Documents) -> ReportedFinding:
+def _finding(finding: Finding, policy: Policy, location: Location) -> ReportedFinding:
     """A finding as a report has it."""
-    from hfcount.checkpoints.locations import place  # a sound checkpoint needs none
-
     return ReportedFinding(
         code=finding.code,
         name=finding.name,
@@ -231,9 +110,9 @@ def reported(finding: Finding, policy: Policy, documents: Documents) -> Reported
         file=printable(finding.file) if finding.file else None,
         fix=finding.fix,
         parts=finding.parts[:100],
-        also=tuple(one.code for one in finding.joined),
+        also=tuple(joined.code for joined in finding.joined),
         variant=finding.variant,
-        location=place(finding, documents),
+        location=location,
         url=finding.url,
         part=finding.part,
     )
@@ -242,11 +121,11 @@ def reported(finding: Finding, policy: Policy, documents: Documents) -> Reported
 def _safe(value: Value) -> Value:
     """The value with foreign text escaped and shortened."""
     if isinstance(value, tuple):
-        return tuple(printable(one) for one in value) if value and isinstance(value[0], str) else value
+        return tuple(map(printable, value)) if value and isinstance(value[0], str) else value
     return printable(value) if isinstance(value, str) else value
 
 
-def verdict(findings: Sequence[Finding], policy: Policy, seen: bool, proven: bool) -> Verdict:
+def verdict(findings: Sequence[Finding], policy: Policy, compared: bool, proven: bool) -> Verdict:
     """The verdict on what was found.
 
     Args:
@@ -258,7 +137,11 @@ def verdict(findings: Sequence[Finding], policy: Policy, seen: bool, proven: boo
     if any(policy.severity(finding) == "error" for finding in judged):
         return "mismatch"
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
-    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waived and "weakened" not in proofs)):
+    if (
+        not compared
+        or not {"lost", "doubted"}.isdisjoint(proofs)
+        or not (proven or (waived and "weakened" not in proofs))
+    ):
         return "unverified"
     if waived:
         return "allowed"

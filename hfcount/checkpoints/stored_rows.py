@@ -41,7 +41,7 @@ def stored_rows(tensors: Mapping[str, tuple[Shape, str]]) -> Iterator[TensorRow]
         groups.setdefault((text, shape, kind), []).append(numbers)
     for (text, shape, kind), places in groups.items():
         for ranges in products(places):
-            count, name = prod(int(one.count) for one in ranges), written(text, ranges)
+            count, name = prod(int(extent.count) for extent in ranges), written(text, ranges)
             yield TensorRow(
                 name=printable(name),
                 count=count,

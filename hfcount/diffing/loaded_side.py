@@ -9,9 +9,8 @@ from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.adapter.settings import Settings, read_settings
-from hfcount.checkpoints.dispatch import contained, is_contained
 from hfcount.checkpoints.examine import examine
-from hfcount.checkpoints.forms import container_of
+from hfcount.checkpoints.forms import container, is_contained
 from hfcount.checkpoints.inspect import failed, report_of
 from hfcount.checkpoints.inspection import Inspection, Options
 from hfcount.diffing.tensors import Inventory, by_entries, inventory, keyed, of_gguf
@@ -183,15 +182,15 @@ def _with_weights(documents: Documents, part: Entry) -> Documents:
 
 def _contained(documents: Documents | Place, request: Request, options: Options) -> LoadedSide:
     place = documents if isinstance(documents, Place) else documents.place
-    container = container_of(place) if place else None
     try:
-        if place and container and container.name == "gguf":
+        form = container(documents, request)
+        if place and form.name == "gguf":
             return _gguf(place, request, options)
-        inspection = contained(documents, request, options)
+        inspection = form.inspect(documents, request, options)
     except HfcountError as error:
         return LoadedSide(request.path, request, error=error)
     side = LoadedSide(request.path, request, inspection.documents, inspection=inspection)
-    if container is None or container.name != "adapter":
+    if form.name != "adapter":
         return side
     with suppress(DocumentError):
         settings = read_settings(inspection.documents.config)
@@ -229,7 +228,7 @@ def _examined(documents: Documents, request: Request, options: Options, until: f
     with suppress(DocumentError):
         values = parse_object(documents.config, endless=True)
     try:
-        inspection = examine(documents, options, until=until)
+        inspection = examine(documents, options._replace(until=until))
     except HfcountError as error:
         if isinstance(error, FetchError):
             return LoadedSide(request.path, request, documents, values, error=error)

@@ -15,7 +15,7 @@ class Part:
 
     def _values(self) -> dict[str, Any]:
         part: Any = self  # a dataclass
-        return {one.name: getattr(self, one.name) for one in fields(part)}
+        return {attribute.name: getattr(self, attribute.name) for attribute in fields(part)}
 
     def __eq__(self, other: object) -> bool:
         return self._values() == other._values() if isinstance(other, type(self)) else NotImplemented

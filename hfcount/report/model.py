@@ -112,7 +112,7 @@ class Report(Part):
         """
         counted = self.depth == "config" and self.error is None
         verdict = {"mismatch": 1, "unverified": 0 if counted else 3}.get(self.verdict, 0)
-        return worst([verdict, *(one.exit_code for one in (self.serving.answers if self.serving else ()))])
+        return worst([verdict, *(answer.exit_code for answer in (self.serving.answers if self.serving else ()))])
 
     @property
     def ok(self) -> bool:
@@ -161,8 +161,8 @@ class Report(Part):
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
-        said = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
-        return json.dumps(said, default=_fields)
+        values = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
+        return json.dumps(values, default=_fields)
 
     def model_dump(self) -> dict[str, Any]:
         """The report as nested dicts, by the names of its fields."""
@@ -194,7 +194,9 @@ _RARE += "derived_with serving modules parts statistics target".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:
-    return {one.metadata.get("alias", one.name): getattr(part, one.name) for one in fields(part)}
+    return {
+        attribute.metadata.get("alias", attribute.name): getattr(part, attribute.name) for attribute in fields(part)
+    }
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from hfcount.mapper.context_length import Length
 from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
-from hfcount.serving.cost import Cost, Workload, cost
+from hfcount.serving.cost import Workload
 from hfcount.serving.divisible import undivided
 from hfcount.serving.fitting import fit
 from hfcount.serving.ranks import cache_of, of_ranks
@@ -31,7 +31,6 @@ class _Asked(NamedTuple):
 
     sharing: Sharing
     memory: Memory
-    cost: Cost
     load: Workload
     policy: Policy
 
@@ -46,18 +45,18 @@ def answers(
         limit: the tokens that the config allows; None if it has no limit.
         engines: whether the engines whose defaults are known serve it.
     """
-    asked = _Asked(sharing, memory, cost(sharing.blueprint), load, policy)
+    asked = _Asked(sharing, memory, load, policy)
     refusals = list(undivided(sharing, load.ranks))
-    shared = [_shared(asked, one, refusals) for one in memory.ranks]
-    whole = of_ranks(sharing, 1, memory.weights_bytes, asked.cost, load)
-    held = [one for one in memory.ranks or (whole,) if one.works] if load.memory else []
-    too_large = [_too_large(asked, one) for one in held if one.fits is False]
-    fitting = [_fits(asked, one, too_large) for one in held]
+    shared = [_shared(asked, rank, refusals) for rank in memory.ranks]
+    single = of_ranks(sharing, 1, memory.weights_bytes, load)
+    working = [rank for rank in memory.ranks or (single,) if rank.works] if load.memory else []
+    too_large = [_too_large(asked, rank) for rank in working if rank.fits is False]
+    fitting = [_fits(asked, rank, too_large) for rank in working]
     serving = Serving(
         shared=_together(shared),
         fits=_together(fitting),
         answers=(*shared, *fitting),
-        engines=tuple(engine for one in held for engine in _engines(asked, one)) if engines else (),
+        engines=tuple(engine for rank in working for engine in _engines(asked, rank)) if engines else (),
         context_limit=limit.tokens if limit else None,
         context_limit_source=limit.source if limit else None,
     )
@@ -73,22 +72,22 @@ def unanswered(load: Workload, reason: str) -> Serving:
 
 def _together(several: Sequence[Answer]) -> bool | None:
     """No if any is, yes if all are."""
-    if any(one.answer == "no" for one in several):
+    if any(answer.answer == "no" for answer in several):
         return False
-    return True if several and all(one.answer == "yes" for one in several) else None
+    return True if several and all(answer.answer == "yes" for answer in several) else None
 
 
-def _shared(asked: _Asked, one: RankMemory, refusals: Sequence[NotDivisible]) -> Answer:
-    if one.works is None:
-        return Answer(question="tp", ranks=one.ranks, answer="unknown", reason=asked.memory.ranks_why)
-    return _answer(asked, "tp", one.ranks, [finding for finding in refusals if finding.observed == one.ranks])
+def _shared(asked: _Asked, rank: RankMemory, refusals: Sequence[NotDivisible]) -> Answer:
+    if rank.works is None:
+        return Answer(question="tp", ranks=rank.ranks, answer="unknown", reason=asked.memory.ranks_why)
+    return _answer(asked, "tp", rank.ranks, [finding for finding in refusals if finding.observed == rank.ranks])
 
 
-def _fits(asked: _Asked, one: RankMemory, too_large: Sequence[DoesNotFit]) -> Answer:
-    if one.fits is None:
+def _fits(asked: _Asked, rank: RankMemory, too_large: Sequence[DoesNotFit]) -> Answer:
+    if rank.fits is None:
         reason = asked.memory.weights_why or asked.memory.why
-        return Answer(question="memory", ranks=one.ranks, answer="unknown", reason=reason)
-    return _answer(asked, "memory", one.ranks, [finding for finding in too_large if finding.ranks == one.ranks])
+        return Answer(question="memory", ranks=rank.ranks, answer="unknown", reason=reason)
+    return _answer(asked, "memory", rank.ranks, [finding for finding in too_large if finding.ranks == rank.ranks])
 
 
 def _answer(asked: _Asked, question: Literal["tp", "memory"], ranks: int, reported: Sequence[Finding]) -> Answer:
@@ -101,30 +100,30 @@ def _answer(asked: _Asked, question: Literal["tp", "memory"], ranks: int, report
     return Answer(question=question, ranks=ranks, answer="yes")
 
 
-def _too_large(asked: _Asked, one: RankMemory) -> DoesNotFit:
+def _too_large(asked: _Asked, rank: RankMemory) -> DoesNotFit:
     """HF602, of the whole model or of the share of a rank."""
-    load, available, weights = asked.load, asked.load.memory or 0, one.weights_bytes or 0
-    cache = cache_of(asked.sharing, one.ranks, asked.cost, load).size(load.batch, load.context or 1)
+    load, available, weights = asked.load, asked.load.memory or 0, rank.weights_bytes or 0
+    cache = cache_of(asked.sharing, rank.ranks, load).size(load.batch, load.context or 1)
     return DoesNotFit(
         expected=available,
         observed=weights + cache,
-        ranks=one.ranks,
+        ranks=rank.ranks,
         weights=weights,
         cache=cache,
         load=_tokens(load, load.context or 1),
-        fix=" ".join(_ways(asked, one)) or DoesNotFit.remedy,
+        fix=" ".join(_ways(asked, rank)) or DoesNotFit.remedy,
     )
 
 
-def _ways(asked: _Asked, one: RankMemory) -> Iterator[str]:
+def _ways(asked: _Asked, rank: RankMemory) -> Iterator[str]:
     """What would fit: fewer tokens, or more ranks."""
-    if one.largest_context:
-        yield f"Up to {_tokens(asked.load, one.largest_context)} fit."
+    if rank.largest_context:
+        yield f"Up to {_tokens(asked.load, rank.largest_context)} fit."
     if asked.sharing.why:
         return
-    least = max(one.ranks + 1, -(-(asked.memory.weights_bytes or 0) // (asked.load.memory or 1)))
+    least = max(rank.ranks + 1, -(-(asked.memory.weights_bytes or 0) // (asked.load.memory or 1)))
     for ranks in [number for number in asked.sharing.working if number >= least][:_TRIED]:
-        if of_ranks(asked.sharing, ranks, asked.memory.weights_bytes, asked.cost, asked.load).fits:
+        if of_ranks(asked.sharing, ranks, asked.memory.weights_bytes, asked.load).fits:
             yield f"The share of each of {ranks:,} ranks fits (--tp {ranks})."
             return
 
@@ -134,15 +133,15 @@ def _tokens(load: Workload, context: int) -> str:
     return f"{load.batch:,} sequences of {many}" if load.batch > 1 else many
 
 
-def _engines(asked: _Asked, one: RankMemory) -> Iterator[EngineMemory]:
-    cache = None if asked.cost.unknown else cache_of(asked.sharing, one.ranks, asked.cost, asked.load)
+def _engines(asked: _Asked, rank: RankMemory) -> Iterator[EngineMemory]:
+    cache = None if asked.sharing.cost.unknown else cache_of(asked.sharing, rank.ranks, asked.load)
     for engine, setting, share in _SHARES:
         size = int((asked.load.memory or 0) * share)
-        room = fit(one.weights_bytes, cache, asked.load._replace(memory=size))
+        room = fit(rank.weights_bytes, cache, asked.load._replace(memory=size))
         yield EngineMemory(
             engine=engine,
             setting=setting,
-            ranks=one.ranks,
+            ranks=rank.ranks,
             bytes=size,
             fits=room["fits"],
             largest_context=room["largest_context"],

@@ -80,8 +80,8 @@ class MixerCost(NamedTuple):
 
     def held(self, context: int) -> int:
         """Tokens of a context that are cached, or the entries that are complete."""
-        whole = context // (self.merged or 1)
-        return whole if self.window is None else min(whole, self.window)
+        entries = context // (self.merged or 1)
+        return entries if self.window is None else min(entries, self.window)
 
     def seen(self, context: int) -> int:
         """Tokens that the last one of a context attends to, itself included, or entries."""
@@ -152,31 +152,31 @@ def _unknown(blueprint: Blueprint) -> str:
 def _mixers(spec: Spec) -> Iterator[MixerCost]:
     for part in _passed(spec):
         keeps = spec.causal and not part.layer.shares_kv
-        for mixer in [one for one in (part.layer.mixer, part.layer.parallel_mixer) if one]:
+        for mixer in [mixer for mixer in (part.layer.mixer, part.layer.parallel_mixer) if mixer]:
             for layers, window in _spans(part, mixer, spec):
-                for one in _kept(mixer, spec.hidden):
-                    own = one if keeps else one._replace(per_token=0, state=0)
-                    yield from _passes(own._replace(layers=layers, window=window), part.layer)
+                for cost in _kept(mixer, spec.hidden):
+                    kept = cost if keeps else cost._replace(per_token=0, state=0)
+                    yield from _passes(kept._replace(layers=layers, window=window), part.layer)
         if keeps and part.layer.convolved:
             yield _of("convolution", 0, part.layer.convolved)._replace(layers=int(part.indices.count))
 
 
 def _beside(spec: Spec) -> Iterator[MixerCost]:
     """What layers read beside their tokens."""
-    for one in spec.entries:
-        found = _of(one.kind, one.width, one.waiting, one.top_k, one.products)
-        yield found._replace(layers=int(one.indices.count), merged=int(one.rate))
+    for entry in spec.entries:
+        cost = _of(entry.kind, entry.width, entry.waiting, entry.top_k, entry.products)
+        yield cost._replace(layers=int(entry.indices.count), merged=int(entry.rate))
 
 
-def _passes(one: MixerCost, layer: Layer) -> Iterator[MixerCost]:
+def _passes(cost: MixerCost, layer: Layer) -> Iterator[MixerCost]:
     """What each pass of a token through a layer keeps; those after the first may also read what that keeps."""
     if layer.later_window is None:
-        yield one._replace(layers=one.layers * layer.repeats)
+        yield cost._replace(layers=cost.layers * layer.repeats)
         return
-    yield one
-    if later := one.layers * (layer.repeats - 1):
-        yield one._replace(layers=later, per_token=0, state=0)
-        yield one._replace(layers=later, window=int(layer.later_window))
+    yield cost
+    if later := cost.layers * (layer.repeats - 1):
+        yield cost._replace(layers=later, per_token=0, state=0)
+        yield cost._replace(layers=later, window=int(layer.later_window))
 
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
@@ -264,9 +264,9 @@ def _of(
 def _merged(parts: Iterator[MixerCost]) -> list[MixerCost]:
     layers: dict[MixerCost, int] = {}
     for part in parts:
-        one = part._replace(layers=1)
-        layers[one] = layers.get(one, 0) + part.layers
-    return [one._replace(layers=count) for one, count in layers.items()]
+        cost = part._replace(layers=1)
+        layers[cost] = layers.get(cost, 0) + part.layers
+    return [cost._replace(layers=count) for cost, count in layers.items()]
 
 
 def _multiplied(blueprint: Blueprint) -> Iterator[int]:

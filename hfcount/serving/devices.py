@@ -47,7 +47,7 @@ def like(name: str) -> list[str]:
     from difflib import get_close_matches  # only where a name is unknown
 
     names = {_plain(known): known for known in _GB}
-    return [names[one] for one in get_close_matches(_plain(name), names, 3, 0.6)]
+    return [names[match] for match in get_close_matches(_plain(name), names, 3, 0.6)]
 
 
 _UNITS = {
@@ -82,8 +82,8 @@ def ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
         ValueError: other numbers are asked for, too.
     """
     if devices > 1 and ranks not in ((), (devices,)):
-        said = ", ".join(map(str, ranks))
+        numbers = ", ".join(map(str, ranks))
         raise ValueError(
-            f"the memory is that of {devices} devices, and ranks are {said}: give the memory of one device"
+            f"the memory is that of {devices} devices, and ranks are {numbers}: give the memory of one device"
         )
     return (devices,) if devices > 1 else ranks

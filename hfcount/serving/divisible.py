@@ -14,38 +14,38 @@ _SAID = 4  # reasons that a message gives
 def undivided(sharing: Sharing, numbers: Iterable[int]) -> Iterator[NotDivisible]:
     """HF601 of each number of ranks: an error if no engine can share the model among so many, a note if one can."""
     for ranks in dict.fromkeys(numbers):
-        if found := sharing.obstacles(ranks):
-            yield _finding(sharing, ranks, found)
+        if obstacles := sharing.obstacles(ranks):
+            yield _finding(sharing, ranks, obstacles)
 
 
-def _finding(sharing: Sharing, ranks: int, found: list[Obstacle]) -> NotDivisible:
-    refused = found[0].engines
-    tensors = [one.tensor for one in found if one.tensor]
-    reasons = "; ".join(one.said for one in found[:_SAID])
+def _finding(sharing: Sharing, ranks: int, obstacles: list[Obstacle]) -> NotDivisible:
+    refused = obstacles[0].engines
+    tensors = [obstacle.tensor for obstacle in obstacles if obstacle.tensor]
+    reasons = "; ".join(obstacle.text for obstacle in obstacles[:_SAID])
     return NotDivisible(
         severity="error" if refused == ENGINES else "note",
         expected=sharing.working,
         observed=ranks,
-        key=next((one.key for one in found if one.key), None),
+        key=next((obstacle.key for obstacle in obstacles if obstacle.key), None),
         file=CONFIG,
         tensors=tuple(leaf.name for leaf in tensors),
         count=sum(int(leaf.count) for leaf in tensors),
         parameters=sum(leaf.elements for leaf in tensors),
-        fix=_cure(sharing, ranks, found),
-        reasons=reasons + (f"; and {len(found) - _SAID} more" if len(found) > _SAID else ""),
+        fix=_cure(sharing, ranks, obstacles),
+        reasons=reasons + (f"; and {len(obstacles) - _SAID} more" if len(obstacles) > _SAID else ""),
         engine=refused[0] if len(refused) == 1 else "",
     )
 
 
-def _cure(sharing: Sharing, ranks: int, found: list[Obstacle]) -> str:
+def _cure(sharing: Sharing, ranks: int, obstacles: list[Obstacle]) -> str:
     numbers = ", ".join(f"{number:,}" for number in sharing.working)
-    said = f"Up to {MOST}, these numbers of ranks can share it: {numbers}."
+    text = f"Up to {MOST}, these numbers of ranks can share it: {numbers}."
     experts = {
         int(layer.layer.ffn.experts) for layer in sharing.blueprint.spec.layers if isinstance(layer.layer.ffn, MoE)
     }
-    if all(one.experts for one in found) and experts and all(number % ranks == 0 for number in experts):
-        said += (
+    if all(obstacle.experts for obstacle in obstacles) and experts and all(number % ranks == 0 for number in experts):
+        text += (
             f" {ranks:,} can if each holds {max(experts) // ranks:,} whole experts"
             " (--enable-expert-parallel of vLLM, --ep-size of SGLang)."
         )
-    return said
+    return text

@@ -35,16 +35,16 @@ class Cache(NamedTuple):
 
 def fit(weights: int | None, cache: Cache | None, load: Workload) -> Fit:
     """What weights of so many bytes and a cache take, and whether that fits; `cache` is None if it is unknown."""
-    found = Fit(kv_bytes=None, total_bytes=None, fits=None, largest_context=None)
+    fields = Fit(kv_bytes=None, total_bytes=None, fits=None, largest_context=None)
     if cache is None or not cache.known:
-        return found
+        return fields
     if load.context is not None:
-        held = found["kv_bytes"] = cache.size(load.batch, load.context)
-        found["total_bytes"] = None if weights is None else weights + held
+        size = fields["kv_bytes"] = cache.size(load.batch, load.context)
+        fields["total_bytes"] = None if weights is None else weights + size
     if load.memory is not None and weights is not None:
-        found["fits"] = weights + cache.size(load.batch, load.context or 1) <= load.memory
-        found["largest_context"] = _largest(load.memory - weights, cache, load.batch)
-    return found
+        fields["fits"] = weights + cache.size(load.batch, load.context or 1) <= load.memory
+        fields["largest_context"] = _largest(load.memory - weights, cache, load.batch)
+    return fields
 
 
 def _largest(room: int, cache: Cache, batch: int) -> int | None:

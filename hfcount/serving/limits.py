@@ -17,5 +17,5 @@ def limit_of(blueprint: Blueprint, values: Mapping[str, Any]) -> Length | None:
     The language model is described where its width is: in `text_config`, say, if it is part of a model.
     """
     width = blueprint.spec.hidden
-    found = _PATH.match(origin(width)) if has_key(width) else None
-    return longest(values, found[0] if found else "")
+    match = _PATH.match(origin(width)) if has_key(width) else None
+    return longest(values, match[0] if match else "")

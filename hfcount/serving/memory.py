@@ -2,19 +2,79 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.dtypes import BITS, code, width
+from hfcount.mapper.lengths import Length
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.report.figures import Storage
-from hfcount.report.serving import CachePart, Compute, Memory
+from hfcount.report.serving import CachePart, Compute, Memory, Serving
 from hfcount.serving.cost import Cost, Workload, attended, cache_width, cost, growth
 from hfcount.serving.fitting import Cache, fit
 from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
     from hfcount.serving.sharding.obstacles import Sharing
+
+
+class Served(NamedTuple):
+    """What serving a model takes, and answers to what was asked, with the findings that say why one is no."""
+
+    memory: Memory
+    compute: Compute
+    storage: Storage | None = None
+    serving: Serving | None = None
+    refusals: Sequence[Finding] = ()
+
+
+def serve(
+    blueprint: Blueprint,
+    load: Workload,
+    announced: Sequence[Announcement],
+    outcome: Outcome,
+    policy: Policy,
+    *,
+    limit: Length | None,
+    held: Mapping[str, int] | None,
+    total_size: int | None,
+    engines: bool,
+) -> Served:
+    """All that a report shows about serving a model.
+
+    Args:
+        outcome: of comparing the model with its weights.
+        limit: the tokens that the config allows; None if it has no limit.
+        engines: whether the engines whose defaults are known serve it.
+        others: as for `costs`.
+    """
+    storage, sharing = None, None
+    if announced:
+        from hfcount.serving.storage import storage as stored  # most checkpoints are not quantised
+
+        storage = stored(blueprint, announced, outcome)
+    if load.asked:
+        from hfcount.serving.sharding.obstacles import Sharing  # rarely asked for
+
+        sharing = Sharing(blueprint, announced)
+    memory, compute = costs(
+        blueprint,
+        load,
+        announced,
+        dtypes=outcome.dtypes,
+        held=held,
+        total_size=total_size,
+        storage=storage,
+        sharing=sharing,
+    )
+    if sharing is None:
+        return Served(memory, compute, storage)
+    from hfcount.serving.answers import answers
+
+    return Served(memory, compute, storage, *answers(sharing, memory, load, policy, limit, engines))
 
 
 def costs(
@@ -38,7 +98,7 @@ def costs(
         storage: how quantised weights are stored, if that is known.
         sharing: how ranks share the model, if that is asked for.
     """
-    found = cost(blueprint)
+    token_cost = sharing.cost if sharing else cost(blueprint)
     weights: _Weights
     if held is not None:
         weights = sum(held.values()), dict(held), None
@@ -48,30 +108,30 @@ def costs(
         weights = total_size, None, None
     else:
         weights = _by_config(blueprint, announced[0].name if announced else None, storage)
-    memory = _memory(blueprint, found, load, weights)
+    memory = _memory(blueprint, token_cost, load, weights)
     if load.ranks and sharing:
         from hfcount.serving.ranks import per_rank  # rarely asked for
 
         memory = replace(
             memory,
             tensor_parallel=None if sharing.why else sharing.working,
-            ranks=per_rank(sharing, memory.weights_bytes, found, load),
+            ranks=per_rank(sharing, memory.weights_bytes, load),
             ranks_why=sharing.why or None,
         )
-    return memory, _compute(found, load.context)
+    return memory, _compute(token_cost, load.context)
 
 
 _Weights = tuple[int | None, dict[str, int] | None, str | None]
 """Bytes of the weights, the same by dtype, and why they are unknown."""
 
 
-def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _Weights) -> Memory:
+def _memory(blueprint: Blueprint, token_cost: Cost, load: Workload, amounts: _Weights) -> Memory:
     """Bytes of the weights as stored, and of the cache and states."""
     dtype = load.dtype or blueprint.spec.dtype
     cell = cache_width(dtype)
-    weights, by_dtype, why = found_weights
-    keeps = any(part.per_token or part.state for part in found.kept)
-    known = not found.unknown and not (keeps and cell is None)
+    weights, by_dtype, why = amounts
+    keeps = any(part.per_token or part.state for part in token_cost.kept)
+    known = not token_cost.unknown and not (keeps and cell is None)
 
     def size(elements: int) -> int | None:
         """Bytes of cached elements; None if something is cached and its dtype is unknown."""
@@ -83,12 +143,12 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
         weights=by_dtype,
         weights_why=why,
         kv_dtype=printable(dtype) if dtype else None,
-        kv_bytes_per_token=growth(found.kept, cell or 0) if known else None,
-        state_bytes=size(sum(part.layers * part.state for part in found.kept)),
+        kv_bytes_per_token=growth(token_cost.kept, cell or 0) if known else None,
+        state_bytes=size(sum(part.layers * part.state for part in token_cost.kept)),
         context=load.context,
         batch=load.batch,
         available_bytes=load.memory,
-        **fit(weights, None if found.unknown else Cache(found.kept, cell), load),
+        **fit(weights, None if token_cost.unknown else Cache(token_cost.kept, cell), load),
         parts=tuple(
             CachePart(
                 kind=part.name,
@@ -99,20 +159,22 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
                 picked=part.top_k,
                 merged=part.merged,
             )
-            for part in found.kept
+            for part in token_cost.kept
         ),
-        why=found.unknown or no_dtype,
+        why=token_cost.unknown or no_dtype,
     )
 
 
-def _compute(found: Cost, context: int | None) -> Compute:
+def _compute(token_cost: Cost, context: int | None) -> Compute:
     """Multiply-adds of one token's forward pass."""
-    if found.unknown:
+    if token_cost.unknown:
         return Compute(context=context)
-    at_context = None if context is None else found.matrices + sum(part.multiply_adds(context) for part in found.kept)
+    at_context = (
+        None if context is None else token_cost.matrices + sum(part.multiply_adds(context) for part in token_cost.kept)
+    )
     return Compute(
-        per_token=found.matrices + sum(part.layers * part.per_step for part in found.kept),
-        per_position=attended(found.kept),
+        per_token=token_cost.matrices + sum(part.layers * part.per_step for part in token_cost.kept),
+        per_position=attended(token_cost.kept),
         context=context,
         at_context=at_context,
     )

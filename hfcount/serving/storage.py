@@ -17,7 +17,7 @@ from hfcount.verifier.findings import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class _StoredWeights:
     """The leaves as they are stored; `modules` are packed, and have `logical` elements."""
 
     tensors: list[Leaf]
@@ -28,27 +28,27 @@ class _Stored:
 def storage(blueprint: Blueprint, announced: Sequence[Announcement], outcome: Outcome) -> Storage | None:
     """How the weights are stored that are announced to be quantised; None if that is not described."""
     dtype = code(blueprint.spec.dtype) or rest_dtype(announced[0].method)
-    found = _seen(outcome) or _said(blueprint, announced)
-    if found is None:
+    weights = _by_names(outcome) or _by_settings(blueprint, announced)
+    if weights is None:
         return None
-    whole = amount(found.tensors, dtype)
-    packed = amount((leaf for leaf in found.tensors if leaf.dtypes is not None), dtype)
+    total = amount(weights.tensors, dtype)
+    packed = amount((leaf for leaf in weights.tensors if leaf.dtypes is not None), dtype)
     evidence = outcome.dtypes
-    dtypes = whole.dtypes if evidence is None else evidence
+    dtypes = total.dtypes if evidence is None else evidence
     size = _bytes(dtypes)
     if blueprint.unmodeled and evidence is None:  # the rest is of unknown size
         return None
-    dense = amount((leaf for leaf in found.tensors if leaf.dtypes is None), dtype)
+    dense = amount((leaf for leaf in weights.tensors if leaf.dtypes is None), dtype)
     return Storage(
         scheme=announced[0].name,
-        modules=found.modules,
-        tensors=whole.tensors,
+        modules=weights.modules,
+        tensors=total.tensors,
         dtypes=dtypes,
-        scalars=amount((leaf for leaf in found.tensors if not leaf.shape), dtype).dtypes,
+        scalars=amount((leaf for leaf in weights.tensors if not leaf.shape), dtype).dtypes,
         bytes=size,
         packed_bytes=packed.bytes,
-        packed_parameters=found.logical,
-        unpacked_bytes=dense.bytes + found.logical * BITS[dtype] // 8,
+        packed_parameters=weights.logical,
+        unpacked_bytes=dense.bytes + weights.logical * BITS[dtype] // 8,
     )
 
 
@@ -56,18 +56,20 @@ def _bytes(dtypes: dict[str, int]) -> int:
     return sum(elements * BITS[name] // 8 for name, elements in dtypes.items())
 
 
-def _seen(outcome: Outcome) -> _Stored | None:
-    """By the names of the checkpoint."""
+def _by_names(outcome: Outcome) -> _StoredWeights | None:
+    """The stored weights, by the names of the checkpoint."""
     packed = outcome.packed
     if packed is None:
         return None
     stored = [replace(leaf, count=count) for leaf, count in packed.match.listed if count]
     modules = packed.packed
-    return _Stored(stored, sum(int(one.leaf.count) for one in modules), sum(one.leaf.elements for one in modules))
+    return _StoredWeights(
+        stored, sum(int(module.leaf.count) for module in modules), sum(module.leaf.elements for module in modules)
+    )
 
 
-def _said(blueprint: Blueprint, announced: Sequence[Announcement]) -> _Stored | None:
-    """By the settings alone; prediction layers that are announced are counted."""
+def _by_settings(blueprint: Blueprint, announced: Sequence[Announcement]) -> _StoredWeights | None:
+    """The stored weights, by the settings alone; prediction layers that are announced are counted."""
     try:
         scheme, _ = described(announced, blueprint.spec.dtype)
     except Unmodelled:
@@ -78,8 +80,8 @@ def _said(blueprint: Blueprint, announced: Sequence[Announcement]) -> _Stored | 
         for leaf in blueprint.leaves
         if leaf.stored or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
     ]
-    found = expected(leaves, scheme)
+    packed = expected(leaves, scheme)
     spec, caches = blueprint.spec, list[Leaf]()
     if scheme.caches_stored and spec.causal:
         caches = usual(leaves, Heads.of(spec, scheme.caches_heads))
-    return _Stored([*found.tensors, *caches], found.modules, found.logical)
+    return _StoredWeights([*packed.tensors, *caches], packed.modules, packed.logical)

@@ -9,7 +9,8 @@ from pickled import archive, called, number, numbers, pickle, state, storage, te
 from hfcount import blueprint
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.pickle.beside_safetensors import beside
-from hfcount.checkpoints.pickle.check import conditions, examine, shard, ties
+from hfcount.checkpoints.pickle.check import conditions, examine, ties
+from hfcount.checkpoints.pickled_shards import shard
 from hfcount.formats.index import Index
 from hfcount.formats.pickles import Broken, Pickle, look
 from hfcount.formats.safetensors import Entry, parse_header

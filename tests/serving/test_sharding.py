@@ -125,7 +125,7 @@ def test_numbers_of_ranks(values: Json, working: tuple[int, ...]) -> None:
 )  # fmt: skip
 def test_obstacles(values: Json, ranks: int, said: str, key: str | None, engines: int) -> None:
     found = sharing(values).obstacles(ranks)
-    assert said in "; ".join(one.said for one in found)
+    assert said in "; ".join(one.text for one in found)
     assert found[0].key == key or key is None
     assert {len(one.engines) for one in found} == {engines}
 

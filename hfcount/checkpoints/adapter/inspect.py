@@ -1,4 +1,4 @@
-"""An adapter of PEFT as a checkpoint: its settings and its file, held against its base."""
+"""Inspects a PEFT adapter: compares its settings and its file with the base model."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -29,14 +29,14 @@ _FIRST = 65_536  # bytes that are read at once: the headers of most adapters
 
 
 @dataclass(slots=True)
-class Looked:
-    """An adapter, as it was looked at.
+class LoadedAdapter:
+    """An adapter, as far as it was read and compared.
 
     Args:
         settings: None if they could not be read; findings say why.
         header: that of its file; None likewise.
-        reason: why something about it cannot be told; empty if all can.
-        result: what comes of comparing it with its base.
+        reason: why a part of it is unknown; empty if nothing is.
+        result: of comparing it with its base model.
         file: the name of its file.
     """
 
@@ -50,45 +50,45 @@ class Looked:
     outcome: Outcome = field(default_factory=Outcome)
 
     def doubt(self, kind: str, reason: str) -> None:
-        """Says why something cannot be told; the first reason stays."""
+        """Notes why a part is unknown; the first reason stays."""
         self.kind, self.reason = self.kind or kind, self.reason or reason
 
 
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
-    """What was found of the adapter at a place."""
+    """Reads an adapter, and compares it with its base model."""
     done = options.progress(1)
-    looked = Looked()
+    adapter = LoadedAdapter()
     document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
     try:
-        looked.settings = read_settings(document)
-        _read(place, looked)
+        adapter.settings = read_settings(document)
+        _read(place, adapter)
     except DocumentError as error:
-        looked.outcome.report(finding_of(error, ADAPTER_CONFIG if looked.settings is None else SAFETENSORS))
+        adapter.outcome.report(finding_of(error, ADAPTER_CONFIG if adapter.settings is None else SAFETENSORS))
     done()
-    if looked.settings and looked.header:
-        _against(place, request, looked, looked.settings, looked.header)
+    if adapter.settings and adapter.header:
+        _against(place, request, adapter, adapter.settings, adapter.header)
     return Inspection(
         documents=documents_of(place, document),
         options=options,
         changes={},
         blueprint=None,
         announced=(),
-        evidence=_evidence(looked, "tensors" in options.extras),
-        outcome=_settled(looked),
+        evidence=_evidence(adapter, "tensors" in options.extras),
+        outcome=_settled(adapter),
     )
 
 
-def _read(place: Place, looked: Looked) -> None:
-    """Reads what its file holds; raises DocumentError where that cannot be told."""
+def _read(place: Place, adapter: LoadedAdapter) -> None:
+    """Reads the header of the weight file; raises DocumentError if it is malformed."""
     if SAFETENSORS in place.sizes:
-        _read_safetensors(place, looked, place.sizes[SAFETENSORS])
+        _read_safetensors(place, adapter, place.sizes[SAFETENSORS])
     elif PICKLED in place.sizes:
-        _read_pickled(place, looked, place.sizes[PICKLED])
+        _read_pickled(place, adapter, place.sizes[PICKLED])
     else:
-        looked.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
+        adapter.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
 
 
-def _read_safetensors(place: Place, looked: Looked, size: int | None) -> None:
+def _read_safetensors(place: Place, adapter: LoadedAdapter, size: int | None) -> None:
     first = place.reader.range(SAFETENSORS, 0, _FIRST)
     end = header_end(first, size) if len(first) >= LENGTH_BYTES else len(first)
     if end > len(first):
@@ -96,85 +96,85 @@ def _read_safetensors(place: Place, looked: Looked, size: int | None) -> None:
     shard = read_shard(SAFETENSORS, size, first)
     if shard.header is None:
         raise DocumentError(shard.problem or f"{SAFETENSORS} cannot be read.", "HF003", fix=shard.fix)
-    looked.header = shard.header
+    adapter.header = shard.header
     expected, length, data = shard.header.file_bytes, shard.header.length, shard.header.data
     if size is not None:
-        looked.outcome.checks.append(Check("file_size", expected, size, "8 + header + data"))
+        adapter.outcome.checks.append(Check("file_size", expected, size, "8 + header + data"))
         if size != expected:
             cut = OtherSize(file=SAFETENSORS, expected=expected, observed=size, header=length, data=data)
-            looked.outcome.report(cut)
+            adapter.outcome.report(cut)
 
 
-def _read_pickled(place: Place, looked: Looked, size: int | None) -> None:
-    from hfcount.checkpoints.pickle.check import broken, refused, shard  # few adapters are pickled
+def _read_pickled(place: Place, adapter: LoadedAdapter, size: int | None) -> None:
+    from hfcount.checkpoints.pickled_shards import broken, refused, shard  # few adapters are pickled
     from hfcount.formats.pickles import Broken, look
 
-    looked.file = PICKLED
+    adapter.file = PICKLED
     if size is None:
-        looked.doubt("NoHeaders", f"the size of {PICKLED} is not known, so that it cannot be read")
+        adapter.doubt("NoHeaders", f"the size of {PICKLED} is not known, so that it cannot be read")
         return
-    found = look(PICKLED, size, lambda start, stop: place.reader.range(PICKLED, start, stop))
-    if isinstance(found, Broken):
-        looked.outcome.findings += broken([found])
-        looked.doubt("NoHeaders", found.problem.rstrip("."))
+    file = look(PICKLED, size, lambda start, stop: place.reader.range(PICKLED, start, stop))
+    if isinstance(file, Broken):
+        adapter.outcome.findings += broken([file])
+        adapter.doubt("NoHeaders", file.problem.rstrip("."))
         return
-    looked.outcome.findings += refused(found)
-    looked.header = shard(found).header
+    adapter.outcome.findings += refused(file)
+    adapter.header = shard(file).header
 
 
-def _against(place: Place, request: Request, looked: Looked, settings: Settings, header: Header) -> None:
-    """Holds it against its base."""
+def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: Settings, header: Header) -> None:
+    """Compares the adapter with its base model."""
     shapes = {name: entry.shape for name, entry in header.tensors.items()}
-    looked.base = base_of(place, request, (settings.base,) if settings.base else ())
-    base = looked.base
+    adapter.base = base_of(place, request, (settings.base,) if settings.base else ())
+    base = adapter.base
     if base is None or base.blueprint is None:
-        looked.doubt(*_no_base(settings, base))
-        for found in report_alone(settings, shapes):
-            looked.outcome.report(found)
+        adapter.doubt(*_no_base(settings, base))
+        for finding in report_alone(settings, shapes):
+            adapter.outcome.report(finding)
         return
     try:
-        looked.result = compare(settings, shapes, base.blueprint)
+        adapter.result = compare(settings, shapes, base.blueprint)
     except DocumentError as error:
-        looked.outcome.report(finding_of(error, ADAPTER_CONFIG))
+        adapter.outcome.report(finding_of(error, ADAPTER_CONFIG))
         return
-    for found in looked.result.findings:
-        looked.outcome.report(found.replace(file=looked.file) if found.file == SAFETENSORS else found)
-    if looked.result.unread:
-        looked.doubt(looked.result.kind, looked.result.unread)
-    elif looked.result.expected:
+    for finding in adapter.result.findings:
+        adapter.outcome.report(finding.replace(file=adapter.file) if finding.file == SAFETENSORS else finding)
+    if adapter.result.unread:
+        adapter.doubt(adapter.result.kind, adapter.result.unread)
+    elif adapter.result.expected:
         text = f"by {ADAPTER_CONFIG} and the config of {base.label}"
-        looked.outcome.checks.append(Check("base", looked.result.expected, looked.result.matched, text))
+        adapter.outcome.checks.append(Check("base", adapter.result.expected, adapter.result.matched, text))
 
 
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
-    """What was found in the adapter in a model's folder, which transformers applies to that model; no rows.
+    """Compares the adapter in a model's folder with that model, to which transformers applies it; no rows.
 
     Nothing is found where it cannot be read, or is for another model.
     """
     del request
-    looked = Looked()
+    adapter = LoadedAdapter()
     try:
         settings = read_settings(place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b""))
-        _read(place, looked)
-        if looked.header is None or model.blueprint is None:
+        _read(place, adapter)
+        if adapter.header is None or model.blueprint is None:
             return Besides()
         if not place.local and settings.base not in (None, place.model):
             return Besides()
-        shapes = {name: entry.shape for name, entry in looked.header.tensors.items()}
+        shapes = {name: entry.shape for name, entry in adapter.header.tensors.items()}
         result = compare(settings, shapes, model.blueprint)
     except DocumentError:
         return Besides()
     if result.unread:
         return Besides()
-    outcome, fits = model.outcome, not any(found.severity == "error" for found in result.findings)
+    outcome, fits = model.outcome, not any(finding.severity == "error" for finding in result.findings)
     outcome.findings = [
-        found.replace(fits=fits) if isinstance(found, AdapterBeside) else found for found in outcome.findings
+        finding.replace(fits=fits) if isinstance(finding, AdapterBeside) else finding for finding in outcome.findings
     ]
-    return Besides(result.findings, files=(ADAPTER_CONFIG, looked.file))
+    return Besides(result.findings, files=(ADAPTER_CONFIG, adapter.file))
 
 
 def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
-    """Why there is no base to compare it with."""
+    """Why there is no base model to compare with: kind and text of the failure."""
     ask = "--base MODEL compares them"
     if base is None and settings.base and not is_repo(settings.base):
         return "BaseUnknown", f"its base, {printable(settings.base)}, is a path that is not followed; {ask}"
@@ -185,38 +185,38 @@ def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
     return problem.kind, f"its base cannot be compared: {problem.message}{how}"
 
 
-def _settled(looked: Looked) -> Outcome:
-    outcome = looked.outcome
+def _settled(adapter: LoadedAdapter) -> Outcome:
+    outcome = adapter.outcome
     outcome.errors_first()
-    if looked.header:
-        entries = looked.header.tensors.values()
+    if adapter.header:
+        entries = adapter.header.tensors.values()
         outcome.stored = sum(prod(entry.shape) for entry in entries)
         dtypes: Counter[str] = Counter()
         for entry in entries:
             dtypes[entry.dtype] += prod(entry.shape)
         outcome.dtypes = dict(dtypes)
-    outcome.proven = looked.result is not None and not looked.reason
+    outcome.proven = adapter.result is not None and not adapter.reason
     return outcome
 
 
-def _evidence(looked: Looked, listed: bool) -> Evidence:
-    unseen = Failure(kind=looked.kind, message=looked.reason) if looked.reason else None
+def _evidence(adapter: LoadedAdapter, listed: bool) -> Evidence:
+    unseen = Failure(kind=adapter.kind, message=adapter.reason) if adapter.reason else None
     contained = Contained(
         files=1,
-        opened=int(looked.header is not None),
-        tensors=len(looked.header.tensors) if looked.header else 0,
-        bytes=_bytes(looked.header) if looked.header else {},
-        rows=_tensors(looked.header) if looked.header and listed else None,
+        opened=int(adapter.header is not None),
+        tensors=len(adapter.header.tensors) if adapter.header else 0,
+        bytes=_bytes(adapter.header) if adapter.header else {},
+        rows=_tensors(adapter.header) if adapter.header and listed else None,
         unserved="an adapter is served with its base, so ask of that",
     )
     return Evidence(
         depth="headers",
-        headers={looked.file: Shard(looked.file, None, looked.header)} if looked.header else None,
+        headers={adapter.file: Shard(adapter.file, None, adapter.header)} if adapter.header else None,
         unseen=unseen,
         container="adapter",
         contained=contained,
-        adapter=_figures(looked),
-        beside=(ADAPTER_CONFIG, looked.file),
+        adapter=_figures(adapter),
+        beside=(ADAPTER_CONFIG, adapter.file),
     )
 
 
@@ -233,14 +233,18 @@ def _bytes(header: Header) -> Mapping[str, int]:
     return dict(sizes)
 
 
-def _figures(looked: Looked) -> AdapterFigures | None:
-    if looked.settings is None:
+def _figures(adapter: LoadedAdapter) -> AdapterFigures | None:
+    if adapter.settings is None:
         return None
-    result, header = looked.result, looked.header
+    result, header = adapter.result, adapter.header
     parameters = sum(prod(entry.shape) for entry in header.tensors.values()) if header else None
     return AdapterFigures(
-        method=printable(looked.settings.method, 40),
-        base=looked.base.label if looked.base else printable(looked.settings.base) if looked.settings.base else None,
+        method=printable(adapter.settings.method, 40),
+        base=adapter.base.label
+        if adapter.base
+        else printable(adapter.settings.base)
+        if adapter.settings.base
+        else None,
         modules=result.adapted if result else None,
         parameters=parameters,
         base_parameters=result.base_parameters if result else None,
@@ -249,7 +253,7 @@ def _figures(looked: Looked) -> AdapterFigures | None:
 
 
 def documents_of(place: Place, document: Document, folder: Path | None = None) -> Documents:
-    """What was read of an adapter, as documents: its settings, with its weight file if it is in a folder."""
+    """An adapter as documents: its settings, with its weight file if it is in a folder."""
     there = [SAFETENSORS] if folder and SAFETENSORS in place.sizes else []
     shards = FolderShards(folder or Path(), there, entries=there)
     return Documents(

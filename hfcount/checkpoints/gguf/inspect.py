@@ -1,4 +1,4 @@
-"""GGUF files as a checkpoint: what was found in them, as reports show it."""
+"""Inspects GGUF files: findings, figures, and a row for each file."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,7 +31,7 @@ _SIZES = {
 
 
 def inspect(place: Place, request: Request, options: Options) -> Inspection:
-    """What was found in the GGUF files of a place; of those that were asked for.
+    """Reads and checks the requested GGUF files of a place.
 
     Raises:
         FetchError: NoSuchFile, or they could not be read.
@@ -39,19 +39,19 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     return inspected(place, look(place, request, options), options)
 
 
-def inspected(place: Place, seen: GgufFiles, options: Options) -> Inspection:
-    """The same of files that were looked at."""
-    rows = _rows(seen, options.load) if len(seen.looked) > 1 else ()
-    seen = _fitting(seen, rows)
+def inspected(place: Place, files: GgufFiles, options: Options) -> Inspection:
+    """The inspection of files that were checked."""
+    rows = _rows(files, options.load) if len(files.looked) > 1 else ()
+    files = _fitting(files, rows)
     return Inspection(
         documents=_documents(place),
         options=options,
         changes={},
-        blueprint=seen.blueprint,
+        blueprint=files.blueprint,
         announced=(),
-        evidence=_evidence(seen, rows, () if place.file else _files(seen), "tensors" in options.extras),
-        outcome=_outcome(seen),
-        limit=_limit(seen.first),
+        evidence=_evidence(files, rows, () if place.file else _files(files), "tensors" in options.extras),
+        outcome=_outcome(files),
+        limit=_limit(files.first),
     )
 
 
@@ -62,49 +62,49 @@ def _limit(first: GgufFile) -> Length | None:
     return Length(tokens, printable(key)) if tokens is not None and tokens > 0 else None
 
 
-def _fitting(seen: GgufFiles, rows: tuple[WeightsFile, ...]) -> GgufFiles:
+def _fitting(files: GgufFiles, rows: tuple[WeightsFile, ...]) -> GgufFiles:
     """The same with the largest file that fits as the first, where it was asked what does and the largest does not."""
     fit = {row.file for row in rows if row.fits and row.verdict == "verified"}
-    found = [one for one in seen.looked if printable(one.files.name) in fit]
-    return replace(seen, first=max(found, key=lambda one: one.size or 0)) if found else seen
+    fitting = [file for file in files.looked if printable(file.files.name) in fit]
+    return replace(files, first=max(fitting, key=lambda file: file.size or 0)) if fitting else files
 
 
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
-    """What was found in GGUF files beside safetensors, and a row for each.
+    """Checks GGUF files next to safetensors, with a row for each.
 
     Findings are notes: who loads the safetensors does not read them. Raises as `inspect` does.
     """
     options = model.options
-    seen = look(place, request, options)
-    findings = [found.replace(severity="note") for one in seen.looked for found in one.findings]
-    return Besides(findings, _rows(seen, options.load), _files(seen))
+    files = look(place, request, options)
+    findings = [finding.replace(severity="note") for file in files.looked for finding in file.findings]
+    return Besides(findings, _rows(files, options.load), _files(files))
 
 
-def _outcome(seen: GgufFiles) -> Outcome:
-    outcome, first = Outcome(), seen.first
-    for one in seen.looked:
-        for found in one.findings:
-            outcome.report(found)
+def _outcome(files: GgufFiles) -> Outcome:
+    outcome, first = Outcome(), files.first
+    for file in files.looked:
+        for finding in file.findings:
+            outcome.report(finding)
     outcome.errors_first()
     if first.header:
         held = summary(first.header)
         outcome.stored = held.elements
         outcome.dtypes = {kind: elements for kind, (_, elements, _) in held.types.items()}
-        outcome.checks += _checks(seen)
-    outcome.proven = all(one.sound for one in seen.looked)
+        outcome.checks += _checks(files)
+    outcome.proven = all(file.sound for file in files.looked)
     return outcome
 
 
-def _checks(seen: GgufFiles) -> Iterator[Check]:
+def _checks(files: GgufFiles) -> Iterator[Check]:
     """The size of the first file, and what its tensors agree with; what they do not agree with is a finding."""
-    first, base = seen.first, seen.base
+    first, base = files.first, files.base
     if first.header and first.size is not None and len(first.files.files) == 1:
         end = min(first.size, first.header.end + -first.header.end % first.header.alignment)
         yield Check("file_size", end, first.size, "header and tensors by their types")
     if first.header and first.sound:
         count = len(first.header.tensors)
         yield Check("metadata", count, count, f"by its own metadata{_unsaid(first.header)}")
-        if base and base.blueprint and not any(found.code == "HF713" for found in first.findings):
+        if base and base.blueprint and not any(finding.code == "HF713" for finding in first.findings):
             yield Check("base", count, count, f"by {base.label}")
 
 
@@ -117,21 +117,21 @@ def _unsaid(header: Header) -> str:
     return f", which does not say {' and '.join(lacking)}, so that nothing was compared with that"
 
 
-def _files(seen: GgufFiles) -> tuple[str, ...]:
-    return tuple(name for one in seen.looked for name in one.files.files)
+def _files(files: GgufFiles) -> tuple[str, ...]:
+    return tuple(name for file in files.looked for name in file.files.files)
 
 
-def _evidence(seen: GgufFiles, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
+def _evidence(checked: GgufFiles, variants: tuple[WeightsFile, ...], files: tuple[str, ...], listed: bool) -> Evidence:
     """What was looked at; `files` where all that a place holds was asked for, `listed` where its tensors are to be."""
-    unseen, base, first = None, seen.base, seen.first
-    reasons = [reason for one in seen.looked for reason in one.reasons]
+    unseen, base, first = None, checked.base, checked.first
+    reasons = [reason for file in checked.looked for reason in file.reasons]
     if reasons:
         unseen = Failure(kind="NotCompared", message="; ".join(reasons[:3]))
     elif base and base.binding and base.problem:
         unseen = Failure(kind=base.problem.kind, message=f"its base cannot be compared: {base.problem.message}")
     contained = Contained(
-        files=sum(len(one.files.files) + len(one.files.lost) for one in seen.looked),
-        opened=sum(len(one.files.files) for one in seen.looked),
+        files=sum(len(file.files.files) + len(file.files.lost) for file in checked.looked),
+        opened=sum(len(file.files.files) for file in checked.looked),
         tensors=len(first.header.tensors) if first.header else 0,
         bytes=_sizes(first),
         rows=_tensors(first) if listed else None,
@@ -142,45 +142,45 @@ def _evidence(seen: GgufFiles, variants: tuple[WeightsFile, ...], files: tuple[s
     )
 
 
-def _tensors(one: GgufFile) -> tuple[TensorRow, ...]:
-    held = one.header.tensors if one.header else {}
+def _tensors(file: GgufFile) -> tuple[TensorRow, ...]:
+    held = file.header.tensors if file.header else {}
     return tuple(stored_rows({name: (tensor.shape, tensor.type) for name, tensor in held.items()}))
 
 
-def _sizes(one: GgufFile) -> dict[str, int]:
+def _sizes(file: GgufFile) -> dict[str, int]:
     """Bytes of the tensors by type, most first."""
-    return {kind: size for kind, (_, _, size) in summary(one.header).types.items()} if one.header else {}
+    return {kind: size for kind, (_, _, size) in summary(file.header).types.items()} if file.header else {}
 
 
-def _rows(seen: GgufFiles, load: Workload) -> tuple[WeightsFile, ...]:
+def _rows(files: GgufFiles, load: Workload) -> tuple[WeightsFile, ...]:
     """A row for each file or set, models first, and of these the largest."""
     ordered = sorted(
-        seen.looked, key=lambda one: (one.role != "model", not one.sound, -(one.size or 0), one.files.name)
+        files.looked, key=lambda file: (file.role != "model", not file.sound, -(file.size or 0), file.files.name)
     )
-    return tuple(_row(one, seen.blueprint if _alike(one, seen.first) else None, load) for one in ordered)
+    return tuple(_row(file, files.blueprint if _alike(file, files.first) else None, load) for file in ordered)
 
 
-def _alike(one: GgufFile, first: GgufFile) -> bool:
+def _alike(file: GgufFile, first: GgufFile) -> bool:
     """Whether a file has the tensors of the first, in whatever types, so that its cache is the same."""
-    if one.header is None or first.header is None:
+    if file.header is None or first.header is None:
         return False
-    return {name: tensor.shape for name, tensor in one.header.tensors.items()} == {
+    return {name: tensor.shape for name, tensor in file.header.tensors.items()} == {
         name: tensor.shape for name, tensor in first.header.tensors.items()
     }
 
 
-def _row(one: GgufFile, blueprint: Blueprint | None, load: Workload) -> WeightsFile:
-    held, sizes = summary(one.header) if one.header else None, _sizes(one)
+def _row(file: GgufFile, blueprint: Blueprint | None, load: Workload) -> WeightsFile:
+    held, sizes = summary(file.header) if file.header else None, _sizes(file)
     memory = costs(blueprint, load._replace(ranks=()), held=sizes)[0] if blueprint and sizes else None
-    wrong = any(found.severity == "error" for found in one.findings)
+    wrong = any(finding.severity == "error" for finding in file.findings)
     return WeightsFile(
-        file=printable(one.files.name),
-        files=len(one.files.files),
-        role=one.role or "unknown",
+        file=printable(file.files.name),
+        files=len(file.files.files),
+        role=file.role or "unknown",
         parameters=held.elements if held else None,
         bytes=sizes,
         bits_per_weight=round(held.bits, 2) if held else None,
-        verdict="mismatch" if wrong else "verified" if one.sound else "unverified",
+        verdict="mismatch" if wrong else "verified" if file.sound else "unverified",
         fits=memory.fits if memory else None,
         largest_context=memory.largest_context if memory else None,
     )

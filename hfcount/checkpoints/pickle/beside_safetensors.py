@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.pickle.check import Files, refused, shard, sound
+from hfcount.checkpoints.pickled_shards import Files, refused, shard, sound
 from hfcount.fetcher.reasons import named
 from hfcount.formats.pickles import Broken, Pickle
 from hfcount.formats.safetensors import Entry
@@ -52,8 +52,8 @@ def _differences(
 
     lacking, further = asked(entries.keys() - pickled), asked(pickled.keys() - entries)
     both = [(name, entry, pickled[name]) for name, entry in entries.items() if name in pickled]
-    shapes = {name: (one.shape, other.shape) for name, one, other in both if one.shape != other.shape}
-    dtypes = sorted({(one.dtype, other.dtype) for _, one, other in both if one.dtype != other.dtype})
+    shapes = {name: (entry.shape, other.shape) for name, entry, other in both if entry.shape != other.shape}
+    dtypes = sorted({(entry.dtype, other.dtype) for _, entry, other in both if entry.dtype != other.dtype})
     different = [*lacking, *further, *shapes]
     if different or dtypes:
         yield BinDiffers(

@@ -5,18 +5,18 @@ A state dict has the names and shapes of the module, so that the view of the blu
 judged by from_pretrained of transformers 5.23 under torch 2.13.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.pickled_shards import Files, broken, refused, shards, sound
 from hfcount.fetcher.layout import BIN_INDEX, BIN_SINGLE, INDEX
 from hfcount.fetcher.reasons import named
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.dtypes import BITS
 from hfcount.formats.index import Index
-from hfcount.formats.pickles import Broken, Pickle, Tensor
-from hfcount.formats.safetensors import LENGTH_BYTES, Entry, Header, Shard
+from hfcount.formats.pickles import Pickle, Tensor
+from hfcount.formats.safetensors import Shard
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.spec.tree.leaves import Finder, Label
 from hfcount.verifier import verify
@@ -25,22 +25,14 @@ from hfcount.verifier.findings import Outcome
 from hfcount.verifier.match import Match
 from hfcount.verifier.names import match
 from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
-from hfcount.verifier.rules.hf004_truncated_shard import CutOff
-from hfcount.verifier.rules.hf701_pickle_calls import PickleCalls
 from hfcount.verifier.rules.hf702_not_a_state_dict import NotAStateDict
 from hfcount.verifier.rules.hf703_storage_shared import StorageShared
-from hfcount.verifier.rules.hf705_pickle_protocol import PickleProtocol
 from hfcount.verifier.rules.hf706_tensor_refused import TensorRefused
 from hfcount.verifier.rules.hf707_value_beside_tensors import ValueBesideTensors
 from hfcount.verifier.rules.hf708_unused_bytes import UnusedBytes
 
-_STAND_INS = {"complex128": "C64", "complex32": "C64", "qint8": "I8", "quint8": "U8", "qint32": "I32"}
-"""For dtypes that safetensors does not have one of the same kind, so that names and shapes can be compared."""
-
 _COPIES: Mapping[str, Label] = {"HF203": "tied", "HF204": "legacy"}
 """Findings about tensors that are stored though they need not be, and the label of their leaves."""
-
-Files = Sequence[Pickle | Broken]
 
 
 def examine(
@@ -67,44 +59,15 @@ def examine(
         return Outcome(findings=problems)  # there is nothing to compare
     outcome = verify(blueprint, index, shards(files), announced, weights=weights, modules=modules)
     outcome.pieces = []  # of files that are not laid out as their `Shard` says
-    differing = [told(finding, files) for finding in outcome.findings if not _is_shared(finding, outcome, pickles)]
+    differing = [
+        as_pickled(finding, files) for finding in outcome.findings if not _is_shared(finding, outcome, pickles)
+    ]
     outcome.findings = [*problems, *differing, *_shared(pickles, blueprint, outcome.match)]
     return outcome
 
 
-def sound(files: Files) -> list[Pickle]:
-    """Those files that could be read, by name."""
-    return sorted((file for file in files if isinstance(file, Pickle)), key=lambda pickle: pickle.name)
-
-
-def shards(files: Files) -> dict[str, Shard]:
-    """All files by name, as the checks of weight files take them."""
-    return {file.name: shard(file) if isinstance(file, Pickle) else Shard(file.name, file.size) for file in files}
-
-
-def shard(pickle: Pickle) -> Shard:
-    """A pickle as the checks of weight files take it: its header lists the tensors as a file of safetensors would.
-
-    The places of the tensors are not those in the pickle, and the header's length is what is left of the file's size,
-    so that a sound file has the size that its header asks for.
-    """
-    entries, place = dict[str, Entry](), 0
-    for name, tensor in pickle.tensors.items():
-        dtype = tensor.dtype if tensor.dtype in BITS else _STAND_INS.get(tensor.dtype, "U8")
-        end = place + (tensor.elements * BITS[dtype] + 7) // 8
-        entries[name] = Entry(dtype, tensor.shape, place, end)
-        place = end
-    raw = json.dumps(
-        {
-            name: {"dtype": dtype, "shape": shape, "data_offsets": [*place]}
-            for name, (dtype, shape, *place) in entries.items()
-        }
-    ).encode()
-    return Shard(pickle.name, pickle.size, Header(entries, pickle.size - LENGTH_BYTES - place, place, raw))
-
-
-def told(finding: Finding, files: Files = ()) -> Finding:
-    """A finding of the checks that all weight files go through, as it is of pickled ones."""
+def as_pickled(finding: Finding, files: Files = ()) -> Finding:
+    """Adapts a finding of the checks for all weight files to pickled ones."""
     if finding.file == INDEX:
         finding = finding.replace(file=BIN_INDEX)
     elif finding.file is None and len(files) == 1 and finding.code[2] in "23":
@@ -144,31 +107,7 @@ def _shared(pickles: Sequence[Pickle], blueprint: Blueprint, matched: Match | No
             yield StorageShared(file=pickle.name, groups=groups, count=count, tensors=tuple(groups[0]))
 
 
-def broken(files: Files) -> list[Finding]:
-    """HF003, HF004: why files cannot be read, one finding of each; none for what is longer than is read."""
-    found: dict[str, list[Broken]] = {}
-    for file in sorted((file for file in files if isinstance(file, Broken)), key=lambda file: file.name):
-        if not file.large:
-            found.setdefault(file.code, []).append(file)
-    return [_broken(code, alike) for code, alike in found.items()]
-
-
-def _broken(code: str, alike: Sequence[Broken]) -> Finding:
-    first, text = alike[0], alike[0].problem
-    if len(alike) > 1:
-        text += f" It is one of {len(alike):,} broken files: {named([file.name for file in alike])}."
-    if code == "HF004":
-        fix = first.fix or CutOff.remedy
-        return CutOff(statement=text, file=first.name, fix=fix, expected=first.expected, observed=first.size)
-    return InvalidHeader(statement=text, file=first.name, fix=first.fix, expected=first.expected)
-
-
-def faults(files: Files) -> list[Finding]:
-    """What is wrong with files whatever they are to hold: they cannot be read, or torch refuses them."""
-    return broken(files) + [finding for pickle in sound(files) for finding in refused(pickle)]
-
-
-def held(blueprint: Blueprint, files: Files) -> str:
+def contents(blueprint: Blueprint, files: Files) -> str:
     """What files of unusual names hold, as a sentence without its end."""
     pickles = sound(files)
     if len(pickles) != 1 or len(files) != 1:
@@ -216,14 +155,6 @@ def conditions(pickle: Pickle, blueprint: Blueprint, first: bool = True) -> Iter
             longer=len(pickle.longer),
             trailing=max(pickle.trailing, 0),
         )
-
-
-def refused(pickle: Pickle) -> Iterator[Finding]:
-    """HF701, HF705: what torch.load refuses of a pickle by default, whatever it holds."""
-    if pickle.globals:
-        yield PickleCalls(file=pickle.name, called=pickle.globals)
-    elif pickle.opcodes:
-        yield PickleProtocol(file=pickle.name, opcodes=pickle.opcodes, protocol=pickle.protocol)
 
 
 def _no_state_dict(pickle: Pickle, blueprint: Blueprint) -> Iterator[Finding]:

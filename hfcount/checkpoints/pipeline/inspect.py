@@ -1,17 +1,19 @@
-"""A pipeline, inspected: each part by itself, then what the class of the pipeline and the parts ask of each other."""
+"""Inspects a pipeline: each part by itself, then whether the parts fit the class of the pipeline and each other."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from hfcount.checkpoints.examine import examine, with_values
 from hfcount.checkpoints.inspection import Options
 from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, PartFolders, check_folders, class_differs, described
 from hfcount.checkpoints.pipeline.loadable import is_code, other_type
-from hfcount.checkpoints.pipeline.report import Listed, Whole, combined
+from hfcount.checkpoints.pipeline.report import ListedPart, SharedResults, combined
 from hfcount.checkpoints.pipeline.serving import served
 from hfcount.checkpoints.pipeline.sizes import misfits
 from hfcount.checkpoints.pipeline.weights import WeightFiles, is_foreign, layout_of_variant
+from hfcount.checkpoints.report import report_of
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import finish
 from hfcount.fetcher.fixtures import record_parts
@@ -28,9 +30,6 @@ from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
 
-Judge = Callable[[Documents, Options, Request], Report]
-"""Inspects one part, which was asked for so, and reports."""
-
 _UNKNOWN = PartFolders({}, {}, (), ())
 
 
@@ -42,12 +41,11 @@ class _Opened(NamedTuple):
     root: bool = False
 
 
-def inspect(documents: Documents, request: Request, options: Options, judge: Judge) -> Report:
+def inspect(documents: Documents, request: Request, options: Options) -> Report:
     """The report of a pipeline.
 
     Args:
         documents: of the folder with model_index.json.
-        judge: inspects a part, by its documents and the options for a part.
 
     Raises:
         FetchError: what was read could not be recorded.
@@ -58,8 +56,8 @@ def inspect(documents: Documents, request: Request, options: Options, judge: Jud
         try:
             index = read_pipeline(documents.config)
         except DocumentError as error:
-            return combined(documents, options, Whole(None, [finding_of(error, MODEL_INDEX)]), [])
-        return _Run(replace(documents, shards=reads), request, options, judge, index, opened).report()
+            return combined(documents, options, SharedResults(None, [finding_of(error, MODEL_INDEX)]), [])
+        return _Run(replace(documents, shards=reads), request, options, index, opened).report()
     finally:
         for part in opened.values():
             if not part.root and isinstance(part.found, Documents) and isinstance(part.found.shards, Reads):
@@ -71,9 +69,9 @@ def inspect(documents: Documents, request: Request, options: Options, judge: Jud
 def _with_root(documents: Documents, opened: Mapping[str, _Opened]) -> Documents:
     """The documents of a pipeline with those of the parts that are in its own folder."""
     for part in opened.values():
-        if part.root and isinstance(one := part.found, Documents):
-            more = {one.layout.config: one.config, **one.companions}
-            more |= {one.layout.listing: one.index} if one.index else {}
+        if part.root and isinstance(documents_of_part := part.found, Documents):
+            more = {documents_of_part.layout.config: documents_of_part.config, **documents_of_part.companions}
+            more |= {documents_of_part.layout.listing: documents_of_part.index} if documents_of_part.index else {}
             documents = replace(documents, companions={**documents.companions, **more})
     return documents
 
@@ -84,7 +82,6 @@ class _Run(NamedTuple):
     documents: Documents
     request: Request
     options: Options
-    judge: Judge
     listing: PipelineIndex
     opened: dict[str, _Opened]
 
@@ -92,26 +89,26 @@ class _Run(NamedTuple):
         """The report of the whole."""
         entries, findings = described(self.listing, root_files(self.documents) if self._known else None)
         folders = {entry.name: self._folder(entry.name) for entry in entries}
-        found = _UNKNOWN
+        contents = _UNKNOWN
         if self._known:
-            found = check_folders(self.listing, entries, folders, self.documents.source != "folder")
-        findings += found.findings
-        findings += [said for entry in entries if (said := self._scheduler(entry, folders[entry.name]))]
-        there = [entry for entry in entries if not entry.weightless and entry.name not in found.absent]
+            contents = check_folders(self.listing, entries, folders, self.documents.source != "folder")
+        findings += contents.findings
+        findings += [finding for entry in entries if (finding := self._scheduler(entry, folders[entry.name]))]
+        there = [entry for entry in entries if not entry.weightless and entry.name not in contents.absent]
         self._open(folders, [entry.name for entry in there if not is_code(entry, folders[entry.name].names)])
         configs = {entry.name: config for entry in entries if (config := self._config(entry))}
         for entry in entries:
             findings += class_differs(entry, configs.get(entry.name, {}))
         findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
-        listed = [self._listed(entry, found, folders[entry.name]) for entry in entries]
+        listed = [self._listed(entry, contents, folders[entry.name]) for entry in entries]
         if self.options.save is not None:
-            parts = {name: one.found for name, one in self.opened.items() if isinstance(one.found, Documents)}
-            parts = {name: one for name, one in parts.items() if not self.opened[name].root}
+            parts = {name: part.found for name, part in self.opened.items() if isinstance(part.found, Documents)}
+            parts = {name: part for name, part in parts.items() if not self.opened[name].root}
             record_parts(_with_root(self.documents, self.opened), parts, self.options.save)
         answers, refusals = served(listed, self.options)
         around = tuple(self._beside(entries))
-        whole = Whole(self.listing.kind, [*findings, *refusals], around, answers, self.options.load.memory)
-        return combined(self.documents, self.options, whole, listed)
+        shared = SharedResults(self.listing.kind, [*findings, *refusals], around, answers, self.options.load.memory)
+        return combined(self.documents, self.options, shared, listed)
 
     @property
     def _known(self) -> bool:
@@ -125,16 +122,16 @@ class _Run(NamedTuple):
 
     def _open(self, folders: Mapping[str, Folder], names: list[str]) -> None:
         inner = [name for name in names if not folders[name].root]
-        for name, (asked, found) in open_parts(self.request, self.documents, inner).items():
-            if isinstance(found, Documents):
-                found = replace(found, shards=Reads(found.shards))
-            self.opened[name] = _Opened(asked, found)
+        for name, (asked, part) in open_parts(self.request, self.documents, inner).items():
+            if isinstance(part, Documents):
+                part = replace(part, shards=Reads(part.shards))
+            self.opened[name] = _Opened(asked, part)
         for name in names:
             if folders[name].root:
                 self.opened[name] = _Opened(self.request, self._root(), root=True)
 
     def _scheduler(self, entry: Entry, folder: Folder) -> Finding | None:
-        """What is wrong with the config of a scheduler, which is read where that costs no request."""
+        """A finding about a scheduler's config, which is read only where that needs no request."""
         name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
         if not (entry.kind.endswith("Scheduler") and self.documents.source == "folder" and self.documents.place):
             return None
@@ -160,33 +157,33 @@ class _Run(NamedTuple):
                 return parse_object(part.found.config, endless=True)
         return {}
 
-    def _listed(self, entry: Entry, found: PartFolders, folder: Folder) -> Listed:
+    def _listed(self, entry: Entry, contents: PartFolders, folder: Folder) -> ListedPart:
         report = None
         if entry.name in self.opened:
-            report = self._of_part(entry, found)
+            report = self._of_part(entry, contents)
         elif is_code(entry, folder.names):
             code = printable(f"{entry.name}/{entry.library}.py")
             report = _unknown("OwnCode", f"{entry.by} is code of the repo's own, {code}, which is not read")
-        elif not (entry.weightless or entry.name in found.absent):
+        elif not (entry.weightless or entry.name in contents.absent):
             report = _unknown("NotCached", f"{entry.name} is not in the cache")
-        return Listed(entry.name, entry.library, entry.kind, report, entry.name in found.absent)
+        return ListedPart(entry.name, entry.library, entry.kind, report, entry.name in contents.absent)
 
-    def _of_part(self, entry: Entry, found: PartFolders) -> Report:
+    def _of_part(self, entry: Entry, contents: PartFolders) -> Report:
         """The report of a part with weights."""
         asked, part, _ = self.opened[entry.name]
-        files = found.weights.get(entry.name)
+        files = contents.weights.get(entry.name)
         if is_foreign(entry):
             return _unknown("NoSafetensors", f"weights of {entry.by} are not read")
         if not isinstance(part, Documents):
             error = part if isinstance(part, HfcountError) else part.refusal()
             return _unknown(error.kind, str(error))
         settings = self.options._replace(load=Workload(), save=None)
-        unread = _unread(entry, files, found, self.options.depth == "data" and part.source == "folder")
+        unread = _unread(entry, files, contents, self.options.depth == "data" and part.source == "folder")
         settings = settings._replace(depth="config") if unread else settings
-        if variant := found.variant.get(entry.name):
-            part = of_variant(part, found.weights[entry.name], variant)
+        if variant := contents.variant.get(entry.name):
+            part = of_variant(part, contents.weights[entry.name], variant)
         try:
-            report = self.judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), settings, asked)
+            report = _judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), asked, settings)
         except HfcountError as error:
             return _unknown(error.kind, str(error))
         if unread and self.options.depth != "config" and report.error is None:
@@ -194,15 +191,23 @@ class _Run(NamedTuple):
         return report
 
     def _beside(self, entries: list[Entry]) -> Iterator[Beside]:
-        """What lies beside the parts and belongs to none."""
+        """Files that belong to no part."""
         inner = {entry.name for entry in entries}
         names = self.documents.files if self.documents.sizes is None else self.documents.sizes
         outer = [name for name in names if name.partition("/")[0] not in inner]
         several = beside(outer, (), {})
-        if whole := sorted(name for name in outer if "/" not in name and name.endswith(".safetensors")):
-            several["weights beside the parts"] = whole
+        if loose := sorted(name for name in outer if "/" not in name and name.endswith(".safetensors")):
+            several["weights beside the parts"] = loose
         for kind, files in several.items():
             yield Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:100]))
+
+
+def _judge(part: Documents, request: Request, options: Options) -> Report:
+    """The report of a part."""
+    inspection = with_values(examine(part, options.of_headers), request, options)
+    outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
+    outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
+    return report_of(inspection)
 
 
 def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:
@@ -212,7 +217,7 @@ def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:
     if index is None and part.place is not None and layout.listing in files.safe[variant]:
         index = part.place.reader.document(layout.listing)
     assert isinstance(part.shards, Reads)
-    part.shards.names = [one for one in files.safe[variant] if one.endswith(".safetensors")]
+    part.shards.names = [name for name in files.safe[variant] if name.endswith(".safetensors")]
     return replace(part, layout=layout, index=index)
 
 
@@ -220,7 +225,7 @@ def _unknown(kind: str, message: str) -> Report:
     return Report(model="", verdict="unverified", error=Failure(kind=kind, message=message))
 
 
-def _unread(entry: Entry, files: WeightFiles | None, found: PartFolders, valued: bool) -> str:
+def _unread(entry: Entry, files: WeightFiles | None, contents: PartFolders, valued: bool) -> str:
     """Why the weights of a part are not compared; "" where they are.
 
     Args:
@@ -229,7 +234,7 @@ def _unread(entry: Entry, files: WeightFiles | None, found: PartFolders, valued:
     """
     if files is None or not files.only_pickled:
         return ""
-    if not (valued or all(one.pickled for one in found.weights.values())):
+    if not (valued or all(weights.pickled for weights in contents.weights.values())):
         return "its weights are pickled (.bin), and another part has none that are: they were not read"
     if files.sharded and entry.library != "transformers":
         return "its weights are several pickled files (.bin), which were not read"

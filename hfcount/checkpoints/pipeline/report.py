@@ -1,4 +1,4 @@
-"""The report of a pipeline: its parts, and one verdict, one sum and one list of findings for all of them."""
+"""Combines the reports of a pipeline's parts: one verdict, one sum, one list of findings."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +28,8 @@ from hfcount.verifier.finding import Finding
 _WORST: tuple[Verdict, ...] = ("mismatch", "unverified", "allowed", "explained")
 
 
-class Listed(NamedTuple):
-    """What model_index.json lists, and what is known of it.
+class ListedPart(NamedTuple):
+    """A part that model_index.json lists, with its report.
 
     Args:
         name, library, kind: of the part, and of its class.
@@ -44,8 +44,8 @@ class Listed(NamedTuple):
     absent: bool = False
 
 
-class Whole(NamedTuple):
-    """What belongs to no part: the class of the pipeline, findings about several parts, and answers about serving."""
+class SharedResults(NamedTuple):
+    """The class of a pipeline, findings about several parts, and answers about serving."""
 
     kind: str | None
     findings: Sequence[Finding] = ()
@@ -54,39 +54,39 @@ class Whole(NamedTuple):
     available: int | None = None
 
 
-def combined(documents: Documents, options: Options, whole: Whole, listed: Sequence[Listed]) -> Report:
+def combined(documents: Documents, options: Options, shared: SharedResults, listed: Sequence[ListedPart]) -> Report:
     """The report of a pipeline."""
     policy = options.policy
     parts = tuple(map(_part, listed))
-    reports = [one.report for one in listed if one.report is not None]  # a mismatch is false
-    own = [reported(finding, policy, documents) for finding in whole.findings]
-    findings = [*own, *(_named(one.name, finding) for one in parts for finding in one.findings)]
-    findings.sort(key=lambda one: one.severity)  # an error comes before a note
-    verdicts = [verdict(whole.findings, policy, True, True), *(one.verdict for one in parts)]
+    reports = [entry.report for entry in listed if entry.report is not None]  # a mismatch is false
+    common = reported(shared.findings, policy, documents)
+    findings = [*common, *(_named(part.name, finding) for part in parts for finding in part.findings)]
+    findings.sort(key=lambda finding: finding.severity)  # an error comes before a note
+    verdicts = [verdict(shared.findings, policy, True, True), *(part.verdict for part in parts)]
     return Report(
         model=printable(documents.model),
         revision=documents.revision,
         source=documents.source,
-        architecture=printable(whole.kind) if whole.kind else None,
-        dtype=_alike(one.dtype for one in parts if one.parameters),
+        architecture=printable(shared.kind) if shared.kind else None,
+        dtype=_alike(part.dtype for part in parts if part.parameters),
         depth=_depth(parts),
-        verdict=next((one for one in _WORST if one in verdicts), "verified"),
+        verdict=next((part for part in _WORST if part in verdicts), "verified"),
         parameters=_sum(parts),
-        components=tuple(_component(one) for one in parts if one.parameters),
-        evidence=_evidence([one.evidence for one in parts if one.evidence]),
-        not_looked_at=tuple(_merged((*whole.beside, *_together(parts)))),
+        components=tuple(_component(part) for part in parts if part.parameters),
+        evidence=_evidence([part.evidence for part in parts if part.evidence]),
+        not_looked_at=tuple(_merged((*shared.beside, *_together(parts)))),
         checks=tuple(_checks(parts)),
         findings=tuple(findings),
-        allowed=_allowed([waived(whole.findings, policy), *(one.allowed for one in reports)]),
-        memory=_memory(parts, whole),
-        serving=whole.serving,
+        allowed=_allowed([waived(shared.findings, policy), *(report.allowed for report in reports)]),
+        memory=_memory(parts, shared),
+        serving=shared.serving,
         error=_failure(parts),
         parts=parts,
         statistics=_statistics(listed),
     )
 
 
-def _part(listed: Listed) -> PipelinePart:
+def _part(listed: ListedPart) -> PipelinePart:
     report, kind = listed.report, printable(listed.kind)
     part = PipelinePart(
         name=listed.name,
@@ -96,16 +96,16 @@ def _part(listed: Listed) -> PipelinePart:
     )
     if report is None:
         return part
-    known = [one.name for one in fields(Report) if one.name in {one.name for one in fields(part)}]
+    known = [field.name for field in fields(Report) if field.name in {field.name for field in fields(part)}]
     return replace(part, **{name: getattr(report, name) for name in known} | {"memory": _weights(report.memory)})
 
 
-def _statistics(listed: Sequence[Listed]) -> tuple[TensorStatistics, ...] | None:
+def _statistics(listed: Sequence[ListedPart]) -> tuple[TensorStatistics, ...] | None:
     """Those of all parts, named by their paths; None where no values were read."""
     several = [
-        (one.name, one.report.statistics)
-        for one in listed
-        if one.report is not None and one.report.statistics is not None
+        (entry.name, entry.report.statistics)
+        for entry in listed
+        if entry.report is not None and entry.report.statistics is not None
     ]
     if not several:
         return None
@@ -115,7 +115,7 @@ def _statistics(listed: Sequence[Listed]) -> tuple[TensorStatistics, ...] | None
 
 
 def _weights(memory: Memory | None) -> Memory | None:
-    """What the weights take: parts of a pipeline are no models that are served by themselves."""
+    """Bytes of the weights alone: a part of a pipeline is not served by itself."""
     if memory is None:
         return None
     return Memory(weights_bytes=memory.weights_bytes, weights=memory.weights, weights_why=memory.weights_why)
@@ -141,7 +141,7 @@ def _alike(values: Iterable[str | None]) -> str | None:
 
 def _depth(parts: Sequence[PipelinePart]) -> Depth:
     """The furthest look that was taken into any part."""
-    looks = {one.depth for one in parts}
+    looks = {part.depth for part in parts}
     depths: tuple[Depth, ...] = ("data", "headers", "index")
     return next((depth for depth in depths if depth in looks), "config")
 
@@ -149,37 +149,37 @@ def _depth(parts: Sequence[PipelinePart]) -> Depth:
 def _total(values: Iterable[int | None]) -> int | None:
     """A sum; None where one is unknown, or there are none."""
     known = [*values]
-    return sum(one or 0 for one in known) if known and None not in known else None
+    return sum(number or 0 for number in known) if known and None not in known else None
 
 
 def _sum(parts: Sequence[PipelinePart]) -> Parameters:
     """Parameters of all parts that hold weights."""
-    counts = [one.parameters for one in parts if one.verdict]
-    total = _total(one.total if one else None for one in counts)
-    stored = _total(one.stored if one else None for one in counts)
+    counts = [part.parameters for part in parts if part.verdict]
+    total = _total(count.total if count else None for count in counts)
+    stored = _total(count.stored if count else None for count in counts)
     return Parameters(total=total, active=total, active_without_embedding=None, stored=stored)
 
 
 def _component(part: PipelinePart) -> ComponentCount:
-    known = sum(one.total for one in part.components)
+    known = sum(component.total for component in part.components)
     total = part.parameters.total if part.parameters and part.parameters.total is not None else known
     return ComponentCount(name=part.name, total=total, active=total)
 
 
-def _memory(parts: Sequence[PipelinePart], whole: Whole) -> Memory:
-    weighty = [one for one in parts if one.verdict]
+def _memory(parts: Sequence[PipelinePart], shared: SharedResults) -> Memory:
+    weighty = [part for part in parts if part.verdict]
     sizes = Counter[str]()
-    for one in weighty:
-        sizes.update((one.memory.weights if one.memory else None) or {})
-    total = _total(one.memory.weights_bytes if one.memory else None for one in weighty)
-    lacking = [one.name for one in weighty if one.memory is None or one.memory.weights_bytes is None]
+    for part in weighty:
+        sizes.update((part.memory.weights if part.memory else None) or {})
+    total = _total(part.memory.weights_bytes if part.memory else None for part in weighty)
+    lacking = [part.name for part in weighty if part.memory is None or part.memory.weights_bytes is None]
     why = f"the bytes of {', '.join(lacking)} are not known" if lacking else None
     return Memory(
         weights_bytes=total,
         weights=dict(sizes) if total is not None else None,
         weights_why=why,
-        available_bytes=whole.available,
-        fits=whole.serving.fits if whole.serving else None,
+        available_bytes=shared.available,
+        fits=shared.serving.fits if shared.serving else None,
     )
 
 
@@ -187,18 +187,18 @@ def _evidence(several: Sequence[Evidence]) -> Evidence | None:
     if not several:
         return None
     dtypes = Counter[str]()
-    for one in several:
-        dtypes.update(one.dtypes or {})
-    files = [one.files for one in several if one.files]
+    for evidence in several:
+        dtypes.update(evidence.dtypes or {})
+    files = [evidence.files for evidence in several if evidence.files]
     return Evidence(
-        tensors=_total(one.tensors for one in several),
-        shards=_total(one.shards for one in several),
+        tensors=_total(evidence.tensors for evidence in several),
+        shards=_total(evidence.shards for evidence in several),
         dtypes=dict(dtypes) or None,
         files=Files(
-            named=sum(one.named for one in files),
-            found=_total(one.found for one in files),
-            sized=sum(one.sized for one in files),
-            opened=sum(one.opened for one in files),
+            named=sum(read.named for read in files),
+            found=_total(read.found for read in files),
+            sized=sum(read.sized for read in files),
+            opened=sum(read.opened for read in files),
         )
         if files
         else None,
@@ -206,21 +206,21 @@ def _evidence(several: Sequence[Evidence]) -> Evidence | None:
 
 
 def _together(parts: Sequence[PipelinePart]) -> Iterator[Beside]:
-    """What lies beside the weights of the parts, by kind, as paths below the pipeline."""
+    """Files of the parts that were not read, by kind, as paths below the pipeline."""
     for kind in dict.fromkeys(beside.kind for part in parts for beside in part.not_looked_at):
-        found = [(part.name, one) for part in parts for one in part.not_looked_at if one.kind == kind]
-        names = tuple(f"{name}/{file}" for name, one in found for file in one.files)
-        yield Beside(kind=kind, count=sum(one.count for _, one in found), files=names[:100])
+        rows = [(part.name, row) for part in parts for row in part.not_looked_at if row.kind == kind]
+        names = tuple(f"{name}/{file}" for name, row in rows for file in row.files)
+        yield Beside(kind=kind, count=sum(row.count for _, row in rows), files=names[:100])
 
 
 def _merged(several: Iterable[Beside]) -> Iterator[Beside]:
     """The same with one row for each kind."""
     kinds: dict[str, list[Beside]] = {}
-    for one in several:
-        kinds.setdefault(one.kind, []).append(one)
+    for row in several:
+        kinds.setdefault(row.kind, []).append(row)
     for kind, some in kinds.items():
-        names = tuple(name for one in some for name in one.files)
-        yield Beside(kind=kind, count=sum(one.count for one in some), files=names[:100])
+        names = tuple(name for row in some for name in row.files)
+        yield Beside(kind=kind, count=sum(row.count for row in some), files=names[:100])
 
 
 def _checks(parts: Sequence[PipelinePart]) -> Iterator[ReportedCheck]:
@@ -229,9 +229,9 @@ def _checks(parts: Sequence[PipelinePart]) -> Iterator[ReportedCheck]:
         some = [check for part in parts for check in part.checks if check.name == name]
         yield ReportedCheck(
             name=name,
-            expected=sum(one.expected for one in some),
-            observed=sum(one.observed for one in some),
-            agrees=all(one.agrees for one in some),
+            expected=sum(check.expected for check in some),
+            observed=sum(check.observed for check in some),
+            agrees=all(check.agrees for check in some),
             text=f"in {plural(len(some), 'part')}",
         )
 
@@ -239,16 +239,16 @@ def _checks(parts: Sequence[PipelinePart]) -> Iterator[ReportedCheck]:
 def _allowed(several: Iterable[Sequence[Allowed]]) -> tuple[Allowed, ...]:
     counts = Counter[tuple[str, str]]()
     for some in several:
-        for one in some:
-            counts[one.code, one.name] += one.count
+        for rule in some:
+            counts[rule.code, rule.name] += rule.count
     return tuple(Allowed(code=code, name=name, count=count) for (code, name), count in counts.items())
 
 
 def _failure(parts: Sequence[PipelinePart]) -> Failure | None:
     """Why parts could not be judged."""
-    failed = {f"{one.name} ({one.class_name})": one.error.kind for one in parts if one.error}
+    failed = {f"{part.name} ({part.class_name})": part.error.kind for part in parts if part.error}
     if not failed:
         return None
-    many = sum(one.verdict is not None for one in parts)
+    many = sum(part.verdict is not None for part in parts)
     message = f"{len(failed):,} of {plural(many, 'part')} could not be judged: {', '.join(failed)}."
     return Failure(kind=_alike(failed.values()) or "PartsNotVerified", message=message)

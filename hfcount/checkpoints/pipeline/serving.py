@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hfcount.checkpoints.inspection import Options
-from hfcount.checkpoints.pipeline.report import Listed
+from hfcount.checkpoints.pipeline.report import ListedPart
 from hfcount.report.serving import Answer, Serving
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules.hf602_does_not_fit import DoesNotFit
@@ -11,7 +11,7 @@ from hfcount.verifier.rules.hf602_does_not_fit import DoesNotFit
 _SHARED = "the parts of a pipeline are not shared by ranks of tensor parallelism"
 
 
-def served(listed: Sequence[Listed], options: Options) -> tuple[Serving | None, list[Finding]]:
+def served(listed: Sequence[ListedPart], options: Options) -> tuple[Serving | None, list[Finding]]:
     """The answers, and the finding that says why the weights do not fit."""
     load = options.load
     answers = [Answer(question="tp", ranks=ranks, answer="unknown", reason=_SHARED) for ranks in load.ranks]

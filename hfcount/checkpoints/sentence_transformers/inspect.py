@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from hfcount.checkpoints.inspection import Contained, Evidence, Inspection, Options
-from hfcount.checkpoints.sentence_transformers.weights import read_weights
+from hfcount.checkpoints.pickled_shards import read_weights
 from hfcount.errors import FetchError, UnknownArchitecture
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.layout import CONFIG, MODULES, MODULES_LAYOUT
@@ -28,7 +28,7 @@ from hfcount.verifier.findings import Check, ModuleResult, Outcome
 from hfcount.verifier.rules.standalone.hf009_missing_module import check_listed
 from hfcount.verifier.sentence_transformers.checks import ModuleFiles, check_around
 
-Inspect = Callable[[Documents, Options], Inspection]
+Examine = Callable[[Documents, Options], Inspection]
 """Inspects a model of transformers."""
 
 
@@ -39,11 +39,11 @@ def takes(documents: Documents) -> bool:
     if MODULES not in documents.companions:
         return False
     modules = named_modules(_read(documents), _files(documents))
-    root = [one for one in modules if not one.folder]
-    if any(one.package != PACKAGE or one.kind in TRANSFORMERS for one in root):
+    root = [module for module in modules if not module.folder]
+    if any(module.package != PACKAGE or module.kind in TRANSFORMERS for module in root):
         return False
-    read = any(one.holds_weights or one.kind in ROUTERS for one in root)
-    return read or (not documents.shards.names and any(one.inner for one in modules))
+    read = any(module.holds_weights or module.kind in ROUTERS for module in root)
+    return read or (not documents.shards.names and any(module.inner for module in modules))
 
 
 def _read(documents: Documents) -> Mapping[str, Document]:
@@ -56,7 +56,7 @@ def _files(documents: Documents) -> Collection[str]:
     return documents.files if documents.sizes is None else documents.sizes
 
 
-def examine(documents: Documents, options: Options, inspect: Inspect) -> Inspection:
+def inspect(documents: Documents, options: Options, examine: Examine) -> Inspection:
     """The model, inspected: each model of transformers by itself, and all modules by their configs.
 
     Raises:
@@ -64,11 +64,11 @@ def examine(documents: Documents, options: Options, inspect: Inspect) -> Inspect
     """
     model = _Model(documents, options)
     modules = named_modules(model.read, model.files)
-    if any(not one.folder and one.kind in TRANSFORMERS for one in modules):
+    if any(not module.folder and module.kind in TRANSFORMERS for module in modules):
         raise documents.place.refuse() if documents.place else FetchError("NoConfig", f"there is no {CONFIG}.")
     for module in modules:
         if module.inner:
-            model.add(module, inspect)
+            model.add(module, examine)
     model.read_weights()
     outcome = model.compared()
     if len(model.inner) == 1 == len(model.models):
@@ -105,20 +105,20 @@ class _Model:
     @property
     def models(self) -> dict[str, Inspection]:
         """The models of transformers that were inspected, by folder."""
-        return {folder: one for folder, one in self.inner.items() if one is not None}
+        return {folder: model for folder, model in self.inner.items() if model is not None}
 
     @property
     def looks(self) -> bool:
         """Whether weights are to be looked at."""
         return self.options.depth != "config"
 
-    def add(self, module: Module, inspect: Inspect) -> None:
+    def add(self, module: Module, examine: Examine) -> None:
         """Inspects a model of transformers; one without a config is left out, which a finding says."""
         if (documents := below(self.documents, module.folder)) is None:
             self.doubt("NotCompared", f"{printable(module.folder)} has no {CONFIG} that could be read")
             return
         try:
-            inner = self.inner[module.folder] = inspect(documents, self.options)
+            inner = self.inner[module.folder] = examine(documents, self.options)
         except UnknownArchitecture as error:
             self.inner[module.folder] = None
             self.doubt(error.kind, str(error))
@@ -148,23 +148,25 @@ class _Model:
             self.doubt("NoHeaders", f"{printable(lacking[0])} could not be read")
 
     def compared(self) -> Outcome:
-        """What comes of comparing all of it."""
+        """Compares the modules, and gathers the findings about the models."""
         outcome = Outcome()
         check_listed(self.read, self.files, outcome)
-        models = {folder: one.blueprint for folder, one in self.models.items() if one.blueprint}
-        rows = {folder: _row(folder, one) for folder, one in self.inner.items()}
+        models = {folder: model.blueprint for folder, model in self.models.items() if model.blueprint}
+        rows = {folder: _row(folder, inner) for folder, inner in self.inner.items()}
         check_around(ModuleFiles(self.read, self.files, self.shards, models, rows), outcome)
-        for folder, one in self.models.items():
-            outcome.findings += _within(folder, one.outcome.findings)
-            outcome.checks += [check._replace(text=_placed_text(folder, check.text)) for check in one.outcome.checks]
-        unread = next((one for one in outcome.modules if one.agrees is None), None)
+        for folder, model in self.models.items():
+            outcome.findings += _within(folder, model.outcome.findings)
+            outcome.checks += [check._replace(text=_placed_text(folder, check.text)) for check in model.outcome.checks]
+        unread = next((module for module in outcome.modules if module.agrees is None), None)
         if unread and self.looks and not any(finding.severity == "error" for finding in outcome.findings):
             self.doubt("NotCompared", f"what {printable(unread.path or unread.kind)} holds was not compared")
         outcome.proven = self.looks and self.unseen is None
-        if held := [one for one in outcome.modules if one.tensors and one.path not in self.inner and self.shards]:
-            text = f"{plural(len(held), 'module')} with weights, by their configs"
-            agreeing = sum(one.agrees is True for one in held)
-            outcome.checks.append(Check("modules", len(held), agreeing, text))
+        if with_weights := [
+            module for module in outcome.modules if module.tensors and module.path not in self.inner and self.shards
+        ]:
+            text = f"{plural(len(with_weights), 'module')} with weights, by their configs"
+            agreeing = sum(module.agrees is True for module in with_weights)
+            outcome.checks.append(Check("modules", len(with_weights), agreeing, text))
         return outcome
 
 
@@ -174,7 +176,7 @@ def _placed_text(folder: str, text: str) -> str:
 
 def _within(folder: str, findings: Sequence[Finding]) -> list[Finding]:
     """The findings about a model in a folder as those of the whole."""
-    return [one.replace(file=f"{folder}/{one.file or CONFIG}", inside=folder) for one in findings]
+    return [finding.replace(file=f"{folder}/{finding.file or CONFIG}", inside=folder) for finding in findings]
 
 
 def _row(folder: str, inner: Inspection | None) -> ModuleResult:
@@ -183,13 +185,13 @@ def _row(folder: str, inner: Inspection | None) -> ModuleResult:
     if inner is None or inner.blueprint is None:
         agrees = None if inner is None else False
         return ModuleResult(folder, kind, agrees=agrees)
-    blueprint, wrong = inner.blueprint, any(one.severity == "error" for one in inner.outcome.findings)
+    blueprint, wrong = inner.blueprint, any(finding.severity == "error" for finding in inner.outcome.findings)
     agrees = False if wrong else True if inner.outcome.proven else None
     return ModuleResult(folder, kind, int(blueprint.total), blueprint.tensor_count, agrees=agrees)
 
 
 def _with_model(model: _Model, outcome: Outcome) -> Inspection:
-    """All that was found, as of the one model of transformers that it has."""
+    """The inspection of a checkpoint with exactly one model of transformers."""
     ((folder, inner),) = model.models.items()
     old, start = inner.evidence, f"{folder}/"
     headers = None if old.headers is None else _placed(start, old.headers)
@@ -202,14 +204,14 @@ def _with_model(model: _Model, outcome: Outcome) -> Inspection:
         beside=[start + name for name in old.beside],
         unseen=model.unseen,
     )
-    told = replace(
+    combined = replace(
         inner.outcome,
         checks=outcome.checks,
         findings=outcome.findings,
         proven=outcome.proven and inner.outcome.proven,
         modules=outcome.modules,
     )
-    return inner._replace(documents=model.documents, evidence=evidence, outcome=told)
+    return inner._replace(documents=model.documents, evidence=evidence, outcome=combined)
 
 
 def _placed(start: str, shards: Mapping[str, Shard]) -> dict[str, Shard]:
@@ -230,22 +232,22 @@ def _weights(model: _Model, start: str, old: Weights) -> Weights:
 
 
 def _of_parts(model: _Model, outcome: Outcome) -> Inspection:
-    """All that was found, as of a model of which modules alone are known."""
-    held = _held(model)
-    counts = [one.parameters for one in outcome.modules]
+    """The inspection of a checkpoint of modules alone, or of several models."""
+    shards = _held(model)
+    counts = [module.parameters for module in outcome.modules]
     total = None if None in counts else sum(count or 0 for count in counts)
-    stored, contained = _contained([shard.header for shard in held.values() if shard.header], total)
-    whole = model.looks and model.unseen is None
-    if whole:
+    stored, contained = _contained([shard.header for shard in shards.values() if shard.header], total)
+    complete = model.looks and model.unseen is None
+    if complete:
         outcome.stored, outcome.dtypes = sum(stored.values()), stored
-    outcome.proven = outcome.proven and all(one.outcome.proven for one in model.models.values())
+    outcome.proven = outcome.proven and all(inner.outcome.proven for inner in model.models.values())
     listed = model.documents.sizes or {}
     evidence = Evidence(
-        weights=Weights(list(held), {name: listed.get(name) for name in held}, files=model.files),
-        others=held,
-        depth="headers" if whole or (model.looks and held) else "config",
+        weights=Weights(list(shards), {name: listed.get(name) for name in shards}, files=model.files),
+        others=shards,
+        depth="headers" if complete or (model.looks and shards) else "config",
         unseen=model.unseen,
-        contained=contained if held else None,
+        contained=contained if shards else None,
     )
     return Inspection(model.documents, model.options, {}, None, (), evidence, outcome)
 
@@ -264,6 +266,6 @@ def _contained(headers: Sequence[Header], total: int | None) -> tuple[dict[str, 
 def _held(model: _Model) -> dict[str, Shard]:
     """All weight files that were read and can be, by path."""
     read = dict(model.shards)
-    for folder, one in model.models.items():
-        read |= _placed(f"{folder}/", one.evidence.headers or {})
+    for folder, inner in model.models.items():
+        read |= _placed(f"{folder}/", inner.evidence.headers or {})
     return {path: shard for path, shard in read.items() if shard.header}

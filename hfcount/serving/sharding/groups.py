@@ -35,7 +35,7 @@ class Cut(NamedTuple):
         return origin(self.whole) if has_key(self.whole) else None
 
 
-def cuts(leaves: Sequence[Leaf], own: Sequence[Leaf], scheme: Scheme, known: dict[Atom, int]) -> list[Cut]:
+def cuts(leaves: Sequence[Leaf], shares: Sequence[Leaf], scheme: Scheme, known: dict[Atom, int]) -> list[Cut]:
     """The groups and blocks that are cut, one for each size and side.
 
     Args:
@@ -43,30 +43,30 @@ def cuts(leaves: Sequence[Leaf], own: Sequence[Leaf], scheme: Scheme, known: dic
         own: the same with the extents of one rank.
         known: what a rank has of each size.
     """
-    found: dict[tuple[int, int, int, bool], Cut] = {}
-    turned, less = transposed(leaves), transposed(own)
-    for one, rank in zip(planned(leaves, scheme), planned(own, scheme), strict=True):
-        layout = one.choice.layout if one.choice else None
+    by_size: dict[tuple[int, int, int, bool], Cut] = {}
+    turned, less = transposed(leaves), transposed(shares)
+    for module, rank in zip(planned(leaves, scheme), planned(shares, scheme), strict=True):
+        layout = module.choice.layout if module.choice else None
         if layout is not None:
-            whole = matrix(one.leaf, one.leaf.segments[:-1] in turned)
+            full = matrix(module.leaf, module.leaf.segments[:-1] in turned)
             part = matrix(rank.leaf, rank.leaf.segments[:-1] in less)
-            for cut in _cut(one, layout, whole, part, known):
-                found.setdefault((int(cut.whole), cut.part, cut.size, cut.inputs), cut)
-    return list(found.values())
+            for cut in _cut(module, layout, full, part, known):
+                by_size.setdefault((int(cut.whole), cut.part, cut.size, cut.inputs), cut)
+    return list(by_size.values())
 
 
 def _cut(
-    one: Planned, layout: Layout, whole: tuple[int, int], part: tuple[int, int], known: dict[Atom, int]
+    module: Planned, layout: Layout, full: tuple[int, int], part: tuple[int, int], known: dict[Atom, int]
 ) -> Iterator[Cut]:
     outputs, inputs = layout.grain
-    size = inputs or int(whole[1])
-    if part[1] != whole[1] and size < whole[1] + (inputs == 0) and part[1] % size:
-        yield Cut(one.leaf, layout, whole[1], int(part[1]), size, True)
-    if part[0] != whole[0]:
-        pieces = list(_pieces(whole[0], known)) or [(whole[0], int(part[0]))]
+    size = inputs or int(full[1])
+    if part[1] != full[1] and size < full[1] + (inputs == 0) and part[1] % size:
+        yield Cut(module.leaf, layout, full[1], int(part[1]), size, True)
+    if part[0] != full[0]:
+        pieces = list(_pieces(full[0], known)) or [(full[0], int(part[0]))]
         for all_of_it, piece in pieces:
             if piece % outputs:
-                yield Cut(one.leaf, layout, all_of_it, piece, outputs, False)
+                yield Cut(module.leaf, layout, all_of_it, piece, outputs, False)
 
 
 def _pieces(extent: int, known: dict[Atom, int]) -> Iterator[tuple[int, int]]:
@@ -77,8 +77,8 @@ def _pieces(extent: int, known: dict[Atom, int]) -> Iterator[tuple[int, int]]:
     for atom, terms in parts.items():
         if atom is not None:
             times = gcd(*terms.values())
-            own = of_rank(terms, known) // times
-            yield extent if len(parts) == times == 1 else of_rank(terms, {}) // times, own
+            share = of_rank(terms, known) // times
+            yield extent if len(parts) == times == 1 else of_rank(terms, {}) // times, share
 
 
 def _shared(monomial: Monomial, known: dict[Atom, int]) -> Atom | None:

@@ -9,6 +9,7 @@ from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Unmodelled
 from hfcount.quantization.scheme import Scheme
 from hfcount.quantization.schemes import described
+from hfcount.serving.cost import Cost, cost
 from hfcount.serving.sharding.groups import Cut, cuts
 from hfcount.serving.sharding.shares import shares, values
 from hfcount.serving.sharding.sizes import ENGINES, EXPERTS, Engine, Shared, padded, sizes, unshared
@@ -25,7 +26,7 @@ class Obstacle(NamedTuple):
     `experts` is whether it is one of experts alone, which may be shared whole instead.
     """
 
-    said: str
+    text: str
     key: str | None
     tensor: Leaf | None = None
     engines: Sequence[Engine] = ENGINES
@@ -39,6 +40,11 @@ class Sharing:
         self.blueprint = blueprint
         self.why = unshared(blueprint.spec) if not blueprint.derived_with else "no family describes it"
         self._announced = announced
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What one token costs without sharing."""
+        return cost(self.blueprint)
 
     @cached_property
     def sizes(self) -> list[Shared]:
@@ -62,7 +68,7 @@ class Sharing:
 
     def works(self, ranks: int) -> bool:
         """Whether an engine can share the model among so many ranks."""
-        return not any(one.engines == ENGINES for one in self.obstacles(ranks))
+        return not any(obstacle.engines == ENGINES for obstacle in self.obstacles(ranks))
 
     @cached_property
     def working(self) -> tuple[int, ...]:
@@ -74,26 +80,30 @@ class Sharing:
         if ranks == 1 or self.why:
             return []
         return (
-            list({(found := _of_size(one, ranks)).said: found for one in self.sizes if one.of(ranks) is None}.values())
-            or [_of_cut(one, ranks) for one in self._cuts(ranks)]
+            list(
+                {
+                    (obstacle := _of_size(size, ranks)).text: obstacle for size in self.sizes if size.of(ranks) is None
+                }.values()
+            )
+            or [_of_cut(cut, ranks) for cut in self._cuts(ranks)]
             or list(self._of_one_engine(ranks))
         )
 
     def _of_one_engine(self, ranks: int) -> Iterator[Obstacle]:
-        for one in self.sizes:
-            value = int(one.value)
-            if one.how == "padded" and (rows := padded(value)) % ranks:
-                said = (
+        for size in self.sizes:
+            value = int(size.value)
+            if size.how == "padded" and (rows := padded(value)) % ranks:
+                text = (
                     f"the vocabulary of {value:,} is filled up to {rows:,} rows, and {rows:,} / {ranks:,} is no whole"
                     " number (VocabParallelEmbedding of vLLM; that of SGLang fills up further)"
                 )
-                yield Obstacle(said, one.key, engines=("vLLM",))
-            elif one.how == "or single" and value == 1 and self._announced:
-                said = (
+                yield Obstacle(text, size.key, engines=("vLLM",))
+            elif size.how == "or single" and value == 1 and self._announced:
+                text = (
                     f"the state space has a single group, and is quantised, so that {ranks:,} ranks cannot have a copy"
                     " each (MambaMixer2 of SGLang; that of vLLM makes them)"
                 )
-                yield Obstacle(said, one.key, engines=("SGLang",))
+                yield Obstacle(text, size.key, engines=("SGLang",))
 
     def _cuts(self, ranks: int) -> list[Cut]:
         if self.scheme is None:
@@ -105,30 +115,30 @@ class Sharing:
         return self.leaves if ranks == 1 else shares(self.blueprint, ranks, self.leaves)
 
 
-def _of_size(one: Shared, ranks: int) -> Obstacle:
-    value = int(one.value)
-    if one.how == "or copied":
+def _of_size(size: Shared, ranks: int) -> Obstacle:
+    value = int(size.value)
+    if size.how == "or copied":
         rest = f"neither {value:,} / {ranks:,} nor {ranks:,} / {value:,} is a whole number"
-    elif one.how == "or single":
+    elif size.how == "or single":
         rest = f"{value:,} / {ranks:,} is no whole number, and there is more than one to copy"
     else:
         rest = f"{value:,} / {ranks:,} is no whole number"
-    named = f"{value:,} {one.what}{_in_brackets(one.key)}"
-    return Obstacle(f"{named}: {rest} ({one.where} of vLLM and SGLang)", one.key, experts=one.where == EXPERTS)
+    named = f"{value:,} {size.what}{_in_brackets(size.key)}"
+    return Obstacle(f"{named}: {rest} ({size.where} of vLLM and SGLang)", size.key, experts=size.where == EXPERTS)
 
 
-def _of_cut(one: Cut, ranks: int) -> Obstacle:
-    whole, side = int(one.whole), "inputs" if one.inputs else "outputs"
-    kind = "block" if "blocks" in one.layout.label else "group"
-    if whole == one.part * ranks:
-        parts = f"{whole:,} / {one.size:,} = {whole / one.size:,.6g} {kind}s, and {whole:,} / {ranks:,} = {one.part:,}"
+def _of_cut(cut: Cut, ranks: int) -> Obstacle:
+    total, side = int(cut.whole), "inputs" if cut.inputs else "outputs"
+    kind = "block" if "blocks" in cut.layout.label else "group"
+    if total == cut.part * ranks:
+        parts = f"{total:,} / {cut.size:,} = {total / cut.size:,.6g} {kind}s, and {total:,} / {ranks:,} = {cut.part:,}"
     else:
-        parts = f"a copy of {one.part:,} for each rank, which"
-    said = (
-        f"{whole:,} {side} of {printable(one.leaf.name, 120)}{_in_brackets(one.key)}, stored as {one.layout.label}:"
-        f" {parts} is no multiple of {one.size:,} (vLLM and SGLang cut no {kind})"
+        parts = f"a copy of {cut.part:,} for each rank, which"
+    text = (
+        f"{total:,} {side} of {printable(cut.leaf.name, 120)}{_in_brackets(cut.key)}, stored as {cut.layout.label}:"
+        f" {parts} is no multiple of {cut.size:,} (vLLM and SGLang cut no {kind})"
     )
-    return Obstacle(said, one.key, one.leaf, experts=one.leaf.component == "experts")
+    return Obstacle(text, cut.key, cut.leaf, experts=cut.leaf.component == "experts")
 
 
 def _in_brackets(key: str | None) -> str:

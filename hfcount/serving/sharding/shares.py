@@ -32,8 +32,8 @@ def shares(blueprint: Blueprint, ranks: int, leaves: Sequence[Leaf]) -> list[Lea
 
 def values(shared: Iterable[Shared], ranks: int) -> dict[Atom, int]:
     """What a rank has of each size."""
-    found = {one.atom: one.of(ranks) for one in shared if one.where != "ShortConv"}
-    return {atom: value for atom, value in found.items() if atom is not None and value is not None}
+    rank_values = {size.atom: size.of(ranks) for size in shared if size.where != "ShortConv"}
+    return {atom: value for atom, value in rank_values.items() if atom is not None and value is not None}
 
 
 def of_rank(terms: Polynomial, known: Values) -> int:
@@ -50,17 +50,19 @@ def _share(leaf: Leaf, known: Values, plain: int | None, ranks: int) -> Leaf:
     if leaf.component in _WHOLE:
         return leaf
     shape = list(leaf.shape)
-    if leaf.component == "embedding" and any(_WORDS.search(atom.source) for one in shape[:1] for atom in _atoms(one)):
+    if leaf.component == "embedding" and any(
+        _WORDS.search(atom.source) for extent in shape[:1] for atom in _atoms(extent)
+    ):
         shape[0] = padded(int(shape[0]), ranks) // ranks  # also of a second table of words
         return replace(leaf, shape=tuple(shape))
     place = next((place for place, extent in enumerate(shape) if _atoms(extent) & known.keys()), plain)
     if place is None:
         return leaf
-    own = polynomial(shape[place])
-    if place == plain or any(times < 0 for times in own.values()):  # a rest, of what is all split
+    terms = polynomial(shape[place])
+    if place == plain or any(times < 0 for times in terms.values()):  # a rest, of what is all split
         shape[place] = int(shape[place]) // ranks
     else:
-        shape[place] = of_rank(own, known)
+        shape[place] = of_rank(terms, known)
     return replace(leaf, shape=tuple(shape))
 
 
@@ -76,23 +78,23 @@ def _plain(blueprint: Blueprint, leaves: Sequence[Leaf]) -> dict[Segments, int]:
     widths: set[Atom] = set()
     for stack in stacks(blueprint.spec):
         for part in stack.layers:
-            one = part.layer.mixer
-            if isinstance(one, ShortConv | GQA):
+            mixer = part.layer.mixer
+            if isinstance(mixer, ShortConv | GQA):
                 widths |= _atoms(stack.hidden)
     blocks: dict[Segments, list[Leaf]] = {}
     for leaf in leaves:
         if leaf.component in ("attention", "convolution") and _made_of(leaf.shape[:1], widths):
             blocks.setdefault(_block(leaf), []).append(leaf)
-    found: dict[Segments, int] = {}
+    split: dict[Segments, int] = {}
     for several in blocks.values():
         square = [leaf for leaf in several if len(leaf.shape) == 2 and _made_of(leaf.shape, widths)]
         for leaf in square:  # (outputs, inputs) where it is linear
-            found[leaf.segments] = int(leaf.linear == (leaf is square[-1]))
+            split[leaf.segments] = int(leaf.linear == (leaf is square[-1]))
         inner = {leaf.segments[:-1] for leaf in square[:-1]}
         for leaf in several:
             if leaf.segments[:-1] in inner or (leaf.component == "convolution" and leaf not in square):
-                found.setdefault(leaf.segments, 0)
-    return found
+                split.setdefault(leaf.segments, 0)
+    return split
 
 
 def _made_of(extents: Sequence[int], atoms: Collection[Atom]) -> bool:
@@ -103,5 +105,5 @@ def _made_of(extents: Sequence[int], atoms: Collection[Atom]) -> bool:
 
 def _block(leaf: Leaf) -> Segments:
     """The name of the block of a layer that a leaf is in: up to what follows the layer's number."""
-    numbers = [place for place, one in enumerate(leaf.segments) if isinstance(one, Indices)]
+    numbers = [place for place, segment in enumerate(leaf.segments) if isinstance(segment, Indices)]
     return leaf.segments[: (numbers[0] + 2 if numbers else 1)]

@@ -127,16 +127,16 @@ def unshared(spec: Spec) -> str:
 
 def sizes(blueprint: Blueprint) -> list[Shared]:
     """The sizes that ranks share, each once, in the order of the model."""
-    found = {(one.atom, one.what, int(one.value)): one for one in _of_spec(blueprint.spec)}
-    known = {one.atom for one in found.values()}
+    by_atom = {(size.atom, size.what, int(size.value)): size for size in _of_spec(blueprint.spec)}
+    known = {size.atom for size in by_atom.values()}
     for leaf in blueprint.leaves:
         for atom in _further(leaf):
             if atom not in known:
                 known.add(atom)
                 where = EXPERTS if leaf.component == "experts" else _LINEAR
-                one = Shared(Dim.of(atom.value, {(atom,): 1}), _FURTHER[leaf.component], "evenly", where)
-                found[atom, one.what, atom.value] = one
-    return list(found.values())
+                size = Shared(Dim.of(atom.value, {(atom,): 1}), _FURTHER[leaf.component], "evenly", where)
+                by_atom[atom, size.what, atom.value] = size
+    return list(by_atom.values())
 
 
 _FURTHER: Mapping[str, str] = {
@@ -160,11 +160,11 @@ def _further(leaf: Leaf) -> Iterator[Atom]:
 def _of_spec(spec: Spec) -> Iterator[Shared]:
     for stack in stacks(spec):
         for part in stack.layers:
-            for one in (part.layer.mixer, part.layer.parallel_mixer, part.layer.ffn):
-                for name, what, how, where in _FIELDS.get(type(one), ()):
-                    if value := getattr(one, name):
+            for module in (part.layer.mixer, part.layer.parallel_mixer, part.layer.ffn):
+                for name, what, how, where in _FIELDS.get(type(module), ()):
+                    if value := getattr(module, name):
                         yield Shared(value, what, how, where)
-                if isinstance(one, ShortConv):
+                if isinstance(module, ShortConv):
                     yield Shared(stack.hidden, "channels of the convolution", "evenly", "ShortConv")
         if stack.vocab:
             yield Shared(stack.vocab, "words", "padded", "VocabParallelEmbedding")
@@ -184,7 +184,7 @@ def of_rank(spec: Spec, ranks: int) -> Spec:
 
 
 def _rank_layer(layer: Layer, ranks: int) -> Layer:
-    own = {name: getattr(layer, name) for name in ("mixer", "parallel_mixer")}
+    mixers = {name: getattr(layer, name) for name in ("mixer", "parallel_mixer")}
     changes = {
         name: mixer.replace(
             **{
@@ -193,7 +193,7 @@ def _rank_layer(layer: Layer, ranks: int) -> Layer:
                 if getattr(mixer, field)
             }
         )
-        for name, mixer in own.items()
+        for name, mixer in mixers.items()
         if mixer is not None
     }
     return layer.replace(**changes)

@@ -67,9 +67,9 @@ def compare(documents: Documents, blueprint: Blueprint, evidence: Evidence, outc
 
 
 def _compare(form: _Form, documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
-    found = weights(replace(documents, layout=form.layout, index=None), None)
+    files = weights(replace(documents, layout=form.layout, index=None), None)
     # Of another layout, what has no name of its own is the model of transformers.
-    wanted = [name for name in found.there if set_apart(name, form.layout) is None and set_apart(name) is not None]
+    wanted = [name for name in files.there if set_apart(name, form.layout) is None and set_apart(name) is not None]
     if evidence.depth == "config" or not wanted:
         return evidence
     document = documents.companions[form.layout.config]
@@ -121,7 +121,7 @@ def _check_alike(form: _Form, blueprint: Blueprint, native: Blueprint, outcome: 
             file=form.layout.config,
             expected=texts[0],
             observed=texts[1],
-            tensors=tuple(printable(one) for one in differing),
+            tensors=tuple(printable(row) for row in differing),
             count=len(differing),
         )
     )

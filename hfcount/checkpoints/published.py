@@ -1,0 +1,66 @@
+"""What a run read of a checkpoint, as a report shows it, and which files it left out."""
+
+from collections.abc import Mapping
+
+from hfcount.checkpoints.inspection import Inspection
+from hfcount.fetcher.unread_files import beside
+from hfcount.fetcher.weights import Weights
+from hfcount.report.model import Beside, Evidence, Files
+from hfcount.text import printable
+
+_MOST = 100  # files of a kind that are named
+
+
+def published(inspection: Inspection) -> Evidence | None:
+    """The index and the weight files that were read; None if there are none."""
+    evidence, dtypes = inspection.evidence, inspection.outcome.dtypes
+    index, shards, weights, contained = evidence.index, evidence.shards, evidence.weights, evidence.contained
+    if contained is not None:
+        files = Files(named=contained.files, found=contained.opened, sized=contained.opened, opened=contained.opened)
+        return Evidence(tensors=contained.tensors, shards=contained.files, dtypes=dtypes, files=files)
+    if index is None and shards is None:
+        return None
+    headers = [shard.header for shard in (shards or {}).values() if shard.header]
+    visible = inspection.documents.shards.names
+    named = index.shards if index else (shards or {}).keys()
+    return Evidence(
+        total_size=index.total_size if index else None,
+        total_parameters=index.total_parameters if index else None,
+        tensors=len(index.weight_map) if index else sum(len(header.tensors) for header in headers),
+        shards=len(named),
+        dtypes=dtypes,
+        unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
+        files=_files(inspection, weights) if weights else None,
+    )
+
+
+def _files(inspection: Inspection, weights: Weights) -> Files:
+    evidence = inspection.evidence
+    known = weights.sizes is not None and (weights.whole or len(weights.sizes) >= len(weights.named))
+    return Files(
+        named=len(weights.named),
+        found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
+        sized=inspection.outcome.sized,
+        opened=len(evidence.headers or ()),
+        apart={printable(name): why for name, why in sorted(weights.apart.items()) if name not in evidence.others},
+    )
+
+
+def unread(inspection: Inspection) -> tuple[Beside, ...]:
+    """The files next to the model that were not read; none if only the config was to be counted."""
+    weights, evidence, documents = inspection.evidence.weights, inspection.evidence, inspection.documents
+    if weights is None and not (evidence.contained and evidence.beside):
+        return ()
+    read, names = {*(evidence.headers or ()), *evidence.beside, *evidence.others}, {*documents.files}
+    read.update(documents.companions)
+    if weights is not None:
+        read.update(weights.named if evidence.index else ())
+        names = {*weights.files, *(weights.sizes or ()), *weights.apart}
+    return kinds(beside(names, read, documents.companions))
+
+
+def kinds(files: Mapping[str, list[str]]) -> tuple[Beside, ...]:
+    """Files that were not read as a report lists them; `files` are their paths by kind."""
+    return tuple(
+        Beside(kind=kind, count=len(paths), files=tuple(map(printable, paths[:_MOST]))) for kind, paths in files.items()
+    )

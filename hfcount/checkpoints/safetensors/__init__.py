@@ -1,0 +1,1 @@
+"""Checkpoints of safetensors, compared with the model that a config describes."""
