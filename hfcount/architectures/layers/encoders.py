@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hfcount.architectures.layers.classic import classifier, headed
-from hfcount.architectures.layers.model import embedding, stack
+from hfcount.architectures.layers.model import embedding
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.spec import GQA, Lacking, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, Tied, block, obsolete
 

@@ -4,8 +4,8 @@ Source of the names: transformers 5.23, modeling_esmfold2.py.
 """
 
 from hfcount.architectures.layers.ffn import fused_swiglu
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

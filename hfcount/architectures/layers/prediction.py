@@ -1,11 +1,38 @@
-"""Layers that predict further tokens, stored after the model proper."""
+"""Layers that predict further tokens: read from a config, and their tensors after the model proper."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import rms_norm
-from hfcount.spec import Layer, Spec
+from hfcount.architectures.layers.sizes import layer_count
+from hfcount.architectures.layers.stacks import stack, uniform
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+
+
+def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
+    """Layers that predict further tokens, as the part `mtp` of a model. Empty if there are no such layers."""
+    if not layers:
+        return {}
+    vocab, hidden = c.int("vocab_size"), c.int("hidden_size")
+    return {"mtp": Spec(family=c.family, vocab=vocab, hidden=hidden, layers=tuple(layers), announced=announced)}
+
+
+def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
+    """Multi-token-prediction layers, numbered after the others: `layer` with an input projection and a head."""
+    more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    if not more:
+        return {}
+    start, one = int(layer_count(c)), layer()
+    marked = one.replace(mtp=True)
+    return ahead(c, [Layers(indices=Indices(range(start, start + more), more), layer=marked)])
+
+
+def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:
+    """The layers of a small model that drafts further tokens; `key` gives their number, and they count from 0."""
+    count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
+    return ahead(c, uniform(layer, count) if count else (), announced)
 
 
 def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from hfcount.architectures.layers.classic import fc, mha, positions
 from hfcount.architectures.layers.encoders import dense_classifier
-from hfcount.architectures.layers.model import embedding, lm_head, stack
+from hfcount.architectures.layers.model import embedding, lm_head
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tied, block, buffer
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from hfcount.architectures.layers.ffn import mlp
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import altered
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, obsolete
 

@@ -1,1 +1,239 @@
-"""Layers of diffusers' models."""
+"""Classes of diffusers: their config, which names them in `_class_name`; the modules build their tensors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from hfcount.architectures.layers.sizes import dim
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.mapper.reference import declared
+from hfcount.spec import Spec
+from hfcount.spec.tree.dims import Dim
+from hfcount.text import shown
+
+Own = TypeVar("Own")
+
+
+Kind = TypeVar("Kind")
+
+
+STEPS = "it is run once a step over all places, and keeps nothing between steps"
+"""Reason given when there is no cache because the model is no sequence model."""
+
+
+def diffusing(c: Config, own: Own, hidden: int) -> Spec[Own]:
+    """The Spec of a class of diffusers: it has no head and no vocabulary, and keeps no keys and values."""
+    spec: Spec = Spec(
+        family=c.family, architecture=c.family, dtype=c.dtype(), layers=(), causal=False, hidden=hidden, uncounted=STEPS
+    )
+    return spec.having(own)
+
+
+def beside(c: Config, own: Own, tower: Spec) -> Spec[Own]:
+    """The Spec of a model around a vision `tower` that a pipeline runs beside the one that draws."""
+    whole = diffusing(c, own, tower.hidden)
+    return whole.replace(parts={"vision": tower}, uncounted="it is run once over an image, and keeps nothing")
+
+
+def held(c: Config, key: str) -> object:
+    """What a key holds, of any kind: as it is written, or by the class's default where it is absent."""
+    return c.value(key) if c.has(key) else declared(c.kind).keys.get(key)
+
+
+def stage_widths(c: Config, key: str = "block_out_channels", letter: str = "C") -> tuple[int, ...]:
+    """The widths of stages, with a symbol each.
+
+    Raises:
+        ConfigError: there are none, or one is below 1.
+    """
+    widths = c.ints(key, minimum=1)
+    if not widths:
+        raise c.error("list-length", f"{key} names no stage.", key, "Name the width of each.")
+    return tuple(dim(f"{letter}{number}", width) for number, width in enumerate(widths, 1))
+
+
+_DOWN = """
+    DownBlock2D ResnetDownsampleBlock2D AttnDownBlock2D CrossAttnDownBlock2D SimpleCrossAttnDownBlock2D SkipDownBlock2D
+    AttnSkipDownBlock2D DownEncoderBlock2D AttnDownEncoderBlock2D KDownBlock2D KCrossAttnDownBlock2D
+    """.split()
+
+
+_UP = """
+    UpBlock2D ResnetUpsampleBlock2D CrossAttnUpBlock2D SimpleCrossAttnUpBlock2D AttnUpBlock2D SkipUpBlock2D
+    AttnSkipUpBlock2D UpDecoderBlock2D AttnUpDecoderBlock2D KUpBlock2D KCrossAttnUpBlock2D
+    """.split()
+"""The kinds of stages that diffusers 0.42.1 has (unet_2d_blocks.py)."""
+
+
+def stage_kinds(c: Config, key: str, known: Mapping[str, Kind], count: int) -> tuple[Kind, ...]:
+    """Of each stage what `known` says of its kind; `count` stages have a width.
+
+    Raises:
+        ConfigError: diffusers has no such kind, or there are more stages than widths.
+        UnknownArchitecture: a stage is of a kind that is not described in this class.
+    """
+    kinds, other = list[Kind](), _DOWN if key.startswith("down") else _UP
+    if known.keys().isdisjoint(other):  # those of video are made elsewhere, which takes no other ones
+        other = []
+    for name in c.strs(key):
+        plain = name.removeprefix("UNetRes")  # an earlier form of their names
+        if plain in known:
+            kinds.append(known[plain])
+        elif plain in other:
+            raise UnknownArchitecture(f"{c.where}: stages of kind {plain}, which {key} names, are not described.")
+        else:
+            said = f"{key} names {shown(name)}, and must name some of {', '.join(known)}."
+            raise c.error("unknown-kind", said, key, observed=name)
+    if len(kinds) > count:
+        raise c.unequal(key, len(kinds), "the number of widths", count)
+    return tuple(kinds)
+
+
+def check_groups(
+    c: Config, widths: Iterable[int], key: str = "norm_num_groups", whole: str = "block_out_channels"
+) -> int:
+    """The number of groups that are normalised together, by which all `widths` have to be divisible.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    groups = c.int(key)
+    for width in widths:
+        if not groups or width % groups:
+            said = f"{whole} gives {int(width):,}, which is not a multiple of {key}, {int(groups):,}."
+            raise c.error(
+                "not-divisible", said, whole, "Correct one of them.", expected=int(groups), observed=int(width)
+            )
+    return groups
+
+
+def check_parts(c: Config, widths: Iterable[int], parts: int, what: str, key: str = "block_out_channels") -> None:
+    """Refuses widths that a fixed number of `parts` does not divide; `what` says in a message what these are.
+
+    Raises:
+        ConfigError: one is not a multiple of them.
+    """
+    for width in widths:
+        if width % parts:
+            said = f"{key} gives {int(width):,}, which is not a multiple of the {int(parts):,} {what}."
+            raise c.error("not-divisible", said, key, "Correct it.", expected=int(parts), observed=int(width))
+
+
+def check_places(c: Config, width: int) -> None:
+    """Refuses what a table of sines over two axes cannot be made of: a `width` that has no quarters, or no patch.
+
+    Raises:
+        ConfigError: the width is no multiple of 4, or an image is smaller than a patch.
+    """
+    if width % 4:
+        said = f"num_attention_heads · attention_head_dim is {int(width):,}, which a table of places needs in quarters."
+        raise c.error("not-divisible", said, "attention_head_dim", "Correct one of them.", observed=int(width))
+    image, patch = c.int("sample_size"), c.int("patch_size")
+    if image < patch:
+        said = f"sample_size is {int(image):,}, and patch_size {int(patch):,}: there is no whole patch."
+        raise c.error("out-of-range", said, "sample_size", expected=int(patch), observed=int(image))
+
+
+def nullable(c: Config, key: str, symbol: str = "") -> int | None:
+    """A size, or None where the key is null: as it is written, or by the class's default where it is absent."""
+    if c.is_null(key):
+        return None
+    value = c.int(key, minimum=0)
+    return Dim.named(symbol, value) if symbol else value
+
+
+def sized(c: Config, key: str, symbol: str) -> int:
+    """A size that only some classes of a family have, with its symbol."""
+    return Dim.named(symbol, c.int(key))
+
+
+def or_else(c: Config, key: str, other: int, symbol: str = "") -> int:
+    """A size, or `other` where the key is null or 0."""
+    return nullable(c, key, symbol) or other
+
+
+def patch_sides(c: Config, key: str, count: int) -> tuple[int, ...]:
+    """The sides of a patch, of which a model that runs has as many as its grid has dimensions, each above 0."""
+    found = c.ints(key, minimum=0)
+    if len(found) != count or not all(found):
+        said = f"{key} has {len(found):,} entries, and needs {count} above 0, a side each of a patch."
+        c.cannot_run("list-length", said, key, "Correct it.", expected=count, observed=len(found))
+    return tuple(Dim.named(f"p{place}", side) for place, side in enumerate(found, 1))
+
+
+def rotary_pairs(c: Config, head_dim: int, key: str = "attention_head_dim") -> None:
+    """Refuses heads with an odd width, which are not turned in pairs."""
+    if head_dim % 2:
+        said = f"{key} is {head_dim:,}, and must be even: rotary positions turn pairs."
+        raise c.error("not-divisible", said, key, "Correct it.", observed=int(head_dim))
+
+
+def rotary_axes(c: Config, key: str, count: int) -> None:
+    """Refuses fewer axes of rotary positions than there are, and axes with an odd width."""
+    axes = c.ints(key)
+    if len(axes) < count:
+        said = f"{key} has {len(axes):,} entries, and needs {count}."
+        raise c.error("list-length", said, key, "Correct it.", expected=count, observed=len(axes))
+    for axis in axes[:count]:
+        rotary_pairs(c, axis, key)
+
+
+def sinusoidal(c: Config, d: int, multiple: int) -> None:
+    """Refuses a width that sines and cosines of each dimension cannot share."""
+    if d % multiple:
+        said = f"num_attention_heads · attention_head_dim is {int(d):,}, and must be a multiple of {multiple}."
+        raise c.error("not-divisible", said, "attention_head_dim", "Correct it.", observed=int(d))
+
+
+def text_of(c: Config, key: str) -> str | None:
+    """A word, or None where the key is null."""
+    return None if c.is_null(key) else c.str(key)
+
+
+def word(c: Config, key: str, known: tuple[str | None, ...]) -> str | None:
+    """One of these words, or null, if that is among them."""
+    if c.is_null(key) and None in known:
+        return None
+    return c.choice(key, [one for one in known if one is not None])
+
+
+_PLAIN = ("gelu", "gelu-approximate", "geglu-approximate", "linear-silu")
+
+
+_GATED = ("geglu", "swiglu")
+
+
+def gated_activation(c: Config) -> bool:
+    """Whether activation_fn names a network with a gate; HF103 if it names none that FeedForward has."""
+    return c.choice("activation_fn", (*_PLAIN, *_GATED)) in _GATED
+
+
+def activation(c: Config, key: str, absent: bool = False) -> None:
+    """Refuses activations that diffusers does not have; the key may be null where one may be `absent`."""
+    if absent and c.is_null(key):
+        return
+    word = c.str(key)
+    if word.lower() not in _ACTIVATIONS:
+        said = f"{key} is {shown(word)}, and must be {', '.join(_ACTIVATIONS)}."
+        raise c.error("unknown-kind", said, key, "Correct it.", observed=word)
+
+
+_ACTIVATIONS = ("swish", "silu", "mish", "gelu", "relu")
+
+
+def dropout(c: Config, key: str = "dropout") -> None:
+    """Refuses shares of what is dropped below 0 or above 1."""
+    share = c.number(key, zero=True)
+    if share > 1:
+        said = f"{key} is {shown(share)}, and must be 0 to 1."
+        raise c.error("out-of-range", said, key, "Correct it.", observed=share)
+
+
+def words(c: Config, key: str, known: Sequence[str]) -> list[str]:
+    """A list of words, each of which is one of those known."""
+    found = c.strs(key)
+    for one in found:
+        if one not in known:
+            said = f"{key} names {shown(one)}, and must name {' or '.join(known)}."
+            raise c.error("unknown-kind", said, key, "Correct it.", observed=one)
+    return found

@@ -8,8 +8,8 @@ from hfcount.architectures.layers.diffusion.transformers import (
     normed_attention,
     table,
 )
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.norms import layer_norm, rms_norm
+from hfcount.architectures.layers.stacks import altered
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, obsolete
 

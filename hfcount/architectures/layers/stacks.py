@@ -1,15 +1,18 @@
-"""Layers by kind: which layers have which parts."""
+"""Stacks of layers: which layer is of which kind, and the blocks of a layer."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from hfcount.architectures.keys.sizes import layer_count
+from hfcount.architectures.layers.norms import rms_norm
+from hfcount.architectures.layers.sizes import layer_count
 from hfcount.errors import ConfigError
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Layer, Layers, Mixer
-from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.dims import Dim, origin
 from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.nodes import Block, Node, Repeat
 from hfcount.text import printable
 
 T = TypeVar("T")
@@ -283,3 +286,68 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
         Layers(indices=part, layer=Layer(mixer=usual.replace(heads=heads)))
         for part, heads in zip(places, numbers, strict=True)
     ]
+
+
+_KEY = r"[A-Za-z_][\w.]*"
+
+
+def numbered(c: Config, key: str) -> Indices:
+    """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
+    given, count = c.ints(key), layer_count(c)
+    return among(c, key, given, count)
+
+
+def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
+    """The layers, of so many, whose numbers `given` has; the count says that they are the entries of `key`."""
+    found = intersection(Indices.of(given), Indices.below(count))
+    limit, _, remark = origin(count).partition(", ")
+    if len({*given}) != len(given) or min(given, default=0) < 0:
+        return found  # not each of its entries is a layer
+    source, _, default = c.source(key).partition(", ")
+    said, absent = f"entries of {source}", bool(default) or not c.given(key)
+    if found.count < len(given):
+        if absent or not re.fullmatch(_KEY, limit):
+            return found
+        said, absent = f"{said} below {limit}", bool(remark)
+    return replace(found, count=Dim.named("", int(found.count), f"{said}, by default" if absent else said))
+
+
+def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Node) -> Block:
+    """A pre-norm layer of two branches, a mixer and a network (arXiv:2002.04745).
+
+    Tensors: input_layernorm (d), the first of `branches`, post_attention_layernorm (d), the second.
+    """
+    (mixer, attention), (network, ffn) = branches.items()
+    return Block({"input_layernorm": norm(d), mixer: attention, "post_attention_layernorm": norm(d), network: ffn})
+
+
+def altered(common: Block, /, **children: Node | None) -> Block:
+    """A block with further children; a child of the same name is replaced, or removed by None."""
+    merged = {**common.children, **children}
+    return Block({name: child for name, child in merged.items() if child is not None}, common.component)
+
+
+def within(common: Block, /, **more: Block) -> Block:
+    """A block whose children, blocks themselves, get the children of the block of their name in `more`."""
+    found = dict(common.children)
+    for name, one in more.items():
+        inner = found[name]
+        if not isinstance(inner, Block):
+            raise TypeError(f"{name} is no block")
+        found[name] = Block({**inner.children, **one.children}, inner.component)
+    return Block(found, common.component)
+
+
+def chain(inputs: int, middle: int, outputs: int, count: int, layer: Callable[[int, int], Node]) -> tuple[Repeat, ...]:
+    """`count` layers, the first of which reads `inputs`, the last makes `outputs`, and all else is `middle` wide."""
+    last = int(count) - 1
+    if last < 1:
+        return (Repeat(Indices.below(count), layer(inputs, outputs)),)
+    between = Repeat(Indices(range(1, last), count - 2), layer(middle, middle))
+    ends = Repeat(Indices.below(1), layer(inputs, middle)), Repeat(Indices.of([last]), layer(middle, outputs))
+    return (ends[0], between, ends[1])
+
+
+def stack(layers: tuple[Layers, ...], layer: Callable[[Layer], Node]) -> tuple[Node, ...]:
+    """The layers by kind, each kind repeated for its layer numbers."""
+    return tuple(Repeat(part.indices, layer(part.layer)) for part in layers)

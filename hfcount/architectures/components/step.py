@@ -1,16 +1,19 @@
-"""Kinds of layers in Step 3.5, whose lists may also cover the layers that predict further tokens."""
+"""Step: the layers of 3.5, whose lists may also cover the layers that predict further tokens, and the vision towers."""
 
 from collections.abc import Callable, Mapping
 
-from hfcount.architectures.keys.attention import attention
-from hfcount.architectures.keys.ffn import moe
-from hfcount.architectures.keys.layers import by_kind, combined, split
-from hfcount.architectures.keys.sizes import layer_count
-from hfcount.architectures.keys.windows import extent, within
+from hfcount.architectures.layers import layer_norm, mlp, stack
+from hfcount.architectures.layers.attention import attention
+from hfcount.architectures.layers.ffn import read_moe
+from hfcount.architectures.layers.sizes import layer_count
+from hfcount.architectures.layers.stacks import by_kind, combined, split
+from hfcount.architectures.layers.vision import convolution
+from hfcount.architectures.layers.windows import extent, within
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.overrides import overrides
-from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Window
+from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec, Window
 from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
 _LOCAL = "sliding_attention"
 
@@ -84,7 +87,7 @@ def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
             ("n_routed_experts", "moe_num_experts", "num_local_experts"),
             ("num_experts_per_tok", "moe_top_k"),
         )
-        routed = moe(c, "moe_intermediate_size", experts=among, active=active)
+        routed = read_moe(c, "moe_intermediate_size", experts=among, active=active)
         return routed.replace(shared=c.int("share_expert_dim", "share_expert_dims"), bias=bias)
 
     def sparse() -> Layer:
@@ -116,3 +119,29 @@ def _enumerated(c: Config) -> list[int] | None:
             "Correct it.",
         )
     return [int(word) for word in words if word]
+
+
+def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
+    """The layers, and what joins places behind them, for a width of d.
+
+    Tensors of a layer: ln_1 and ln_2 (d), attn.in_proj (3d, d) and out_proj (d, d), mlp.c_fc and c_proj, all with bias,
+    and ls_1.gamma and ls_2.gamma (d) if `scaled`. Then kernels of 3 by 3 from d to 2d, and from 2d to 4d.
+    """
+    d = s.hidden
+    scale = block("other", gamma=Tensor((d,))) if scaled else None
+    fused = block(
+        "attention",
+        in_proj_weight=Tensor((3 * d, d)),
+        in_proj_bias=Tensor((3 * d,)),
+        out_proj=Linear(d, d, bias=True),
+    )
+
+    def layer(one: Layer) -> Block:
+        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
+        return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
+
+    return {
+        "transformer": block(resblocks=stack(s.layers, layer)),
+        "vit_downsampler1": convolution(d, 2 * d, 3),
+        "vit_downsampler2": convolution(2 * d, 4 * d, 3),
+    }

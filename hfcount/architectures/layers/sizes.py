@@ -1,4 +1,4 @@
-"""Single sizes that several groups of keys need."""
+"""Single sizes read from a config: counts of layers, widths by a rule."""
 
 import re
 

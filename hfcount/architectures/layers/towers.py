@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
-from hfcount.architectures.keys.attention import Indivisible, multi_head
-from hfcount.architectures.keys.layers import uniform
-from hfcount.architectures.keys.model import Fields, Heads, decoder_spec, head_of
-from hfcount.architectures.keys.sizes import dim
-from hfcount.errors import UnknownArchitecture
+from hfcount.architectures.layers.attention import Indivisible, multi_head
+from hfcount.architectures.layers.model import Fields, Heads, decoder_spec, head_of
+from hfcount.architectures.layers.sizes import dim
+from hfcount.architectures.layers.stacks import uniform
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Head, Layer, Layers, Patches, Spec
 from hfcount.spec.tree.indices import Indices
-from hfcount.text import printable
 
 
 def tower(
@@ -197,28 +195,3 @@ def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[in
         said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
         raise c.error("list-length", said, key, "Correct one of them.", expected=int(count), observed=len(given))
     return [dim(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]
-
-
-def outputs(c: Config, stages: Sequence[str]) -> list[int]:
-    """Which of its stages a backbone gives, by number: out_features, or out_indices, or else the last."""
-    named = c.strs("out_features")
-    for name in named:
-        if name not in stages:
-            raise c.error(
-                "unknown-kind",
-                f"out_features names {printable(name, 40)}, which is no stage.",
-                "out_features",
-                observed=name,
-            )
-    given = [stages.index(name) for name in named] if named else [int(place) for place in c.ints("out_indices")]
-    if any(not -len(stages) <= place < len(stages) for place in given):
-        raise c.error("out-of-range", f"out_indices must be below {len(stages):,}.", "out_indices")
-    none = not (c.given("out_features") or c.given("out_indices"))
-    return [len(stages) - 1] if none and not given else [place % len(stages) for place in given]
-
-
-def only(c: Config, backbone: Spec, known: str) -> Spec:
-    """A backbone, which must be of a type that this architecture is described with."""
-    if backbone.family != known:
-        raise UnknownArchitecture(f"{c.where}: {c.family} is described with a backbone of type {known} alone.")
-    return backbone.replace(head="backbone")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hfcount.architectures.keys.sizes import layer_count
+from hfcount.architectures.layers.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Spec, Window
 from hfcount.spec.tree.indices import Indices, intersection

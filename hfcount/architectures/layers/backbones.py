@@ -1,0 +1,102 @@
+"""Backbones: the stages whose features another model uses."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.text import printable
+
+
+def features(c: Config, stages: int) -> list[int]:
+    """The stages that a backbone gives out, from 1, in their order; the stem is 0.
+
+    By out_features, else out_indices, which must say the same if both do; else the last.
+    """
+    said = [_numbers(c, stages)] if c.given("out_features") else []
+    if c.given("out_indices"):
+        places = c.ints("out_indices")
+        if any(not -stages - 1 <= place <= stages for place in places):
+            raise c.error(
+                "out-of-range", f"out_indices may name -{stages + 1:,} to {stages:,}.", "out_indices", "Correct it."
+            )
+        said.append([place % (stages + 1) for place in map(int, places)])
+    for chosen in said:
+        if chosen != said[0] or any(one >= other for one, other in pairwise(chosen)):
+            wanted = "out_features and out_indices must name the same stages, each once and in order."
+            raise c.error(
+                "contradiction", wanted, "out_features" if c.given("out_features") else "out_indices", "Correct them."
+            )
+    return said[0] if said else [int(stages)]
+
+
+def _numbers(c: Config, stages: int) -> list[int]:
+    """The stages that out_features names: stem, stage1, stage2 ..."""
+    found = []
+    for name in c.strs("out_features"):
+        number = "0" if name == "stem" else name.removeprefix("stage")
+        known = name == "stem" or (f"stage{number}" == name and number.isdecimal() and number[0] != "0")
+        if not (known and number.isascii() and len(number) < 20 and int(number) <= stages):
+            raise c.error(
+                "unknown-kind",
+                f"out_features may name stem and stage1 to stage{stages:,}.",
+                "out_features",
+                "Correct it.",
+            )
+        found.append(int(number))
+    return found
+
+
+NAMED_STEMS = ("stem", "act", "act1", "relu")
+
+
+def chosen(c: Config) -> list[int]:
+    """Which features a backbone gives, by their numbers, of which 0 is the stem's; -1, the last, if nothing says so."""
+    names = c.strs("out_features")
+    if not names:
+        return [int(place) for place in c.ints("out_indices")] or [-1]
+    found = []
+    for name in names:
+        number = name.lstrip("abcdefghijklmnopqrstuvwxyz.") or "0"
+        if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
+            raise c.error("unknown-kind", "out_features must be names of stages.", "out_features")
+        found.append(0 if name in NAMED_STEMS else int(number))
+    if found != sorted(set(found)):
+        raise c.error("list-length", "out_features must name each stage once, in order.", "out_features", "Correct it.")
+    return found
+
+
+def channels(places: list[int], backbone: Spec) -> list[int]:
+    """The widths of these features of a backbone."""
+    stages = [one.layer.stage_width for one in backbone.layers if one.layer.stage_width is not None]
+    if not stages:
+        return [backbone.hidden for _ in places]
+    widths = backbone.features or (stages[0], *stages)
+    found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
+    return found or [backbone.hidden]
+
+
+def outputs(c: Config, stages: Sequence[str]) -> list[int]:
+    """Which of its stages a backbone gives, by number: out_features, or out_indices, or else the last."""
+    named = c.strs("out_features")
+    for name in named:
+        if name not in stages:
+            raise c.error(
+                "unknown-kind",
+                f"out_features names {printable(name, 40)}, which is no stage.",
+                "out_features",
+                observed=name,
+            )
+    given = [stages.index(name) for name in named] if named else [int(place) for place in c.ints("out_indices")]
+    if any(not -len(stages) <= place < len(stages) for place in given):
+        raise c.error("out-of-range", f"out_indices must be below {len(stages):,}.", "out_indices")
+    none = not (c.given("out_features") or c.given("out_indices"))
+    return [len(stages) - 1] if none and not given else [place % len(stages) for place in given]
+
+
+def only(c: Config, backbone: Spec, known: str) -> Spec:
+    """A backbone, which must be of a type that this architecture is described with."""
+    if backbone.family != known:
+        raise UnknownArchitecture(f"{c.where}: {c.family} is described with a backbone of type {known} alone.")
+    return backbone.replace(head="backbone")
