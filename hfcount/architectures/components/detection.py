@@ -60,7 +60,7 @@ def perceptron(*widths: int, component: Component = "other") -> Block:
     return block(component, layers=Block(layers))
 
 
-def detr_layer(d: int, one: Layer, crossed: Block | bool = False) -> Block:
+def detr_layer(d: int, layer: Layer, crossed: Block | bool = False) -> Block:
     """A layer as DETR names it, with attention to the encoder if `crossed`, or with `crossed` for it.
 
     Tensors: self_attn with out_proj, encoder_attn, fc1 (d_ff, d), fc2 (d, d_ff), and a norm behind each.
@@ -74,7 +74,7 @@ def detr_layer(d: int, one: Layer, crossed: Block | bool = False) -> Block:
             "self_attn": attention,
             "self_attn_layer_norm": norm,
             **between,
-            **fc(d, one.dense.width),
+            **fc(d, layer.dense.width),
             "final_layer_norm": norm,
         }
     )

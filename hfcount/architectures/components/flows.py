@@ -25,8 +25,8 @@ def separable(d: int, layers: int, kernel: int) -> Block:
 
 def affine(channels: int) -> Block:
     """A flow that shifts and scales. Tensors: translate and log_scale (channels, 1)."""
-    own = Tensor((channels, 1))
-    return block(translate=own, log_scale=own)
+    offsets = Tensor((channels, 1))
+    return block(translate=offsets, log_scale=offsets)
 
 
 def _times(c: Config) -> int:

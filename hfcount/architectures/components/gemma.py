@@ -52,8 +52,8 @@ def attention_by_place(
         kv_heads: the default of num_global_key_value_heads, if it is not num_key_value_heads.
     """
 
-    def read(seen: Config) -> GQA:
-        return attention(seen, bias=bias, qk_norm=True, head_dim=256)
+    def read(config: Config) -> GQA:
+        return attention(config, bias=bias, qk_norm=True, head_dim=256)
 
     if not c.has("per_layer_config"):
         near = read(c)
@@ -65,12 +65,14 @@ def attention_by_place(
         far = near.replace(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
         return [(indices, local, near if local else far) for indices, local in places]
     count = layer_count(c)
-    own = [(Indices.of(some), seen) for some, seen in overrides(c, ("head_dim", "num_key_value_heads"), count)]
-    rest = Indices.below(count).difference(*(part for part, _ in own))
+    overridden = [
+        (Indices.of(some), config) for some, config in overrides(c, ("head_dim", "num_key_value_heads"), count)
+    ]
+    rest = Indices.below(count).difference(*(part for part, _ in overridden))
     return [
-        (both, local, read(seen))
+        (both, local, read(config))
         for indices, local in places
-        for part, seen in ((rest, c), *own)
+        for part, config in ((rest, c), *overridden)
         if (both := intersection(indices, part)).count
     ]
 
@@ -86,8 +88,8 @@ def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForwar
     sharing = Indices.span(count - min(count, shared), count)
     result = []
     for part in layers:
-        one, late = part.layer, intersection(part.indices, sharing)
-        result += [(part.indices.difference(late), one), (late, one.replace(ffn=ffn or one.ffn, shares_kv=True))]
+        layer, late = part.layer, intersection(part.indices, sharing)
+        result += [(part.indices.difference(late), layer), (late, layer.replace(ffn=ffn or layer.ffn, shares_kv=True))]
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 
@@ -96,8 +98,8 @@ def network_widths(c: Config) -> list[tuple[int, Indices]]:
     given = c.ints("intermediate_size", alone=True) or [c.int("intermediate_size")]
     for width in given:
         if width < 1:
-            said = f"intermediate_size names {width:,}, and must name widths of 1 and more."
-            raise c.error("out-of-range", said, "intermediate_size", observed=int(width))
+            text = f"intermediate_size names {width:,}, and must name widths of 1 and more."
+            raise c.error("out-of-range", text, "intermediate_size", observed=int(width))
     if len(given) == 1:
         return [(given[0], Indices.below(layer_count(c)))]
     widths = list(dict.fromkeys(given))
@@ -113,13 +115,13 @@ def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = Fal
     """
     width = a.kv_heads * a.head_dim
     skipped = block(weight=obsolete(width, d))
-    own = skipped if shares_kv else Linear(d, width, a.qkv_bias)
+    key = skipped if shares_kv else Linear(d, width, a.qkv_bias)
     return block(
         "attention",
         q_proj=Linear(d, a.heads * a.head_dim, a.qkv_bias),
         q_norm=rms_norm(a.head_dim),
-        k_proj=own,
-        v_proj=own if values else None,
+        k_proj=key,
+        v_proj=key if values else None,
         k_norm=block(weight=obsolete(a.head_dim)) if shares_kv else rms_norm(a.head_dim),
         o_proj=Linear(a.heads * a.head_dim, d, a.out_bias),
     )

@@ -48,10 +48,10 @@ def scales(c: Config) -> list[Scale]:
     spans = list(accumulate(_factors(c.int("temporal_patch_size", minimum=1)), mul))
     side = sides[-1] if sides else 1
     known = [Scale(1, 1, channels)]
-    known += [Scale(1, one, _rounded(one * one * channels)) for one in sides]
-    known += [Scale(one, side, _MULTIPLE * side * side * channels * one) for one in spans]  # which are not rounded
-    whole = log(max(1, known[-1].cells * channels))
-    costs = [[abs(whole * place / max(1, count) - log(one.cells)) for one in known] for place in range(count + 1)]
+    known += [Scale(1, side, _rounded(side * side * channels)) for side in sides]
+    known += [Scale(span, side, _MULTIPLE * side * side * channels * span) for span in spans]  # not rounded
+    total = log(max(1, known[-1].cells * channels))
+    costs = [[abs(total * place / max(1, count) - log(scale.cells)) for scale in known] for place in range(count + 1)]
     chosen = _nearest(costs) if count >= len(known) else _distinct(costs)
     return [known[0], *(known[place] for place in chosen[1:-1]), known[-1]]
 
@@ -65,12 +65,12 @@ def _distinct(costs: list[list[float]]) -> list[int]:
     width = len(costs[0])
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] * (width + 1)
     for row in costs:
-        found: list[tuple[float, tuple[int, ...]]] = [(float("inf"), ())]
+        bests: list[tuple[float, tuple[int, ...]]] = [(float("inf"), ())]
         for place in range(width):
             cost, way = best[place]
             taken = (cost + row[place], (*way, place)) if cost < float("inf") else (float("inf"), ())
-            found.append(min(found[-1], taken, key=lambda one: one[0]))
-        best = found
+            bests.append(min(bests[-1], taken, key=lambda path: path[0]))
+        best = bests
     return list(best[-1][1])
 
 
@@ -80,14 +80,14 @@ def _rounded(channels: int) -> int:
 
 def _factors(number: int) -> list[int]:
     """The prime factors, from the greatest on."""
-    found, rest, factor = list[int](), int(number), 2
+    factors, rest, factor = list[int](), int(number), 2
     while factor * factor <= rest:
         if rest % factor:
             factor += 1
         else:
-            found.append(factor)
+            factors.append(factor)
             rest //= factor
-    return sorted([*found, rest] if rest > 1 else found, reverse=True)
+    return sorted([*factors, rest] if rest > 1 else factors, reverse=True)
 
 
 def channels(c: Config, scale: Scale, place: int) -> int:

@@ -22,8 +22,10 @@ def squeezing(channels: int, reduction: int) -> Block:
 
 def affine_conv(inputs: int, outputs: int, side: int, groups: int = 1, affine: bool = False) -> Block:
     """A convolution and a batch normalisation, with `affine` a scale and a bias for all of its output in `lab`."""
-    one = Tensor((1,), component="convolution")
-    return altered(normed(inputs, outputs, side, groups=groups), lab=block(scale=one, bias=one) if affine else None)
+    scalar = Tensor((1,), component="convolution")
+    return altered(
+        normed(inputs, outputs, side, groups=groups), lab=block(scale=scalar, bias=scalar) if affine else None
+    )
 
 
 def stem(first: int, middle: int, last: int, affine: bool) -> Block:

@@ -27,8 +27,8 @@ def narrowed_attention(d: int, inner: int, out: str, memory: int | None = None) 
 
     `memory` is the width of the input of keys and values, if it is not d.
     """
-    query, seen = Linear(d, inner, True), Linear(memory or d, inner, True)
-    return Block({"q_proj": query, "k_proj": seen, "v_proj": seen, out: Linear(inner, d, True)}, "attention")
+    query, source = Linear(d, inner, True), Linear(memory or d, inner, True)
+    return Block({"q_proj": query, "k_proj": source, "v_proj": source, out: Linear(inner, d, True)}, "attention")
 
 
 def frequencies(count: int, trained: bool = False) -> Block:

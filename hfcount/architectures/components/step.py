@@ -51,30 +51,30 @@ def _listed(
         return None
     if len(given) == count:
         given += tail
-    whole = count if len(given) == count else count + int(late.count)
+    total = count if len(given) == count else count + int(late.count)
     first, usual = next(iter(kinds.items()))
-    found = by_kind(c, kinds, given, key, count=whole, otherwise=first)
-    return found if whole > count or not late.count else [*found, Layers(indices=late, layer=usual())]
+    layers = by_kind(c, kinds, given, key, count=total, otherwise=first)
+    return layers if total > count or not late.count else [*layers, Layers(indices=late, layer=usual())]
 
 
 def _mixers(c: Config, count: int, late: Indices) -> list[Layers]:
-    def read(seen: Config) -> GQA:
-        return attention(seen, bias=c.bool("attention_bias", default=False), qk_norm=True)
+    def read(config: Config) -> GQA:
+        return attention(config, bias=c.bool("attention_bias", default=False), qk_norm=True)
 
-    usual, whole = read(c), count + int(late.count)
+    usual, total = read(c), count + int(late.count)
     other = c.sub("attention_other_setting")
     heads = c.int("num_sliding_attention_heads", default=None)
     if heads is None:
         heads = other.int("num_attention_heads", default=usual.heads) if other else usual.heads
-    own = c.given("per_layer_config")
-    near = usual if own else usual.replace(heads=heads)
+    per_layer = c.given("per_layer_config")
+    near = usual if per_layer else usual.replace(heads=heads)
     kinds = {"full_attention": lambda: Layer(mixer=usual), _LOCAL: lambda: Layer(mixer=near)}
     placed = _listed(c, "layer_types", kinds, count, late)
-    placed = placed or [Layers(indices=Indices.below(whole), layer=Layer(mixer=usual))]
-    if not own:
+    placed = placed or [Layers(indices=Indices.below(total), layer=Layer(mixer=usual))]
+    if not per_layer:
         return placed
-    some = [(Indices.of(numbers), read(seen)) for numbers, seen in overrides(c, ("num_attention_heads",), count)]
-    rest = Indices.below(whole).difference(*(part for part, _ in some))
+    some = [(Indices.of(numbers), read(config)) for numbers, config in overrides(c, ("num_attention_heads",), count)]
+    rest = Indices.below(total).difference(*(part for part, _ in some))
     made = [Layers(indices=part, layer=Layer(mixer=mixer)) for part, mixer in ((rest, usual), *some)]
     return combined(made, placed)
 
@@ -136,8 +136,8 @@ def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
         out_proj=Linear(d, d, bias=True),
     )
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
+    def layer(kind: Layer) -> Block:
+        network = mlp(d, kind.dense.width, up="c_fc", down="c_proj")
         return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
 
     return {

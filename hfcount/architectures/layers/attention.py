@@ -52,8 +52,8 @@ def attention(
     width = None if derived else c.int("head_dim", default=UNSAID if head_dim is None else head_dim)
     if width is None:
         hidden = c.int("hidden_size")
-        said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no head_dim"
-        _settle(c, indivisible if hidden % heads else "run", f"{said} to go by.", "hidden_size", "Correct one of them.")
+        text = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no head_dim"
+        _settle(c, indivisible if hidden % heads else "run", f"{text} to go by.", "hidden_size", "Correct one of them.")
         width = hidden // heads
     if sharing:
         grouped(c, heads, kv_heads)
@@ -77,25 +77,25 @@ def gate_per_head(c: Config) -> bool:
         return c.str("gating") == "per-head"
 
 
-def _settle(c: Config, indivisible: Indivisible, said: str, key: str, fix: str) -> None:
+def _settle(c: Config, indivisible: Indivisible, text: str, key: str, fix: str) -> None:
     if indivisible == "refused":
-        raise c.error("not-divisible", said, key, fix)
+        raise c.error("not-divisible", text, key, fix)
     if indivisible == "built":
-        c.cannot_run("not-divisible", said, key, fix)
+        c.cannot_run("not-divisible", text, key, fix)
 
 
 def grouped(c: Config, heads: int, kv_heads: int) -> None:
     """Notes heads that cannot share keys and values evenly, by the keys that their numbers were read from."""
     if heads % kv_heads:
-        own, shared = _key(heads, "num_attention_heads"), _key(kv_heads, "num_key_value_heads")
-        said = f"{own} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
-        c.cannot_run("not-divisible", said, shared, "Correct one of them.")
+        key, shared = _key(heads, "num_attention_heads"), _key(kv_heads, "num_key_value_heads")
+        text = f"{key} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
+        c.cannot_run("not-divisible", text, shared, "Correct one of them.")
 
 
 def _key(number: int, usual: str) -> str:
     """The key, within its own object, that a number was read from; `usual` if it was made of others."""
-    found = origin(number).partition(",")[0].rpartition(".")[2]
-    return found if found.isidentifier() else usual
+    key = origin(number).partition(",")[0].rpartition(".")[2]
+    return key if key.isidentifier() else usual
 
 
 def multi_head(
@@ -117,14 +117,14 @@ def multi_head(
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
     """
-    said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
-    own = c.int("head_dim", default=None) if own_width else None
-    if own is None:
-        _settle(c, indivisible if width % heads else "run", said, "num_attention_heads", "Correct one of them.")
+    text = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
+    head_dim = c.int("head_dim", default=None) if own_width else None
+    if head_dim is None:
+        _settle(c, indivisible if width % heads else "run", text, "num_attention_heads", "Correct one of them.")
     return GQA(
         heads=heads,
         kv_heads=heads,
-        head_dim=width // heads if own is None else own,
+        head_dim=width // heads if head_dim is None else head_dim,
         qkv_bias=bias if qkv_bias is None else qkv_bias,
         out_bias=bias if out_bias is None else out_bias,
     )
@@ -178,7 +178,7 @@ def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
     period = c.int("no_rope_layer_interval", default=4, minimum=1, maximum=MAX_LAYERS)
     plain = [Indices.span(period - 1, count, period)]
     if given := c.ints("no_rope_layers"):
-        plain = listing(c, "no_rope_layers", [int(bool(one)) for one in given], 0, 1)[:1]
+        plain = listing(c, "no_rope_layers", [int(bool(part)) for part in given], 0, 1)[:1]
     sources = c.ints("kv_source_layers")
     if sources and len(sources) != count:
         raise c.unequal("kv_source_layers", len(sources), "num_hidden_layers", count)
@@ -187,12 +187,12 @@ def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
     still = rotated.replace(nope_dim=rotated.nope_dim + rotated.rope_dim, rope_dim=0)
     heads, width = c.int("index_n_heads"), c.int("index_head_dim")
     made = []
-    for (one, unrotated), (other, lends), (third, chooses) in product(without, shared, indexes):
-        places = intersection(intersection(one, other), third)
+    for (part, unrotated), (other, lends), (third, chooses) in product(without, shared, indexes):
+        places = intersection(intersection(part, other), third)
         mixer = still if unrotated else rotated
-        own = mixer.replace(index_heads=heads, index_dim=width) if chooses else mixer
+        variant = mixer.replace(index_heads=heads, index_dim=width) if chooses else mixer
         if places.count:
-            made.append(Layers(indices=places, layer=Layer(mixer=own, shares_kv=lends)))
+            made.append(Layers(indices=places, layer=Layer(mixer=variant, shares_kv=lends)))
     return made
 
 

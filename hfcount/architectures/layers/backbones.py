@@ -14,26 +14,26 @@ def features(c: Config, stages: int) -> list[int]:
 
     By out_features, else out_indices, which must say the same if both do; else the last.
     """
-    said = [_numbers(c, stages)] if c.given("out_features") else []
+    choices = [_numbers(c, stages)] if c.given("out_features") else []
     if c.given("out_indices"):
         places = c.ints("out_indices")
         if any(not -stages - 1 <= place <= stages for place in places):
             raise c.error(
                 "out-of-range", f"out_indices may name -{stages + 1:,} to {stages:,}.", "out_indices", "Correct it."
             )
-        said.append([place % (stages + 1) for place in map(int, places)])
-    for chosen in said:
-        if chosen != said[0] or any(one >= other for one, other in pairwise(chosen)):
+        choices.append([place % (stages + 1) for place in map(int, places)])
+    for chosen in choices:
+        if chosen != choices[0] or any(number >= other for number, other in pairwise(chosen)):
             wanted = "out_features and out_indices must name the same stages, each once and in order."
             raise c.error(
                 "contradiction", wanted, "out_features" if c.given("out_features") else "out_indices", "Correct them."
             )
-    return said[0] if said else [int(stages)]
+    return choices[0] if choices else [int(stages)]
 
 
 def _numbers(c: Config, stages: int) -> list[int]:
     """The stages that out_features names: stem, stage1, stage2 ..."""
-    found = []
+    numbers = []
     for name in c.strs("out_features"):
         number = "0" if name == "stem" else name.removeprefix("stage")
         known = name == "stem" or (f"stage{number}" == name and number.isdecimal() and number[0] != "0")
@@ -44,8 +44,8 @@ def _numbers(c: Config, stages: int) -> list[int]:
                 "out_features",
                 "Correct it.",
             )
-        found.append(int(number))
-    return found
+        numbers.append(int(number))
+    return numbers
 
 
 NAMED_STEMS = ("stem", "act", "act1", "relu")
@@ -56,25 +56,25 @@ def chosen(c: Config) -> list[int]:
     names = c.strs("out_features")
     if not names:
         return [int(place) for place in c.ints("out_indices")] or [-1]
-    found = []
+    numbers = []
     for name in names:
         number = name.lstrip("abcdefghijklmnopqrstuvwxyz.") or "0"
         if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
             raise c.error("unknown-kind", "out_features must be names of stages.", "out_features")
-        found.append(0 if name in NAMED_STEMS else int(number))
-    if found != sorted(set(found)):
+        numbers.append(0 if name in NAMED_STEMS else int(number))
+    if numbers != sorted(set(numbers)):
         raise c.error("list-length", "out_features must name each stage once, in order.", "out_features", "Correct it.")
-    return found
+    return numbers
 
 
 def channels(places: list[int], backbone: Spec) -> list[int]:
     """The widths of these features of a backbone."""
-    stages = [one.layer.stage_width for one in backbone.layers if one.layer.stage_width is not None]
+    stages = [part.layer.stage_width for part in backbone.layers if part.layer.stage_width is not None]
     if not stages:
         return [backbone.hidden for _ in places]
     widths = backbone.features or (stages[0], *stages)
-    found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
-    return found or [backbone.hidden]
+    selected = [widths[place] for place in places if -len(widths) <= place < len(widths)]
+    return selected or [backbone.hidden]
 
 
 def outputs(c: Config, stages: Sequence[str]) -> list[int]:

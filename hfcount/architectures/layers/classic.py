@@ -55,10 +55,10 @@ def squad_head(d: int) -> dict[str, Block]:
 
     Tensors: start_logits.dense (1, d), end_logits and answer_class: dense_0 (d, 2·d), dense_1 (1, d), and a LayerNorm.
     """
-    one, pair = Linear(d, 1, True), Linear(2 * d, d, True)
+    single, pair = Linear(d, 1, True), Linear(2 * d, d, True)
     return {
-        "start_logits": block("other", dense=one),
-        "end_logits": block("other", dense_0=pair, LayerNorm=layer_norm(d), dense_1=one),
+        "start_logits": block("other", dense=single),
+        "end_logits": block("other", dense_0=pair, LayerNorm=layer_norm(d), dense_1=single),
         "answer_class": block("other", dense_0=pair, dense_1=Linear(d, 1)),
     }
 

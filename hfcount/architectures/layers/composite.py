@@ -78,7 +78,7 @@ def gated_projection(inputs: int, d: int, width: int) -> Block:
 
 
 def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
-    return {name: replace(one, repeats=0) if isinstance(one, Block) else one for name, one in towers.items()}
+    return {name: replace(tower, repeats=0) if isinstance(tower, Block) else tower for name, tower in towers.items()}
 
 
 def rebased(node: Node, prefix: str) -> Node:
@@ -91,10 +91,10 @@ def rebased(node: Node, prefix: str) -> Node:
         )
     if isinstance(node, Repeat):
         return Repeat(node.indices, rebased(node.body, prefix), node.active)
-    return tuple(rebased(one, prefix) for one in node) if isinstance(node, tuple) else node
+    return tuple(rebased(child, prefix) for child in node) if isinstance(node, tuple) else node
 
 
-def renamed(whole: Block, names: Mapping[str, str], parent: str = "") -> Block:
+def renamed(tree: Block, names: Mapping[str, str], parent: str = "") -> Block:
     """A tree with other names, by the name and that of its parent, such as `{"self_attn.q_proj": "linear_q"}`."""
 
     def inner(node: Node, name: str) -> Node:
@@ -102,10 +102,10 @@ def renamed(whole: Block, names: Mapping[str, str], parent: str = "") -> Block:
             return renamed(node, names, name)
         if isinstance(node, Repeat):
             return replace(node, body=inner(node.body, name))
-        return tuple(inner(one, name) for one in node) if isinstance(node, tuple) else node
+        return tuple(inner(part, name) for part in node) if isinstance(node, tuple) else node
 
-    children = {names.get(f"{parent}.{name}", name): inner(child, name) for name, child in whole.children.items()}
-    return replace(whole, children=children)
+    children = {names.get(f"{parent}.{name}", name): inner(child, name) for name, child in tree.children.items()}
+    return replace(tree, children=children)
 
 
 def as_tower(node: Node, component: Component) -> Node:
@@ -115,7 +115,7 @@ def as_tower(node: Node, component: Component) -> Node:
     if isinstance(node, Repeat):
         return replace(node, body=as_tower(node.body, component))
     if isinstance(node, tuple):
-        return tuple(as_tower(one, component) for one in node)
+        return tuple(as_tower(part, component) for part in node)
     return replace(node, component=component) if isinstance(node, Linear | Tensor) else node
 
 
@@ -126,6 +126,6 @@ def shared_copy(node: Node, buffers: bool = False) -> Node:
     if isinstance(node, Repeat):
         return replace(node, body=shared_copy(node.body, buffers))
     if isinstance(node, tuple):
-        return tuple(shared_copy(one, buffers) for one in node)
+        return tuple(shared_copy(part, buffers) for part in node)
     stored = isinstance(node, Tensor) and node.kind == "buffer" and not buffers
     return replace(node, presence="optional") if isinstance(node, Linear | Tensor) and not stored else node

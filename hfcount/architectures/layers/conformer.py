@@ -7,13 +7,13 @@ from hfcount.spec import GQA, Layer
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 
-def nemo_layer(d: int, one: Layer, attention: Block, convolution: Block, bias: bool = True) -> Block:
+def nemo_layer(d: int, layer: Layer, attention: Block, convolution: Block, bias: bool = True) -> Block:
     """A layer: a network, attention, a convolution, and a network again.
 
     Tensors: feed_forward1, self_attn, conv and feed_forward2; norm_feed_forward1, norm_self_att, norm_conv,
     norm_feed_forward2 and norm_out (d), which have no biases without `bias`.
     """
-    width, with_bias = one.dense.width, one.dense.bias
+    width, with_bias = layer.dense.width, layer.dense.bias
     network = block("mlp", linear1=Linear(d, width, with_bias), linear2=Linear(width, d, with_bias))
     norms = ("feed_forward1", "self_att", "conv", "feed_forward2", "out")
     return block(
@@ -78,12 +78,12 @@ def conformer_attention(d: int, a: GQA, relative: bool = False, distances: int =
     )
 
 
-def conformer_layer(d: int, one: Layer, attention: Block, kernel: int, batch: bool) -> Block:
+def conformer_layer(d: int, layer: Layer, attention: Block, kernel: int, batch: bool) -> Block:
     """A conformer's layer: a network, attention, a convolution, and a network again (arXiv:2005.08100).
 
     Tensors: ffn1, self_attn, conv_module, ffn2, a norm of each (d) and final_layer_norm (d).
     """
-    network, norm = feed_forward(d, one.dense.width), layer_norm(d)
+    network, norm = feed_forward(d, layer.dense.width), layer_norm(d)
     return block(
         ffn1_layer_norm=norm,
         ffn1=network,

@@ -13,8 +13,8 @@ def conv(inputs: int, outputs: int, *sides: int, groups: int = 1, bias: bool = F
     One side makes a square; for more dimensions, or oblong kernels, each side is given.
     """
     kernel = sides * 2 if len(sides) == 1 else sides
-    own = inputs if groups == 1 else 1 if groups == inputs else inputs // groups
-    return block("convolution", weight=Tensor((outputs, own, *kernel)), bias=Tensor((outputs,)) if bias else None)
+    per_group = inputs if groups == 1 else 1 if groups == inputs else inputs // groups
+    return block("convolution", weight=Tensor((outputs, per_group, *kernel)), bias=Tensor((outputs,)) if bias else None)
 
 
 def transposed(inputs: int, outputs: int, side: int, bias: bool = True) -> Block:
@@ -32,14 +32,14 @@ def batch_norm(d: int) -> Block:
 
     Buffers: running_mean and running_var (d), num_batches_tracked, one whole number.
     """
-    seen = buffer(whole=True)
+    count = buffer(whole=True)
     return block(
         "norm",
         weight=Tensor((d,)),
         bias=Tensor((d,)),
         running_mean=buffer(d),
         running_var=buffer(d),
-        num_batches_tracked=seen,
+        num_batches_tracked=count,
     )
 
 

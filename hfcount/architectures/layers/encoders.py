@@ -30,17 +30,17 @@ def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None,
     )
 
 
-def bert_layer(d: int, one: Layer) -> Block:
+def bert_layer(d: int, layer: Layer) -> Block:
     """A post-norm layer, with cross attention if it has that.
 
     Tensors: attention, crossattention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
     """
-    across = bert_attention(d, one.attention, memory=one.memory)
+    across = bert_attention(d, layer.attention, memory=layer.memory)
     return block(
-        attention=bert_attention(d, one.attention),
-        crossattention=across if one.cross_attention else None,
-        intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
-        output=block(dense=Linear(one.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
+        attention=bert_attention(d, layer.attention),
+        crossattention=across if layer.cross_attention else None,
+        intermediate=block("mlp", dense=Linear(d, layer.dense.width, True)),
+        output=block(dense=Linear(layer.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
     )
 
 
@@ -79,7 +79,7 @@ def bert_base(
 ) -> Block:
     """Embeddings, encoder.layer, and `more` parts; embeddings and layers are by default BERT's."""
     d = s.hidden
-    layers = stack(s.layers, layer or (lambda one: bert_layer(d, one)))
+    layers = stack(s.layers, layer or (lambda kind: bert_layer(d, kind)))
     return block(embeddings=embeddings or bert_embeddings(s), encoder=block(layer=layers), **more)
 
 
@@ -138,8 +138,8 @@ def deberta_heads(s: Spec, body: Block, width: int, pooled: int, legacy: bool) -
         legacy: whether words are predicted as by BERT, else by lm_predictions.lm_head: dense (d, d), LayerNorm, bias.
     """
     d = s.hidden
-    own = block(dense=Linear(d, d, True), LayerNorm=layer_norm(d), bias=Tensor((s.vocab,)))
-    later = block(lm_predictions=block("lm_head", lm_head=own))
+    head = block(dense=Linear(d, d, True), LayerNorm=layer_norm(d), bias=Tensor((s.vocab,)))
+    later = block(lm_predictions=block("lm_head", lm_head=head))
     words = bert_predictions(s, "deberta.embeddings.word_embeddings.weight", width)
     first = block(pooler=block("other", dense=Linear(pooled, pooled, True))).children
     return bert_heads(

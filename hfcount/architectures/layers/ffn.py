@@ -51,8 +51,8 @@ def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
         )
         return experts
     if active > experts:
-        said = f"{key} {active:,} exceeds the number of experts {experts:,}."
-        c.cannot_run("out-of-range", said, key, "Correct one of them.", expected=int(experts), observed=int(active))
+        text = f"{key} {active:,} exceeds the number of experts {experts:,}."
+        c.cannot_run("out-of-range", text, key, "Correct one of them.", expected=int(experts), observed=int(active))
     return min(active, experts)
 
 
@@ -174,9 +174,9 @@ def numbered_swiglu(d: int, width: int, component: Component = "mlp") -> Block:
     return block(component, w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
 
 
-def network(d: int, one: Layer, experts: Callable[[MoE], Block]) -> Block:
+def network(d: int, layer: Layer, experts: Callable[[MoE], Block]) -> Block:
     """The feed-forward network of a layer: built by `experts` if it is an MoE, else SwiGLU."""
-    return experts(one.moe) if isinstance(one.ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias)
+    return experts(layer.moe) if isinstance(layer.ffn, MoE) else swiglu(d, layer.dense.width, layer.dense.bias)
 
 
 def shared_moe(

@@ -22,10 +22,10 @@ def step_rank(c: Config, key: str) -> int:
 
 
 def _auto(c: Config, key: str, value: int) -> int:
-    found = c.str(key, default="auto")
-    if found != "auto":
+    word = c.str(key, default="auto")
+    if word != "auto":
         raise c.error(
-            "unknown-kind", f"{key} is {printable(found, 40)}, and must be a whole number or auto.", key, observed=found
+            "unknown-kind", f"{key} is {printable(word, 40)}, and must be a whole number or auto.", key, observed=word
         )
     return value
 
@@ -34,10 +34,10 @@ def delta_net(c: Config) -> DeltaNet:
     """Gated DeltaNet, in which several value heads share a key head."""
     key_heads, value_heads = c.int("linear_num_key_heads"), c.int("linear_num_value_heads")
     if value_heads % key_heads:
-        said = f"linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads {key_heads:,}"
+        text = f"linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads {key_heads:,}"
         c.cannot_run(
             "not-divisible",
-            f"{said}, so the values cannot share keys.",
+            f"{text}, so the values cannot share keys.",
             "linear_num_value_heads",
             "Correct one of them.",
         )
@@ -58,9 +58,9 @@ def read_mamba2(c: Config, inner: str | None = None) -> SSM:
     each = divides(c, "mamba_n_heads", heads, "the inner width", width)
     given = c.int("mamba_d_head") if c.is_int("mamba_d_head") else _auto(c, "mamba_d_head", each)
     if given != each:
-        said = f"mamba_d_head is {given:,}, and {heads:,} heads of an inner width of {width:,} have {each:,} each."
+        text = f"mamba_d_head is {given:,}, and {heads:,} heads of an inner width of {width:,} have {each:,} each."
         raise c.error(
-            "not-divisible", said, "mamba_d_head", "Correct one of them.", expected=int(each), observed=int(given)
+            "not-divisible", text, "mamba_d_head", "Correct one of them.", expected=int(each), observed=int(given)
         )
     return SSM(
         inner=width,

@@ -127,10 +127,10 @@ def decoder_spec(
     )
 
 
-def named(heads: Heads = (), **own: Head) -> dict[str, Head]:
-    """Maps class-name endings to heads; `own` adds this architecture's own endings."""
+def named(heads: Heads = (), **further: Head) -> dict[str, Head]:
+    """Maps class-name endings to heads; `further` adds this architecture's own endings."""
     given = heads if isinstance(heads, Mapping) else {ending: HEADS[ending] for ending in heads}
-    return {**given, **own}
+    return {**given, **further}
 
 
 def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
@@ -155,9 +155,9 @@ def labels(c: Config, default: int) -> int:
     """The number of labels that the config names, or `default`."""
     names, number = c.object("id2label"), c.int("num_labels", default=None)
     if names and number is not None and len(names) != number:
-        said = f"id2label names {len(names):,} labels and num_labels is {number:,}."
+        text = f"id2label names {len(names):,} labels and num_labels is {number:,}."
         raise c.error(
-            "list-length", said, "num_labels", "Correct one of them.", expected=len(names), observed=int(number)
+            "list-length", text, "num_labels", "Correct one of them.", expected=len(names), observed=int(number)
         )
     if names:
         return Dim.named("id2label", len(names), "id2label")
@@ -203,8 +203,8 @@ def encoder(
     )
     kinds = c.int("type_vocab_size") if types else None
     fields: Fields = {"hidden": d, "positions": c.int("max_position_embeddings"), "token_types": kinds}
-    whole = decoder_spec(c, layer, heads=heads, tied=tied, **fields)
-    return whole.replace(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
+    spec = decoder_spec(c, layer, heads=heads, tied=tied, **fields)
+    return spec.replace(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
 
 
 def sequence_to_sequence(
@@ -318,8 +318,8 @@ def _rotary(s: Spec) -> Block | None:
     """The frequencies that some writers store once for all layers, and loaders skip."""
     for part in s.layers:
         if isinstance(part.layer.mixer, GQA | MLA):
-            own = part.layer.mixer
-            return block(inv_freq=obsolete((own.head_dim if isinstance(own, GQA) else own.rope_dim) // 2))
+            mixer = part.layer.mixer
+            return block(inv_freq=obsolete((mixer.head_dim if isinstance(mixer, GQA) else mixer.rope_dim) // 2))
     return None
 
 

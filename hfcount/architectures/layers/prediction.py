@@ -24,8 +24,7 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     if not more:
         return {}
-    start, one = int(layer_count(c)), layer()
-    marked = one.replace(mtp=True)
+    start, marked = int(layer_count(c)), layer().replace(mtp=True)
     return ahead(c, [Layers(indices=Indices(range(start, start + more), more), layer=marked)])
 
 
@@ -35,14 +34,14 @@ def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool 
     return ahead(c, uniform(layer, count) if count else (), announced)
 
 
-def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
-    """The layer as it is, or if it is one a multi-token-prediction module around it.
+def predicting(s: Spec, kind: Layer, layer: Block, tables: bool = True) -> Block:
+    """The layer, within a multi-token-prediction module if `kind` is marked as one.
 
     Source: arXiv:2412.19437, section 2.2. Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d),
     shared_head.norm (d), and with `tables` copies of the model's embedding and head, embed_tokens and shared_head.head
     (|V|, d), which some writers leave out.
     """
-    if not one.mtp:
+    if not kind.mtp:
         return layer
     d = s.hidden
     module = block(
@@ -74,7 +73,7 @@ def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer],
     return Block({**tree.children, "mtp": draft})
 
 
-def drafting(d: int, one: Layer, layer: Block) -> Block:
+def drafting(d: int, kind: Layer, layer: Block) -> Block:
     """A layer of a module that predicts one further token.
 
     Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
@@ -82,8 +81,8 @@ def drafting(d: int, one: Layer, layer: Block) -> Block:
     entrance = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
     return Block(
         {
-            **(entrance.children if one.first else {}),
+            **(entrance.children if kind.first else {}),
             **layer.children,
-            **({"final_layernorm": rms_norm(d)} if one.last else {}),
+            **({"final_layernorm": rms_norm(d)} if kind.last else {}),
         }
     )

@@ -53,8 +53,8 @@ def deeplab(inputs: int, d: int, labels: int) -> Block:
 
     Each of them makes d channels.
     """
-    far, one = normed(inputs, d, 3), normed(inputs, d, 1)
-    convs = Block({"0": one, "1": far, "2": far, "3": far, "4": block(conv_1x1=one)})
+    far, near = normed(inputs, d, 3), normed(inputs, d, 1)
+    convs = Block({"0": near, "1": far, "2": far, "3": far, "4": block(conv_1x1=near)})
     return block(
         aspp=block(convs=convs, project=normed(5 * d, d, 1)), classifier=block(convolution=labelling(d, labels))
     )

@@ -22,8 +22,8 @@ def series_patches(c: Config, side: int, step: int) -> int:
     """The number of patches in context_length values."""
     length = c.int("context_length", default=32)
     if length <= side:
-        said = f"context_length {int(length):,} must exceed patch_length {int(side):,}."
-        raise c.error("out-of-range", said, "context_length", "Correct one of them.")
+        text = f"context_length {int(length):,} must exceed patch_length {int(side):,}."
+        raise c.error("out-of-range", text, "context_length", "Correct one of them.")
     return dim("n_p", (length - side) // c.int("patch_stride", default=step) + 1)
 
 

@@ -8,18 +8,18 @@ from hfcount.spec.tree.dims import Dim
 _BRACED = re.compile(r"\{(\w+)\}")
 
 
-def divides(c: Config, name: str, part: int, whole_name: str, whole: int, *, built: bool = False) -> int:
-    """`whole` / `part`, by the names of their keys. A remainder is dropped if a model is `built` all the same.
+def divides(c: Config, name: str, part: int, whole_name: str, total: int, *, built: bool = False) -> int:
+    """`total` / `part`, by the names of their keys. A remainder is dropped if a model is `built` all the same.
 
     Raises:
         ConfigError: there is a remainder, and no model is built.
     """
-    if whole % part:
-        said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
+    if total % part:
+        text = f"{whole_name} is {total:,}, which is not a multiple of {name}, {part:,}."
         if not built:
-            raise c.error("not-divisible", said, whole_name, "Correct one of them.", observed=int(whole))
-        c.cannot_run("not-divisible", said, whole_name, "Correct one of them.", observed=int(whole))
-    return whole // part
+            raise c.error("not-divisible", text, whole_name, "Correct one of them.", observed=int(total))
+        c.cannot_run("not-divisible", text, whole_name, "Correct one of them.", observed=int(total))
+    return total // part
 
 
 def dim(symbol: str, value: int) -> Dim:
@@ -45,9 +45,9 @@ def computed(c: Config, symbol: str, key: str, value: int) -> int:
     """
     given = c.int(key, default=value)
     if given != value:
-        said = f"{key} is {given:,}, and what other keys say of it is {value:,}."
+        text = f"{key} is {given:,}, and what other keys say of it is {value:,}."
         c.cannot_run(
-            "contradiction", said, key, "Correct it, or leave it out.", expected=int(value), observed=int(given)
+            "contradiction", text, key, "Correct it, or leave it out.", expected=int(value), observed=int(given)
         )
     return given if given is value else Dim.named(symbol, given)
 

@@ -65,8 +65,8 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
         known = ", ".join(map(str, kinds))
         raise _unknown(c, key, str(kind), known)
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
-    for place, own in enumerate(given):
-        places[own].append(place)
+    for place, entry in enumerate(given):
+        places[entry].append(place)
     return [entries(c, key, places[kind]) for kind in kinds]
 
 
@@ -83,12 +83,12 @@ def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
 
 def entries(c: Config, key: str, places: list[int]) -> Indices:
     """Layers that a list of the config, or a text with a letter each, has the same entry for; the count says which."""
-    found, given, source = Indices.of(places), c.value(key), c.source(key)
+    indices, given, source = Indices.of(places), c.value(key), c.source(key)
     if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
         kind = given[places[0]]
-        if places == [place for place, own in enumerate(given) if own == kind]:
-            return replace(found, count=Dim.named("", len(places), f"{kind} in {source}"))
-    return found
+        if places == [place for place, entry in enumerate(given) if entry == kind]:
+            return replace(indices, count=Dim.named("", len(places), f"{kind} in {source}"))
+    return indices
 
 
 def uniform(layer: Layer, count: int) -> list[Layers]:
@@ -123,7 +123,7 @@ def by_kind(
         if kind not in kinds:
             known = ", ".join(kinds)
             raise _unknown(c, key, kind, known)
-    made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
+    made = {kind: layer if isinstance(layer, Layer) else layer() for kind, layer in kinds.items() if kind in places}
     return [Layers(indices=entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
@@ -158,8 +158,8 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
     period = c.int(key, minimum=1, maximum=MAX_LAYERS, **given)
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
     if first >= period:
-        said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
-        raise c.error("out-of-range", said, offset or key, observed=int(first))
+        text = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
+        raise c.error("out-of-range", text, offset or key, observed=int(first))
     return Indices.span(first, count, period)
 
 
@@ -185,18 +185,18 @@ def mixed(
 def combined(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
     """Combines layers with mixers and layers with networks: a kind per non-empty intersection, ordered as in `some`."""
     return [
-        Layers(indices=both, layer=_merged(one.layer, other.layer))
-        for one in some
+        Layers(indices=both, layer=_merged(left.layer, other.layer))
+        for left in some
         for other in others
-        if (both := intersection(one.indices, other.indices)).count
+        if (both := intersection(left.indices, other.indices)).count
     ]
 
 
-def _merged(one: Layer, other: Layer) -> Layer:
-    if one.own is not None and other.own is not None:
+def _merged(left: Layer, other: Layer) -> Layer:
+    if left.own is not None and other.own is not None:
         raise TypeError("of two layers that are combined only one may have sizes of its own")
-    own = other.own if one.own is None else one.own
-    return one.replace(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, own=own)
+    sizes = other.own if left.own is None else left.own
+    return left.replace(mixer=left.mixer or other.mixer, ffn=left.ffn or other.ffn, own=sizes)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
@@ -244,15 +244,15 @@ def repeated(
     c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
 ) -> tuple[Layers, ...]:
     """Layers of the `given` kinds, `times` times over; the `first` and the `last` of each round are marked."""
-    found = []
+    layers = []
     for place, kind in enumerate(given):
         if kind not in kinds:
-            said = f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}."
-            raise ConfigError(said, variant="unknown-kind")
-        one = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
+            text = f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}."
+            raise ConfigError(text, variant="unknown-kind")
+        layer = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
         indices = Indices(range(place, len(given) * times, len(given)), times)
-        found.append(Layers(indices=indices, layer=one))
-    return tuple(found)
+        layers.append(Layers(indices=indices, layer=layer))
+    return tuple(layers)
 
 
 def hybrids(c: Config) -> Indices | None:
@@ -299,17 +299,17 @@ def numbered(c: Config, key: str) -> Indices:
 
 def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
     """The layers, of so many, whose numbers `given` has; the count says that they are the entries of `key`."""
-    found = intersection(Indices.of(given), Indices.below(count))
+    indices = intersection(Indices.of(given), Indices.below(count))
     limit, _, remark = origin(count).partition(", ")
     if len({*given}) != len(given) or min(given, default=0) < 0:
-        return found  # not each of its entries is a layer
+        return indices  # not each of its entries is a layer
     source, _, default = c.source(key).partition(", ")
-    said, absent = f"entries of {source}", bool(default) or not c.given(key)
-    if found.count < len(given):
+    text, absent = f"entries of {source}", bool(default) or not c.given(key)
+    if indices.count < len(given):
         if absent or not re.fullmatch(_KEY, limit):
-            return found
-        said, absent = f"{said} below {limit}", bool(remark)
-    return replace(found, count=Dim.named("", int(found.count), f"{said}, by default" if absent else said))
+            return indices
+        text, absent = f"{text} below {limit}", bool(remark)
+    return replace(indices, count=Dim.named("", int(indices.count), f"{text}, by default" if absent else text))
 
 
 def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Node) -> Block:
@@ -329,13 +329,13 @@ def altered(common: Block, /, **children: Node | None) -> Block:
 
 def within(common: Block, /, **more: Block) -> Block:
     """A block whose children, blocks themselves, get the children of the block of their name in `more`."""
-    found = dict(common.children)
-    for name, one in more.items():
-        inner = found[name]
+    children = dict(common.children)
+    for name, further in more.items():
+        inner = children[name]
         if not isinstance(inner, Block):
             raise TypeError(f"{name} is no block")
-        found[name] = Block({**inner.children, **one.children}, inner.component)
-    return Block(found, common.component)
+        children[name] = Block({**inner.children, **further.children}, inner.component)
+    return Block(children, common.component)
 
 
 def chain(inputs: int, middle: int, outputs: int, count: int, layer: Callable[[int, int], Node]) -> tuple[Repeat, ...]:

@@ -43,11 +43,11 @@ def lstm(inputs: int, d: int, layers: int, both: bool = False) -> Block:
     Tensors: weight_ih_l0 (4·d, inputs), in further layers (4·d, d) or for `both` (4·d, 2·d); weight_hh_l0 (4·d, d),
     bias_ih_l0 and bias_hh_l0 (4·d); and so on for each layer, and for the way back with _reverse.
     """
-    found = dict[str, Tensor]()
+    weights = dict[str, Tensor]()
     for number in range(layers):
         for way in ("", "_reverse") if both else ("",):
-            found[f"weight_ih_l{number}{way}"] = Tensor((4 * d, inputs))
-            found[f"weight_hh_l{number}{way}"] = Tensor((4 * d, d))
-            found[f"bias_ih_l{number}{way}"] = found[f"bias_hh_l{number}{way}"] = Tensor((4 * d,))
+            weights[f"weight_ih_l{number}{way}"] = Tensor((4 * d, inputs))
+            weights[f"weight_hh_l{number}{way}"] = Tensor((4 * d, d))
+            weights[f"bias_ih_l{number}{way}"] = weights[f"bias_hh_l{number}{way}"] = Tensor((4 * d,))
         inputs = 2 * d if both else d
-    return Block(found, "other")
+    return Block(weights, "other")

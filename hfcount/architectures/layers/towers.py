@@ -55,10 +55,10 @@ def encoding(
     The class that a nested config names does not matter, since the model around it holds the base model.
     """
     known: dict[str, Head] = {"Model": "base", "Encoder": "base", **(further or {})}
-    found: tuple[str, Head] = ("", "base") if c.nested else head_of(c, known)
+    named: tuple[str, Head] = ("", "base") if c.nested else head_of(c, known)
     more["causal"], heads = False, tuple(dict.fromkeys(known.values()))
-    whole = Spec(family=c.family, dtype=c.dtype(), layers=tuple(layers), heads=heads, **more)
-    return whole.replace(architecture=found[0], head=found[1])
+    spec = Spec(family=c.family, dtype=c.dtype(), layers=tuple(layers), heads=heads, **more)
+    return spec.replace(architecture=named[0], head=named[1])
 
 
 COARSER = "its layers see an image at several scales, so there is no cost of one token"
@@ -79,7 +79,7 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: i
 
 def attending(part: Spec, width: int) -> Spec:
     """A part whose layers attend to something `width` wide."""
-    layers = [one.replace(layer=one.layer.replace(memory=dim("d_e", width))) for one in part.layers]
+    layers = [kind.replace(layer=kind.layer.replace(memory=dim("d_e", width))) for kind in part.layers]
     return part.replace(layers=tuple(layers))
 
 
@@ -111,8 +111,8 @@ def grid(c: Config, key: str = "image_size") -> int:
     """The number of patches along a side of a square image, `key` pixels long."""
     image, side = _side(c, key), _side(c, "patch_size")
     if side > image:
-        said = f"patch_size {side:,} exceeds {key} {image:,}, so there is no patch."
-        c.cannot_run("out-of-range", said, "patch_size", "Correct one.")
+        text = f"patch_size {side:,} exceeds {key} {image:,}, so there is no patch."
+        c.cannot_run("out-of-range", text, "patch_size", "Correct one.")
     return image // side
 
 
@@ -172,26 +172,26 @@ def stages(
     """
     depths = (c.ints("depths") if depths is None else depths)[: len(widths)]
     if not depths or len({len(depths), len(widths), len(depths if heads is None else heads)}) > 1:
-        said = (
+        text = (
             f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads or ()):,} numbers of heads."
         )
-        raise c.error("list-length", said, "depths", "Correct one of them.")
+        raise c.error("list-length", text, "depths", "Correct one of them.")
     if min(depths) < 0:
         raise c.error("out-of-range", f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")
-    found = []
+    layers = []
     for number, (depth, width) in enumerate(zip(depths, widths, strict=True)):
         d = dim(f"d{number + 1}", width)
         mixer = multi_head(c, d, heads[number], qkv_bias=bias, indivisible=indivisible) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
-        one = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=own[number] if own else None)
-        found.append(Layers(indices=Indices.below(depth), layer=one))
-    return found
+        layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=own[number] if own else None)
+        layers.append(Layers(indices=Indices.below(depth), layer=layer))
+    return layers
 
 
 def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[int] | None = None) -> list[int]:
     """The first `count` sizes that a key lists, one for each stage, with the symbol and the stage's number."""
     given = c.ints(key, default=default, minimum=0)[:count]
     if len(given) < count:
-        said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
-        raise c.error("list-length", said, key, "Correct one of them.", expected=int(count), observed=len(given))
+        text = f"{key} has {len(given):,} entries, and there are {count:,} stages."
+        raise c.error("list-length", text, key, "Correct one of them.", expected=int(count), observed=len(given))
     return [dim(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]

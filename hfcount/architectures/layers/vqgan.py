@@ -21,8 +21,8 @@ def residual(inputs: int, outputs: int) -> Block:
 
 def attending(width: int) -> Block:
     """Attention over the cells of an image. Tensors: norm, q, k, v and proj_out, which are convolutions of side 1."""
-    one = convolution(width, width, 1)
-    return block(norm=layer_norm(width), q=one, k=one, v=one, proj_out=one)
+    projection = convolution(width, width, 1)
+    return block(norm=layer_norm(width), q=projection, k=projection, v=projection, proj_out=projection)
 
 
 def encoder(inputs: int, first: int, widths: Sequence[int], blocks: int, outputs: int) -> Block:

@@ -22,14 +22,14 @@ def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
     """
     windows = c.ints(key, alone=True, default=())
     if c.has(key) and isinstance(c.value(key), list) and len(windows) != layers:
-        said = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
+        text = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
         raise c.error(
-            "list-length", said, key, "Give each layer its window, or one number for all.", expected=int(layers)
+            "list-length", text, key, "Give each layer its window, or one number for all.", expected=int(layers)
         )
-    for one in windows:
-        if one <= 0 or one % 2:
-            said = f"{key} has {shown(int(one))}, and must have even numbers above 0."
-            raise c.error("not-divisible", said, key, "Correct it.", observed=int(one))
+    for window in windows:
+        if window <= 0 or window % 2:
+            text = f"{key} has {shown(int(window))}, and must have even numbers above 0."
+            raise c.error("not-divisible", text, key, "Correct it.", observed=int(window))
 
 
 def sliding(
@@ -51,7 +51,7 @@ def sliding(
     if size is None:
         return ()
     if given:
-        return within(Indices.of(place for place, own in enumerate(given) if own == kind), size)
+        return within(Indices.of(place for place, entry in enumerate(given) if entry == kind), size)
     return within(near(), size) if near else ()
 
 
@@ -110,8 +110,8 @@ def patterned(c: Config) -> Indices:
         return all_but_every_nth(c, 4, key="sliding_window_pattern")
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
-        said = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
-        raise c.error("unknown-kind", said, "sliding_window_pattern", observed=word)
+        text = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
+        raise c.error("unknown-kind", text, "sliding_window_pattern", observed=word)
     far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
     return other_than(c, *far, range(count - 1, count))
 

@@ -21,18 +21,18 @@ STEPS = "it is run once a step over all places, and keeps nothing between steps"
 """Reason given when there is no cache because the model is no sequence model."""
 
 
-def diffusing(c: Config, own: Own, hidden: int) -> Spec[Own]:
+def diffusing(c: Config, sizes: Own, hidden: int) -> Spec[Own]:
     """The Spec of a class of diffusers: it has no head and no vocabulary, and keeps no keys and values."""
     spec: Spec = Spec(
         family=c.family, architecture=c.family, dtype=c.dtype(), layers=(), causal=False, hidden=hidden, uncounted=STEPS
     )
-    return spec.having(own)
+    return spec.having(sizes)
 
 
-def beside(c: Config, own: Own, tower: Spec) -> Spec[Own]:
+def beside(c: Config, sizes: Own, tower: Spec) -> Spec[Own]:
     """The Spec of a model around a vision `tower` that a pipeline runs beside the one that draws."""
-    whole = diffusing(c, own, tower.hidden)
-    return whole.replace(parts={"vision": tower}, uncounted="it is run once over an image, and keeps nothing")
+    spec = diffusing(c, sizes, tower.hidden)
+    return spec.replace(parts={"vision": tower}, uncounted="it is run once over an image, and keeps nothing")
 
 
 def held(c: Config, key: str) -> object:
@@ -82,8 +82,8 @@ def stage_kinds(c: Config, key: str, known: Mapping[str, Kind], count: int) -> t
         elif plain in other:
             raise UnknownArchitecture(f"{c.where}: stages of kind {plain}, which {key} names, are not described.")
         else:
-            said = f"{key} names {shown(name)}, and must name some of {', '.join(known)}."
-            raise c.error("unknown-kind", said, key, observed=name)
+            text = f"{key} names {shown(name)}, and must name some of {', '.join(known)}."
+            raise c.error("unknown-kind", text, key, observed=name)
     if len(kinds) > count:
         raise c.unequal(key, len(kinds), "the number of widths", count)
     return tuple(kinds)
@@ -100,9 +100,9 @@ def check_groups(
     groups = c.int(key)
     for width in widths:
         if not groups or width % groups:
-            said = f"{whole} gives {int(width):,}, which is not a multiple of {key}, {int(groups):,}."
+            text = f"{whole} gives {int(width):,}, which is not a multiple of {key}, {int(groups):,}."
             raise c.error(
-                "not-divisible", said, whole, "Correct one of them.", expected=int(groups), observed=int(width)
+                "not-divisible", text, whole, "Correct one of them.", expected=int(groups), observed=int(width)
             )
     return groups
 
@@ -115,8 +115,8 @@ def check_parts(c: Config, widths: Iterable[int], parts: int, what: str, key: st
     """
     for width in widths:
         if width % parts:
-            said = f"{key} gives {int(width):,}, which is not a multiple of the {int(parts):,} {what}."
-            raise c.error("not-divisible", said, key, "Correct it.", expected=int(parts), observed=int(width))
+            text = f"{key} gives {int(width):,}, which is not a multiple of the {int(parts):,} {what}."
+            raise c.error("not-divisible", text, key, "Correct it.", expected=int(parts), observed=int(width))
 
 
 def check_places(c: Config, width: int) -> None:
@@ -126,12 +126,12 @@ def check_places(c: Config, width: int) -> None:
         ConfigError: the width is no multiple of 4, or an image is smaller than a patch.
     """
     if width % 4:
-        said = f"num_attention_heads · attention_head_dim is {int(width):,}, which a table of places needs in quarters."
-        raise c.error("not-divisible", said, "attention_head_dim", "Correct one of them.", observed=int(width))
+        text = f"num_attention_heads · attention_head_dim is {int(width):,}, which a table of places needs in quarters."
+        raise c.error("not-divisible", text, "attention_head_dim", "Correct one of them.", observed=int(width))
     image, patch = c.int("sample_size"), c.int("patch_size")
     if image < patch:
-        said = f"sample_size is {int(image):,}, and patch_size {int(patch):,}: there is no whole patch."
-        raise c.error("out-of-range", said, "sample_size", expected=int(patch), observed=int(image))
+        text = f"sample_size is {int(image):,}, and patch_size {int(patch):,}: there is no whole patch."
+        raise c.error("out-of-range", text, "sample_size", expected=int(patch), observed=int(image))
 
 
 def nullable(c: Config, key: str, symbol: str = "") -> int | None:
@@ -154,26 +154,26 @@ def or_else(c: Config, key: str, other: int, symbol: str = "") -> int:
 
 def patch_sides(c: Config, key: str, count: int) -> tuple[int, ...]:
     """The sides of a patch, of which a model that runs has as many as its grid has dimensions, each above 0."""
-    found = c.ints(key, minimum=0)
-    if len(found) != count or not all(found):
-        said = f"{key} has {len(found):,} entries, and needs {count} above 0, a side each of a patch."
-        c.cannot_run("list-length", said, key, "Correct it.", expected=count, observed=len(found))
-    return tuple(Dim.named(f"p{place}", side) for place, side in enumerate(found, 1))
+    sides = c.ints(key, minimum=0)
+    if len(sides) != count or not all(sides):
+        text = f"{key} has {len(sides):,} entries, and needs {count} above 0, a side each of a patch."
+        c.cannot_run("list-length", text, key, "Correct it.", expected=count, observed=len(sides))
+    return tuple(Dim.named(f"p{place}", side) for place, side in enumerate(sides, 1))
 
 
 def rotary_pairs(c: Config, head_dim: int, key: str = "attention_head_dim") -> None:
     """Refuses heads with an odd width, which are not turned in pairs."""
     if head_dim % 2:
-        said = f"{key} is {head_dim:,}, and must be even: rotary positions turn pairs."
-        raise c.error("not-divisible", said, key, "Correct it.", observed=int(head_dim))
+        text = f"{key} is {head_dim:,}, and must be even: rotary positions turn pairs."
+        raise c.error("not-divisible", text, key, "Correct it.", observed=int(head_dim))
 
 
 def rotary_axes(c: Config, key: str, count: int) -> None:
     """Refuses fewer axes of rotary positions than there are, and axes with an odd width."""
     axes = c.ints(key)
     if len(axes) < count:
-        said = f"{key} has {len(axes):,} entries, and needs {count}."
-        raise c.error("list-length", said, key, "Correct it.", expected=count, observed=len(axes))
+        text = f"{key} has {len(axes):,} entries, and needs {count}."
+        raise c.error("list-length", text, key, "Correct it.", expected=count, observed=len(axes))
     for axis in axes[:count]:
         rotary_pairs(c, axis, key)
 
@@ -181,8 +181,8 @@ def rotary_axes(c: Config, key: str, count: int) -> None:
 def sinusoidal(c: Config, d: int, multiple: int) -> None:
     """Refuses a width that sines and cosines of each dimension cannot share."""
     if d % multiple:
-        said = f"num_attention_heads · attention_head_dim is {int(d):,}, and must be a multiple of {multiple}."
-        raise c.error("not-divisible", said, "attention_head_dim", "Correct it.", observed=int(d))
+        text = f"num_attention_heads · attention_head_dim is {int(d):,}, and must be a multiple of {multiple}."
+        raise c.error("not-divisible", text, "attention_head_dim", "Correct it.", observed=int(d))
 
 
 def text_of(c: Config, key: str) -> str | None:
@@ -194,7 +194,7 @@ def word(c: Config, key: str, known: tuple[str | None, ...]) -> str | None:
     """One of these words, or null, if that is among them."""
     if c.is_null(key) and None in known:
         return None
-    return c.choice(key, [one for one in known if one is not None])
+    return c.choice(key, [choice for choice in known if choice is not None])
 
 
 _PLAIN = ("gelu", "gelu-approximate", "geglu-approximate", "linear-silu")
@@ -214,8 +214,8 @@ def activation(c: Config, key: str, absent: bool = False) -> None:
         return
     word = c.str(key)
     if word.lower() not in _ACTIVATIONS:
-        said = f"{key} is {shown(word)}, and must be {', '.join(_ACTIVATIONS)}."
-        raise c.error("unknown-kind", said, key, "Correct it.", observed=word)
+        text = f"{key} is {shown(word)}, and must be {', '.join(_ACTIVATIONS)}."
+        raise c.error("unknown-kind", text, key, "Correct it.", observed=word)
 
 
 _ACTIVATIONS = ("swish", "silu", "mish", "gelu", "relu")
@@ -225,15 +225,15 @@ def dropout(c: Config, key: str = "dropout") -> None:
     """Refuses shares of what is dropped below 0 or above 1."""
     share = c.number(key, zero=True)
     if share > 1:
-        said = f"{key} is {shown(share)}, and must be 0 to 1."
-        raise c.error("out-of-range", said, key, "Correct it.", observed=share)
+        text = f"{key} is {shown(share)}, and must be 0 to 1."
+        raise c.error("out-of-range", text, key, "Correct it.", observed=share)
 
 
 def words(c: Config, key: str, known: Sequence[str]) -> list[str]:
     """A list of words, each of which is one of those known."""
-    found = c.strs(key)
-    for one in found:
-        if one not in known:
-            said = f"{key} names {shown(one)}, and must name {' or '.join(known)}."
-            raise c.error("unknown-kind", said, key, "Correct it.", observed=one)
-    return found
+    values = c.strs(key)
+    for value in values:
+        if value not in known:
+            text = f"{key} names {shown(value)}, and must name {' or '.join(known)}."
+            raise c.error("unknown-kind", text, key, "Correct it.", observed=value)
+    return values

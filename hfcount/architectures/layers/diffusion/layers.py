@@ -19,7 +19,7 @@ OLD_ATTENTION = {
 
 def numbered(nodes: Sequence[Node]) -> Block:
     """Children that are called 0, 1, 2 and so on."""
-    return Block({str(place): one for place, one in enumerate(nodes)})
+    return Block({str(place): node for place, node in enumerate(nodes)})
 
 
 def conv(inputs: int, outputs: int, side: int = 3) -> Block:
@@ -51,12 +51,12 @@ def attention(d: int, inner: int, memory: int | None = None, bias: bool = True, 
 
     `bias` is of the first three; `more` are further children.
     """
-    own = Linear(memory or d, inner, bias)
+    into = Linear(memory or d, inner, bias)
     return block(
         "attention",
         to_q=Linear(d, inner, bias),
-        to_k=own,
-        to_v=own,
+        to_k=into,
+        to_v=into,
         to_out=Block({"0": Linear(inner, d, True)}),
         **more,
     )
@@ -148,7 +148,7 @@ def ending(d: int, outputs: int) -> dict[str, Node]:
 
 def hint(inputs: int, widths: Sequence[int], outputs: int) -> Block:
     """What embeds the image that steers: conv_in, two blocks from each width to the next, and conv_out."""
-    blocks = [one for before, d in pairwise(widths) for one in (conv(before, before), conv(before, d))]
+    blocks = [part for before, d in pairwise(widths) for part in (conv(before, before), conv(before, d))]
     return block(conv_in=conv(inputs, widths[0]), blocks=numbered(blocks), conv_out=conv(widths[-1], outputs))
 
 
@@ -158,8 +158,8 @@ def outlets(first: int, stages: Iterable[tuple[int, int]]) -> tuple[Node, ...]:
     Args:
         stages: how wide each is, and how many outputs it has.
     """
-    found, place = [Repeat(Indices.fixed(0), conv(first, first, 1))], 1
+    outputs, place = [Repeat(Indices.fixed(0), conv(first, first, 1))], 1
     for width, count in stages:
-        found.append(Repeat(Indices(range(place, place + int(count)), count), conv(width, width, 1)))
+        outputs.append(Repeat(Indices(range(place, place + int(count)), count), conv(width, width, 1)))
         place += int(count)
-    return tuple(found)
+    return tuple(outputs)

@@ -18,8 +18,8 @@ def normed_attention(
 
     `more` are further children, or others in place of these.
     """
-    whole = attention(d, width, source, bias, norm_q=norm, norm_k=norm)
-    return block("attention", **{**whole.children, **more})
+    plain = attention(d, width, source, bias, norm_q=norm, norm_k=norm)
+    return block("attention", **{**plain.children, **more})
 
 
 def joint_attention(d: int, norm: Block | None, bias: bool = True) -> Block:
