@@ -1,4 +1,4 @@
-"""Groups of config keys that many architectures share, by what they describe."""
+"""Functions that read config keys which many architectures share, such as `keys.attention(c)`."""
 
 from hfcount.architectures.layers.attention import (
     Indivisible,

@@ -32,9 +32,9 @@ UNSHAPED = (
 def detecting(
     c: Config, heads: Heads, backbone: Spec, own: Own, *, parts: Mapping[str, Spec] | None = None, inside: str = ""
 ) -> Spec[Own]:
-    """An encoder and a decoder over a backbone, which have what is `own` to their architecture.
+    """An encoder and a decoder over a backbone; `own` are the sizes of their architecture.
 
-    `inside` is the key of the encoder's width, if it has its own.
+    `inside` is the key of the encoder's width, if it differs.
     """
     d = c.int("d_model", "hidden_size")
     wide = dim("d_e", c.int(inside)) if inside else d

@@ -42,7 +42,7 @@ def attention_by_place(
 ) -> list[tuple[Indices, bool, GQA]]:
     """Sets of layers, whether their attention has a sliding window, and that attention.
 
-    Layers without a window have heads of their own: by global_head_dim and num_global_key_value_heads, or by
+    Layers without a window have different heads: by global_head_dim and num_global_key_value_heads, or by
     per_layer_config, which replaces both for any layer.
 
     Args:
@@ -78,7 +78,7 @@ def attention_by_place(
 
 
 def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward | None = None) -> list[Layers]:
-    """The same layers; the last num_kv_shared_layers of them reuse keys and values of earlier layers.
+    """The layers, of which the last num_kv_shared_layers reuse keys and values of earlier layers.
 
     Args:
         default: the default of num_kv_shared_layers.

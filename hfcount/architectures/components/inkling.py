@@ -34,12 +34,12 @@ class Scale(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """Pixels that one cell stands for."""
+        """Pixels per cell."""
         return self.frames * self.side * self.side
 
 
 def scales(c: Config) -> list[Scale]:
-    """The scale before each layer and after the last: as even a way as the prime factors of a patch allow.
+    """The scales before each layer and after the last, as even as the prime factors of a patch allow.
 
     Source: transformers 5.23, modeling_inkling.py, plan_out_scales.
     """
@@ -61,7 +61,7 @@ def _nearest(costs: list[list[float]]) -> list[int]:
 
 
 def _distinct(costs: list[list[float]]) -> list[int]:
-    """A scale of its own for each row, at the least cost; the order is kept, as it is best for distances."""
+    """A distinct scale for each row, in order, at the least total cost."""
     width = len(costs[0])
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] * (width + 1)
     for row in costs:
@@ -79,7 +79,7 @@ def _rounded(channels: int) -> int:
 
 
 def _factors(number: int) -> list[int]:
-    """The prime factors, from the greatest on."""
+    """The prime factors, in descending order."""
     factors, rest, factor = list[int](), int(number), 2
     while factor * factor <= rest:
         if rest % factor:

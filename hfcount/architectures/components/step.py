@@ -45,7 +45,7 @@ def _among(some: list[Layers], places: Indices) -> list[Layers]:
 def _listed(
     c: Config, key: str, kinds: Mapping[str, Callable[[], Layer]], count: int, late: Indices
 ) -> list[Layers] | None:
-    """The layers by a list that covers the later ones, too, or leaves them to the list `mtp_` or to its first kind."""
+    """The layers by a list of kinds; the later ones by the same list, by `mtp_` + key, or of the first kind."""
     given, tail = c.strs(key), c.strs(f"mtp_{key}")
     if not given:
         return None

@@ -1,4 +1,4 @@
-"""The published components of architectures, one function each.
+"""Building blocks of architectures: a function with `c` reads config keys, the others build tensors.
 
 Shapes are in elements, as stored: a projection's weight is (outputs, inputs). Keyword names of a Block are segments of
 tensor names. Source of the names: transformers 5.23, models/<model_type>/modeling_<model_type>.py.

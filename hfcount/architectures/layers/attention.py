@@ -16,8 +16,8 @@ from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 Indivisible = Literal["run", "built", "refused"]
-"""What an implementation does with a width that its heads do not divide: it rounds theirs down, and the model is run;
-it builds one that cannot run; or it refuses the config."""
+"""How an implementation handles a width that is not a multiple of the heads: it rounds the heads' width down and runs
+the model, builds a model that cannot run, or refuses the config."""
 
 
 def attention(
@@ -41,10 +41,10 @@ def attention(
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means what the class declares, else hidden_size / num_attention_heads.
-        indivisible: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
-        derived: whether head_dim is not read, and hidden_size / num_attention_heads in any case.
-        sharing: whether num_attention_heads share num_key_value_heads; not where each layer has heads of its own.
-        alone: whether each head has keys and values of its own if there is no num_key_value_heads.
+        indivisible: how the class handles heads that do not divide hidden_size, if there is no head_dim.
+        derived: whether head_dim is ignored, and always hidden_size / num_attention_heads.
+        sharing: whether num_attention_heads share num_key_value_heads; False if the heads differ per layer.
+        alone: whether num_key_value_heads defaults to num_attention_heads.
     """
     heads = c.int("num_attention_heads")
     usual = {"default": heads} if alone else {}
@@ -70,7 +70,7 @@ def attention(
 
 
 def gate_per_head(c: Config) -> bool:
-    """Whether `gating` asks for one gate per head, and not one per element; it does by default."""
+    """Whether `gating` means one gate per head (the default), not one per element."""
     try:
         return c.bool("gating", default=True)
     except ConfigError:
@@ -85,7 +85,7 @@ def _settle(c: Config, indivisible: Indivisible, text: str, key: str, fix: str) 
 
 
 def grouped(c: Config, heads: int, kv_heads: int) -> None:
-    """Notes heads that cannot share keys and values evenly, by the keys that their numbers were read from."""
+    """Reports heads that cannot share keys and values evenly."""
     if heads % kv_heads:
         key, shared = _key(heads, "num_attention_heads"), _key(kv_heads, "num_key_value_heads")
         text = f"{key} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
@@ -93,7 +93,7 @@ def grouped(c: Config, heads: int, kv_heads: int) -> None:
 
 
 def _key(number: int, usual: str) -> str:
-    """The key, within its own object, that a number was read from; `usual` if it was made of others."""
+    """The key that a number was read from, without its path; `usual` if the number was computed."""
     key = origin(number).partition(",")[0].rpartition(".")[2]
     return key if key.isidentifier() else usual
 
@@ -112,8 +112,8 @@ def multi_head(
     """Multi-head attention (arXiv:1706.03762): `heads` share `width`, each with its own keys and values.
 
     Args:
-        indivisible: what becomes of a config whose heads do not divide `width`.
-        own_width: whether head_dim, if given, is the width of a head.
+        indivisible: how the class handles heads that do not divide `width`.
+        own_width: whether head_dim, if present, is the width of a head.
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
     """
@@ -157,7 +157,7 @@ def read_mla(c: Config, value_dim: int | None = None) -> MLA:
 
 
 def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
-    """Latent attention over selected tokens: for layers that have an indexer, and for layers that do not."""
+    """Latent attention over selected tokens: first for layers with an indexer, then for layers without."""
     without = latent.replace(q_lora_rank=c.int("q_lora_rank"), top_k=c.int("index_topk", default=2048))
     return without.replace(index_heads=c.int("index_n_heads"), index_dim=c.int("index_head_dim")), without
 
@@ -170,7 +170,7 @@ def prefixed_attention(c: Config, prefix: str) -> GQA:
 
 
 def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
-    """Layers with rotary positions or without, with keys and values of their own or not, with an indexer or not.
+    """Layers of latent attention: with rotary positions or without, own or shared keys and values, an indexer or none.
 
     Source: transformers 5.23, configuration_mistral_large4.py, MistralLarge4TextConfig.
     """
@@ -197,7 +197,7 @@ def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
 
 
 def _split(every: Indices, some: list[Indices]) -> list[tuple[Indices, bool]]:
-    """Layers that are among `some`, and the others."""
+    """The layers in `some` (True), and the others (False)."""
     return [*((part, True) for part in some), (every.difference(*some), False)]
 
 
@@ -212,7 +212,7 @@ def gqa(
     """Grouped-query attention with rotary positions (arXiv:2305.13245, arXiv:2104.09864).
 
     Tensors: q_proj (h·h_d, d; twice that when gated), k_proj and v_proj (h_kv·h_d, d), o_proj (d, h·h_d); with biases
-    as the spec says, with `qk_norm` q_norm and k_norm (h_d, or the whole width), with `sinks` sinks (h). transformers
+    as in `a`, with `qk_norm` q_norm and k_norm (h_d, or the whole width), with `sinks` sinks (h). transformers
     before 4.32 also wrote the rotary inv_freq (h_d/2).
 
     Args:
@@ -242,12 +242,12 @@ def gqa(
 
 
 def fused_qkv(d: int, a: GQA) -> Linear:
-    """Queries, keys and values in one projection. Tensors: weight ((h + 2·h_kv)·h_d, d), with a bias as `a` says."""
+    """Queries, keys and values in one projection. Tensors: weight ((h + 2·h_kv)·h_d, d), with a bias if a.qkv_bias."""
     return Linear(d, a.heads * a.head_dim + 2 * (a.kv_heads * a.head_dim), a.qkv_bias)
 
 
 def inv_freq(rotary_dim: int) -> Block:
-    """The rotary frequencies that earlier versions of transformers wrote: (rotary_dim/2)."""
+    """Rotary frequencies, stored by earlier versions of transformers. Tensors: inv_freq (rotary_dim/2)."""
     return block(inv_freq=obsolete(rotary_dim // 2))
 
 
@@ -291,12 +291,12 @@ def relative(d: int, a: GQA, rel: int, extent: int, kernel: int) -> Block:
 
 
 def spread(channels: int, kernel: int) -> Block:
-    """A short convolution over the output of a part of a layer. Tensors: conv1d.weight (channels, 1, w)."""
+    """A short convolution over the output of attention or network. Tensors: conv1d.weight (channels, 1, w)."""
     return block("attention", conv1d=conv1d(channels, kernel))
 
 
 def indexer(d: int, a: MLA) -> Block:
-    """The lightning indexer, which selects the tokens that attention sees (arXiv:2512.02556).
+    """The lightning indexer, which selects tokens for sparse attention (arXiv:2512.02556).
 
     Tensors: wq_b (h_i·h_di, r_q), wk (h_di, d), k_norm weight and bias (h_di), weights_proj (h_i, d).
     """

@@ -10,9 +10,9 @@ from hfcount.text import printable
 
 
 def features(c: Config, stages: int) -> list[int]:
-    """The stages that a backbone gives out, from 1, in their order; the stem is 0.
+    """Numbers of the stages that a backbone outputs, in order; the stem is 0, the first stage 1.
 
-    By out_features, else out_indices, which must say the same if both do; else the last.
+    From out_features or out_indices, which must agree if both are present; else the last stage.
     """
     choices = [_numbers(c, stages)] if c.given("out_features") else []
     if c.given("out_indices"):
@@ -32,7 +32,7 @@ def features(c: Config, stages: int) -> list[int]:
 
 
 def _numbers(c: Config, stages: int) -> list[int]:
-    """The stages that out_features names: stem, stage1, stage2 ..."""
+    """Numbers of the stages in out_features: stem, stage1, stage2 ..."""
     numbers = []
     for name in c.strs("out_features"):
         number = "0" if name == "stem" else name.removeprefix("stage")
@@ -52,7 +52,7 @@ NAMED_STEMS = ("stem", "act", "act1", "relu")
 
 
 def chosen(c: Config) -> list[int]:
-    """Which features a backbone gives, by their numbers, of which 0 is the stem's; -1, the last, if nothing says so."""
+    """Numbers of the features that a backbone outputs: 0 is the stem; -1, the last, if the config names none."""
     names = c.strs("out_features")
     if not names:
         return [int(place) for place in c.ints("out_indices")] or [-1]
@@ -68,7 +68,7 @@ def chosen(c: Config) -> list[int]:
 
 
 def channels(places: list[int], backbone: Spec) -> list[int]:
-    """The widths of these features of a backbone."""
+    """Widths (channels) of the features `places` of a backbone."""
     stages = [part.layer.stage_width for part in backbone.layers if part.layer.stage_width is not None]
     if not stages:
         return [backbone.hidden for _ in places]
@@ -78,7 +78,7 @@ def channels(places: list[int], backbone: Spec) -> list[int]:
 
 
 def outputs(c: Config, stages: Sequence[str]) -> list[int]:
-    """Which of its stages a backbone gives, by number: out_features, or out_indices, or else the last."""
+    """Numbers of the stages that a backbone outputs: by out_features, out_indices, or else the last."""
     named = c.strs("out_features")
     for name in named:
         if name not in stages:
@@ -96,7 +96,11 @@ def outputs(c: Config, stages: Sequence[str]) -> list[int]:
 
 
 def only(c: Config, backbone: Spec, known: str) -> Spec:
-    """A backbone, which must be of a type that this architecture is described with."""
+    """The backbone, if its type is `known`, the only one that this architecture is described with.
+
+    Raises:
+        UnknownArchitecture: it has another type.
+    """
     if backbone.family != known:
         raise UnknownArchitecture(f"{c.where}: {c.family} is described with a backbone of type {known} alone.")
     return backbone.replace(head="backbone")

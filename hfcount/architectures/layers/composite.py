@@ -1,4 +1,4 @@
-"""A language model with vision or audio towers, which text tokens skip."""
+"""Language models with vision or audio towers, which text tokens skip."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,7 +38,7 @@ def towers_beside_model(s: Spec, body: Block, **senses: Node) -> Block:
 
 
 def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more: Node) -> Block:
-    """A text and a vision tower that end in a common width, as in CLIP (arXiv:2103.00020).
+    """A text and a vision tower with outputs of one common width, as in CLIP (arXiv:2103.00020).
 
     Tensors: text_model, vision_model, visual_projection (d_o, d_v), text_projection (d_o, d), logit_scale ().
 
@@ -82,7 +82,7 @@ def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
 
 
 def rebased(node: Node, prefix: str) -> Node:
-    """A model's tree for use inside another model: adds `prefix` to the names that tied tensors point to."""
+    """A model's tree for use inside another model: adds `prefix` to the targets of tied tensors."""
     if isinstance(node, Tied):
         return replace(node, to=f"{prefix}.{node.to}")
     if isinstance(node, Block):
@@ -95,7 +95,7 @@ def rebased(node: Node, prefix: str) -> Node:
 
 
 def renamed(tree: Block, names: Mapping[str, str], parent: str = "") -> Block:
-    """A tree with other names, by the name and that of its parent, such as `{"self_attn.q_proj": "linear_q"}`."""
+    """A tree with renamed blocks; `names` maps parent and name: `{"self_attn.q_proj": "linear_q"}`."""
 
     def inner(node: Node, name: str) -> Node:
         if isinstance(node, Block):
@@ -109,7 +109,7 @@ def renamed(tree: Block, names: Mapping[str, str], parent: str = "") -> Block:
 
 
 def as_tower(node: Node, component: Component) -> Node:
-    """A part of a tower beside the language model: all its tensors are counted under it, and text tokens skip it."""
+    """A part of a tower: its tensors are counted as `component`, and text tokens skip it."""
     if isinstance(node, Block):
         return replace(node, component=component, repeats=0)
     if isinstance(node, Repeat):
@@ -120,7 +120,7 @@ def as_tower(node: Node, component: Component) -> Node:
 
 
 def shared_copy(node: Node, buffers: bool = False) -> Node:
-    """A part that stands elsewhere, too: its parameters, or also its `buffers`, need not be stored a second time."""
+    """A second copy of a part: its parameters, with `buffers` its buffers too, are optional in the checkpoint."""
     if isinstance(node, Block):
         return replace(node, children={name: shared_copy(child, buffers) for name, child in node.children.items()})
     if isinstance(node, Repeat):

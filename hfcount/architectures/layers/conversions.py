@@ -1,4 +1,4 @@
-"""What the reference converts when it loads models of several families: SPELLINGS and MERGED of families/__init__.py.
+"""Conversions of the reference for models of several families: SPELLINGS and MERGED, see architectures/__init__.py.
 
 Source: transformers 5.23, conversion_mapping.py.
 """

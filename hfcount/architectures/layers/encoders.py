@@ -18,8 +18,7 @@ def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None,
     """Attention as BERT names it (arXiv:1810.04805).
 
     Tensors: self.query, self.key, self.value (h·h_d, d), output.dense (d, d), all with biases, and with `norm`
-    output.LayerNorm (d). `values` is the width of what values are made of, if it is not d, `memory` that of what both
-    keys and values are made of.
+    output.LayerNorm (d). `values` and `memory` are the input widths of values and of both keys and values, if not d.
     """
     query = Linear(d, a.heads * a.head_dim, a.qkv_bias)
     key = Linear(memory or d, a.heads * a.head_dim, a.qkv_bias)
@@ -31,7 +30,7 @@ def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None,
 
 
 def bert_layer(d: int, layer: Layer) -> Block:
-    """A post-norm layer, with cross attention if it has that.
+    """A post-norm layer, with cross attention if the Layer has it.
 
     Tensors: attention, crossattention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
     """
@@ -89,7 +88,7 @@ def pooler(s: Spec, heads: tuple[str, ...] = POOLED) -> Block | None:
 
 
 def decoder_over(s: Spec, table: str, width: int | None = None) -> Block:
-    """The last projection of a masked language model and its bias, which used to be stored under two names.
+    """The output projection of a masked language model; its bias was stored under two names.
 
     Tensors: bias (|V|); decoder, tied to `table`, or else (|V|, d) and its own bias. `width` replaces d.
     """

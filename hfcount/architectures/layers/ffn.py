@@ -10,7 +10,7 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Repeat, Tensor, block, buffer
 
 MOST_EXPERTS = 2**12
-"""How many experts may each have a name of their own, and no number in a list."""
+"""The most experts that may have individual names instead of numbers."""
 
 
 def dense(c: Config, *, bias: bool = False) -> Dense:
@@ -44,7 +44,7 @@ def read_moe(
 
 
 def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
-    """The number of experts that a token is routed to; `key`, its key, must say it, and no more than there are."""
+    """The number of experts per token, from `key`; null and more than `experts` cannot run."""
     if active is None:
         c.cannot_run(
             "out-of-range", f"{key} is null, and must be the number of experts for a token.", key, "Correct it."
@@ -59,8 +59,8 @@ def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
 def deepseek_moe(c: Config, late: bool = False) -> MoE:
     """Fine-grained experts, routed and shared (arXiv:2401.06066), read from DeepSeek-V3's keys.
 
-    A token uses all experts if num_experts_per_tok is null. With `late` num_experts counts before the other names of
-    their number. Source: transformers 5.23, configuration_deepseek_v32.py.
+    A token uses all experts if num_experts_per_tok is null. With `late`, num_experts overrides the other keys.
+    Source: transformers 5.23, configuration_deepseek_v32.py.
     """
     known = ("n_routed_experts", "num_local_experts", "num_experts")
     experts = ("num_experts",) if late and c.given("num_experts") else known
@@ -147,9 +147,9 @@ def moe(d: int, m: MoE, expert: Block) -> Block:
 
 
 def router(d: int, m: MoE, bias: bool = False) -> Block:
-    """Scores the experts for a token. Tensors: weight (n, d), with `bias` bias (n).
+    """The scores of the experts for a token. Tensors: weight (n, d), with `bias` bias (n).
 
-    Not a Linear: most implementations have it in a custom module, which no quantisation scheme packs.
+    Not a Linear: most implementations use a custom module, which quantisation schemes do not pack.
     """
     return block("router", weight=Tensor((m.experts, d)), bias=Tensor((m.experts,)) if bias else None)
 
@@ -160,7 +160,7 @@ def experts(m: MoE, expert: Block) -> Repeat:
 
 
 def stacked(m: MoE, *shape: int) -> Tensor:
-    """The tensors of all experts in one, (n, *shape), of which a token uses k of n."""
+    """One tensor for all experts, (n, *shape), of which a token uses k of n."""
     return Tensor((m.experts, *shape), component="experts", active=(m.active, m.experts))
 
 

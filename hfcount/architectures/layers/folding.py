@@ -1,4 +1,4 @@
-"""Parts of networks that fold proteins: pairs of residues, aligned sequences, atoms.
+"""Networks that fold proteins: pairs of residues, aligned sequences, atoms.
 
 Source of the names: transformers 5.23, modeling_esmfold2.py.
 """
@@ -17,7 +17,7 @@ def transition(d: int, width: int) -> Block:
 
 
 def pair_layer(d: int, width: int) -> Block:
-    """Both triangles of pairs, multiplied (doi:10.1038/s41586-021-03819-2), and a transition.
+    """Triangle multiplication, outgoing and incoming (doi:10.1038/s41586-021-03819-2), and a transition.
 
     Tensors of tri_mul_out and tri_mul_in: norm_start and norm_mix (d), proj_bundle (4·d, d), proj_emit and proj_gate
     (d, d).
@@ -68,7 +68,7 @@ def aligned_layers(count: int, d: int, width: int, aligned: int, *, outer: int, 
 
 
 def atom_layers(s: Spec) -> tuple[Node, ...]:
-    """Layers of atoms, whose norms have no weights but what the atom says. Tensors: adaln_linear, self_attn, mlp."""
+    """Layers of atoms with adaptive norms. Tensors: adaln_linear, self_attn, mlp."""
     d, square = s.hidden, Linear(s.hidden, s.hidden)
 
     def layer(kind: Layer) -> Block:
@@ -83,7 +83,7 @@ def atom_layers(s: Spec) -> tuple[Node, ...]:
 
 
 def atom_encoder(s: Spec, features: int) -> Block:
-    """Atoms by their features, and what they say of their residues."""
+    """Embeds atoms by their `features`, and projects them to residues."""
     d = s.hidden
     return block(
         atom_linear=Linear(features, d, component="embedding"),

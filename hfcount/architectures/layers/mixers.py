@@ -74,7 +74,7 @@ def read_mamba2(c: Config, inner: str | None = None) -> SSM:
 
 
 def conv1d(channels: int, kernel: int, bias: bool = False) -> Block:
-    """A causal convolution of each channel by itself. Tensors: weight (channels, 1, w) and, with `bias`, bias."""
+    """A causal depthwise convolution. Tensors: weight (channels, 1, w) and, with `bias`, bias."""
     return block(weight=Tensor((channels, 1, kernel)), bias=Tensor((channels,)) if bias else None)
 
 

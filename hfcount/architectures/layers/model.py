@@ -33,11 +33,11 @@ HEADS: Mapping[str, Head] = {
     "ForNextSentencePrediction": "next_sentence",
     "ForImageClassification": "image_classification",
 }
-"""The heads that common endings of class names mean; the longest matching ending counts."""
+"""Heads by the common endings of class names; the longest matching ending applies."""
 
 
 Heads = Sequence[str] | Mapping[str, Head]
-"""Endings from HEADS, or any endings with the head that each means."""
+"""Endings from HEADS, or a mapping of endings to heads."""
 
 
 _LABELLED = (
@@ -80,7 +80,7 @@ class Fields(TypedDict, total=False):
 
 
 ACROSS = "its layers also keep what they see of an encoder's output, whose length no context tells"
-"""Reason given when the cache size is unknown because the model attends to an encoder."""
+"""Reason why the cache size is unknown: the model attends to an encoder."""
 
 
 def decoder_spec(
@@ -134,7 +134,7 @@ def named(heads: Heads = (), **further: Head) -> dict[str, Head]:
 
 
 def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
-    """The class that a config names, and its head; an empty string and the first of `heads` if it names none."""
+    """The class in `architectures` and its head; an empty string and the first of `heads` if there is none."""
     names = c.strs("architectures")
     if not names:
         return "", next(iter(heads.values()))
@@ -152,7 +152,7 @@ def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
 
 
 def labels(c: Config, default: int) -> int:
-    """The number of labels that the config names, or `default`."""
+    """The number of labels, from id2label or num_labels, or `default`."""
     names, number = c.object("id2label"), c.int("num_labels", default=None)
     if names and number is not None and len(names) != number:
         text = f"id2label names {len(names):,} labels and num_labels is {number:,}."
@@ -186,7 +186,7 @@ def encoder(
         decoding: whether the architecture can be a decoder, with cross attention or without.
         rotary: whether its positions may be rotary.
         types: whether there is a table of token types.
-        narrow: whether the embedding has a width of its own even if the config names none.
+        narrow: whether the embedding has a separate width even without the key embedding_size.
     """
     # Code of other models has these types, too, and says so by positions of another kind.
     if c.value("position_embedding_type") in ("alibi", *(() if rotary else ("rope", "rotary"))):
@@ -275,22 +275,22 @@ def composite(
 
 
 def head_tied(whole: Config, c: Config, default: bool) -> bool:
-    """Whether the head is tied: the class that holds the head asks its own config, which is that of the whole model.
+    """Whether the head is tied, which the class with the head reads from the config of the whole model.
 
     transformers 5.23: modeling_utils.py, get_expanded_tied_weights_keys.
     """
     outer = whole.bool(TIE, default=None)
     inner = c.bool(TIE, default=None) if c.has(TIE) else None  # read, even where it does not count
     if outer is None and not knows(whole.family):
-        outer = inner  # code of the repo's own, written for transformers 4, which asks the language model's config
+        outer = inner  # custom code for transformers 4, which reads the language model's config
     return default if outer is None else outer
 
 
 def tied_anywhere(whole: Config, part: Config, default: bool = False) -> bool:
-    """Whether either config ties the head, for classes that take over a true of the language model's.
+    """Whether either config ties the head, for classes that adopt the language model's setting if it is true.
 
     Args:
-        default: what the class of the whole model means by an absent key; the part's class says that for itself.
+        default: the default of the whole model's class; that of the part's class is False.
     """
     inner = part.bool(TIE, default=False)
     return whole.bool(TIE, default=default) or inner
@@ -315,7 +315,7 @@ def base(s: Spec, layer: Callable[[Layer], Node], norm: Block | None = None) -> 
 
 
 def _rotary(s: Spec) -> Block | None:
-    """The frequencies that some writers store once for all layers, and loaders skip."""
+    """The frequencies that some writers store once for all layers; loaders skip them."""
     for part in s.layers:
         if isinstance(part.layer.mixer, GQA | MLA):
             mixer = part.layer.mixer
@@ -371,7 +371,7 @@ def with_head(
 def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None, anyway: bool = False) -> Node:
     """The head over the vocabulary: tied to the tensor `tied_to`, or else (|V|, d); `width` replaces d.
 
-    With `anyway` the reference ties it whatever the config says, unless it is stored.
+    With `anyway` the reference ties it regardless of the config, unless it is stored.
     """
     inputs = width or s.hidden
     if not s.tied:

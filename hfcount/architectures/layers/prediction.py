@@ -12,7 +12,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 
 def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
-    """Layers that predict further tokens, as the part `mtp` of a model. Empty if there are no such layers."""
+    """The part `mtp` of a model, with these layers that predict further tokens; empty without layers."""
     if not layers:
         return {}
     vocab, hidden = c.int("vocab_size"), c.int("hidden_size")
@@ -20,7 +20,7 @@ def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[s
 
 
 def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
-    """Multi-token-prediction layers, numbered after the others: `layer` with an input projection and a head."""
+    """Multi-token-prediction layers, numbered after the others; `layer` builds one."""
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     if not more:
         return {}
@@ -29,7 +29,7 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
 
 
 def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:
-    """The layers of a small model that drafts further tokens; `key` gives their number, and they count from 0."""
+    """The layers of a small model that drafts further tokens, numbered from 0; `key` is the key of their count."""
     count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
     return ahead(c, uniform(layer, count) if count else (), announced)
 

@@ -9,12 +9,12 @@ _PARAMETERS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
 
 
 def distribution_parameters(c: Config) -> int:
-    """How many parameters the distribution has whose values a model predicts."""
+    """The number of parameters of the predicted distribution."""
     return _PARAMETERS[c.choice("distribution_output", _PARAMETERS, "student_t")]
 
 
 def forecast_parameters(c: Config) -> int:
-    """The same, or 0 if the values themselves are predicted, because the loss is their squared error."""
+    """As `distribution_parameters`, but 0 if the loss is the squared error: the values are predicted directly."""
     return 0 if c.str("loss", default="mse") == "mse" else distribution_parameters(c)
 
 
@@ -28,10 +28,10 @@ def series_patches(c: Config, side: int, step: int) -> int:
 
 
 def drawn(inputs: int, outputs: int, parameters: int) -> Block:
-    """The parameters of a distribution, each of `outputs` values. Tensors: proj.i (outputs, inputs), with biases."""
+    """The projections to a distribution's parameters, each of `outputs` values. Tensors: proj.i (outputs, inputs), bias."""
     return block("other", proj=Repeat(Indices.below(parameters), Linear(inputs, outputs, True)))
 
 
 def forecast(inputs: int, outputs: int, parameters: int) -> Block | Linear:
-    """A projection to values, or with `parameters` to those of their distribution."""
+    """A projection to values, or to the `parameters` of their distribution."""
     return drawn(inputs, outputs, parameters) if parameters else Linear(inputs, outputs, True, "other")

@@ -71,7 +71,7 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
 
 
 def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
-    """A kind that the family does not know; the reference builds a layer of most, if one that cannot run."""
+    """The error for an unknown kind; the reference builds most of these, but cannot run them."""
     return c.error(
         "unknown-kind",
         f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.",
@@ -82,7 +82,7 @@ def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
 
 
 def entries(c: Config, key: str, places: list[int]) -> Indices:
-    """Layers that a list of the config, or a text with a letter each, has the same entry for; the count says which."""
+    """The layers with one entry in a list or text of the config; the source of their count names the entry."""
     indices, given, source = Indices.of(places), c.value(key), c.source(key)
     if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
         kind = given[places[0]]
@@ -111,7 +111,7 @@ def by_kind(
         given: the list, from the config's `key` or the architecture's default.
         key: the key of the list, for messages.
         count: the number of layers, by default num_hidden_layers.
-        otherwise: the kind that a layer of any other is taken for; None if there may be no other.
+        otherwise: the kind that any other kind is read as; None allows no other.
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
@@ -147,12 +147,12 @@ _LATER_NAMES = {
 
 
 def kinds(c: Config, *names: str) -> list[str]:
-    """The kind that the config lists for each layer, under the names of transformers 5."""
+    """The kind of each layer in the config's list, under the names of transformers 5."""
     return [_LATER_NAMES.get(kind, kind) for kind in c.strs(*(names or ("layer_types", "layers_block_type")))]
 
 
 def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | None = None) -> Indices:
-    """The last layer of each period, or the one that the key `offset` gives; `key` gives the period's length."""
+    """The last layer of each period, or the layer at `offset`; `key` is the key of the period's length."""
     count = layer_count(c)
     given = {} if default is None else {"default": default}
     period = c.int(key, minimum=1, maximum=MAX_LAYERS, **given)
@@ -173,7 +173,7 @@ def mixed(
 ) -> list[Layers]:
     """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`.
 
-    `otherwise` is the kind that a layer of any other is taken for; with None there may be no other.
+    `otherwise` is the kind that any other kind is read as; None allows no other.
     """
     if given:
         known = {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}
@@ -202,7 +202,7 @@ def _merged(left: Layer, other: Layer) -> Layer:
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
     """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`.
 
-    A layer of another kind is taken for one of the first.
+    Any other kind is read as the first.
     """
     if given := c.strs("layer_types"):
         return by_kind(c, kinds, given, otherwise=next(iter(kinds)))
@@ -213,7 +213,7 @@ def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices])
 def indexing(c: Config) -> list[Indices]:
     """The layers with an indexer, in disjoint sets; the others use the selection of the previous one.
 
-    Without indexer_types index_topk_pattern, a list or letters, says it; else every index_topk_freq-th layer has one.
+    By indexer_types, else index_topk_pattern (a list or letters), else every index_topk_freq-th layer.
     Source: transformers 5.23, configuration_glm_moe_dsa.py, GlmMoeDsaConfig.
     """
     count, given = layer_count(c), c.strs("indexer_types")
@@ -234,7 +234,7 @@ _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "mo
 def spelled(c: Config, key: str, default: str) -> list[str]:
     """Kinds of layers from a pattern of Nemotron-H, which has one letter per layer.
 
-    It is a text, or as mlx-lm writes it a list of letters; transformers reads both alike.
+    The pattern is a text, or a list of letters, as mlx-lm writes it; transformers reads both.
     """
     pattern = c.strs(key) if isinstance(c.value(key), list) else c.str(key, default=default)
     return [_LETTERS.get(letter, letter) for letter in pattern]
@@ -243,7 +243,7 @@ def spelled(c: Config, key: str, default: str) -> list[str]:
 def repeated(
     c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
 ) -> tuple[Layers, ...]:
-    """Layers of the `given` kinds, `times` times over; the `first` and the `last` of each round are marked."""
+    """Layers of the `given` kinds, repeated `times` times; the first and the last of each round are marked."""
     layers = []
     for place, kind in enumerate(given):
         if kind not in kinds:
@@ -256,7 +256,7 @@ def repeated(
 
 
 def hybrids(c: Config) -> Indices | None:
-    """The layers that layers_block_type calls hybrid, all others being Mamba; None if it is absent."""
+    """The hybrid layers in layers_block_type; all others are Mamba. None if the key is absent."""
     if c.length("layers_block_type") is None:
         return None
     given = kinds(c, "layers_block_type")
@@ -264,7 +264,7 @@ def hybrids(c: Config) -> Indices | None:
 
 
 def own_heads(c: Config, usual: GQA) -> list[Layers]:
-    """Attention with the number of heads that the config lists for each layer; `usual` if it has no list."""
+    """Attention with num_attention_heads_per_layer; `usual` in all layers if that is absent."""
     given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)
     if not given:
         return uniform(Layer(mixer=usual), count)
@@ -298,7 +298,7 @@ def numbered(c: Config, key: str) -> Indices:
 
 
 def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
-    """The layers, of so many, whose numbers `given` has; the count says that they are the entries of `key`."""
+    """The layers below `count` with numbers in `given`; the source of their count names `key`."""
     indices = intersection(Indices.of(given), Indices.below(count))
     limit, _, remark = origin(count).partition(", ")
     if len({*given}) != len(given) or min(given, default=0) < 0:
@@ -328,7 +328,7 @@ def altered(common: Block, /, **children: Node | None) -> Block:
 
 
 def within(common: Block, /, **more: Block) -> Block:
-    """A block whose children, blocks themselves, get the children of the block of their name in `more`."""
+    """A block whose child blocks get further children: those of the block with their name in `more`."""
     children = dict(common.children)
     for name, further in more.items():
         inner = children[name]
@@ -339,7 +339,7 @@ def within(common: Block, /, **more: Block) -> Block:
 
 
 def chain(inputs: int, middle: int, outputs: int, count: int, layer: Callable[[int, int], Node]) -> tuple[Repeat, ...]:
-    """`count` layers, the first of which reads `inputs`, the last makes `outputs`, and all else is `middle` wide."""
+    """`count` layers: the first from `inputs`, the last to `outputs`, all other widths are `middle`."""
     last = int(count) - 1
     if last < 1:
         return (Repeat(Indices.below(count), layer(inputs, outputs)),)

@@ -22,7 +22,7 @@ def streams(d: int, several: int) -> Block:
 
 
 def joining(d: int, several: int) -> dict[str, Node]:
-    """The same by the names of the first release: hc_head_fn, hc_head_base and hc_head_scale."""
+    """As `streams`, with the names of the first release: hc_head_fn, hc_head_base and hc_head_scale."""
     return {f"hc_head_{name.removeprefix('hc_')}": node for name, node in streams(d, several).children.items()}
 
 

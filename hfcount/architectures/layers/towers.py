@@ -30,7 +30,7 @@ def tower(
         ffn: its feed-forward network, by default one with biases, intermediate_size wide.
         heads: aliases of the key with the number of heads.
         depth: aliases of the key with the number of layers.
-        indivisible: what becomes of a config whose heads do not divide the width.
+        indivisible: how the class handles heads that do not divide the width.
         bias: whether the projections of attention have a bias.
         own_width: whether head_dim, if given, is the width of a head.
         further: endings of class names, as in `encoding`.
@@ -50,9 +50,8 @@ def encoding(
 ) -> Spec:
     """The Spec of a tower with these layers: it has no vocabulary, and its tokens also see later ones.
 
-    `further` are endings of class names beside Model and Encoder, with the head that each means.
-
-    The class that a nested config names does not matter, since the model around it holds the base model.
+    `further` maps endings of class names, besides Model and Encoder, to heads. The class in a nested config is ignored:
+    the model around it holds the base model.
     """
     known: dict[str, Head] = {"Model": "base", "Encoder": "base", **(further or {})}
     named: tuple[str, Head] = ("", "base") if c.nested else head_of(c, known)
@@ -62,13 +61,13 @@ def encoding(
 
 
 COARSER = "its layers see an image at several scales, so there is no cost of one token"
-"""Reason given when there is no cost of a token because later layers see fewer places than earlier ones."""
+"""Reason why there is no cost per token: later layers see fewer places than earlier ones."""
 
 
 def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: int = 2, **more: Unpack[Fields]) -> Spec:
-    """The Spec of a model of images or videos with these layers: alone with the head that its class names.
+    """The Spec of a model of images or videos with these layers, with the head of its class.
 
-    Within another model it is the base model, whatever class the nested config names.
+    Within another model it is the base model, regardless of the class in the nested config.
     """
     if c.nested:
         return encoding(c, layers, **more)
@@ -78,7 +77,7 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: i
 
 
 def attending(part: Spec, width: int) -> Spec:
-    """A part whose layers attend to something `width` wide."""
+    """The part with layers that attend to a memory of this `width`."""
     layers = [kind.replace(layer=kind.layer.replace(memory=dim("d_e", width))) for kind in part.layers]
     return part.replace(layers=tuple(layers))
 
@@ -86,7 +85,7 @@ def attending(part: Spec, width: int) -> Spec:
 def reconstructing(c: Config, bias: bool, indivisible: Indivisible = "refused", own_width: bool = False) -> Spec:
     """The decoder of a masked autoencoder (arXiv:2111.06377), by the keys that begin with `decoder_`.
 
-    `bias` is that of queries, keys and values, and the rest as in `multi_head`.
+    `bias` is the bias of queries, keys and values; the other parameters are as in `multi_head`.
     """
     d, heads = c.int("decoder_hidden_size"), c.int("decoder_num_attention_heads")
     ffn = Dense(width=c.int("decoder_intermediate_size"), bias=True)
@@ -97,7 +96,7 @@ def reconstructing(c: Config, bias: bool, indivisible: Indivisible = "refused", 
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
-    """Square patches with sides of patch_size pixels; `channels` are aliases of the key with their channels."""
+    """Square patches with sides of patch_size pixels; `channels` are aliases of num_channels."""
     return Patches(side=_side(c, "patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
 
 
@@ -117,7 +116,7 @@ def grid(c: Config, key: str = "image_size") -> int:
 
 
 def rectangle(c: Config) -> int:
-    """The number of patches in an image, whose image_size and patch_size may give height and width."""
+    """The number of patches in an image; image_size and patch_size may be pairs of height and width."""
     (high, wide), (tall, broad) = sides(c, "image_size"), sides(c, "patch_size")
     if tall > high or broad > wide:
         c.cannot_run(
@@ -127,7 +126,7 @@ def rectangle(c: Config) -> int:
 
 
 def sides(c: Config, key: str) -> tuple[int, int]:
-    """Height and width, which may be one number."""
+    """Height and width; a single number means both."""
     given = [c.int(key)] if c.is_int(key) else c.ints(key)
     if not 0 < len(given) <= 2 or any(side < 1 for side in given):
         raise c.error("list-length", f"{key} must be a size, or height and width.", key)
@@ -135,7 +134,7 @@ def sides(c: Config, key: str) -> tuple[int, int]:
 
 
 def _side(c: Config, key: str) -> int:
-    """The side of a square; the key may give it once, or as height and width."""
+    """The side of a square; the key holds one number, or equal height and width."""
     given = [] if c.is_int(key) else c.ints(key)
     if any(side < 1 for side in given):
         raise c.error(
@@ -159,16 +158,16 @@ def stages(
     depths: Sequence[int] | None = None,
     own: Sequence[object] | None = None,
 ) -> list[Layers]:
-    """Stages of layers, each of another width, by the key depths.
+    """Stages of layers of different widths, by the key depths.
 
     Args:
         widths: the width of each stage.
         wide: the width of the network of a layer, for each stage or by the width of the stage; None if there is none.
         heads: the number of heads in each stage, if its layers attend.
         bias: whether queries, keys and values have a bias.
-        indivisible: what becomes of a width that the heads do not divide.
-        depths: the number of layers in each stage, if the key depths does not say it.
-        own: what else the layers of each stage have, as `Layer.own`.
+        indivisible: how the class handles heads that do not divide the width.
+        depths: the number of layers in each stage, instead of the key depths.
+        own: the `Layer.own` of each stage.
     """
     depths = (c.ints("depths") if depths is None else depths)[: len(widths)]
     if not depths or len({len(depths), len(widths), len(depths if heads is None else heads)}) > 1:
@@ -189,7 +188,7 @@ def stages(
 
 
 def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[int] | None = None) -> list[int]:
-    """The first `count` sizes that a key lists, one for each stage, with the symbol and the stage's number."""
+    """The first `count` sizes in the list of a key, one per stage, with the symbol and the stage's number."""
     given = c.ints(key, default=default, minimum=0)[:count]
     if len(given) < count:
         text = f"{key} has {len(given):,} entries, and there are {count:,} stages."

@@ -98,7 +98,7 @@ def cosine_layer(d: int, layer: Layer, window: int) -> Block:
 
 
 def stage_norms(s: Spec, widths: Iterable[int]) -> Block:
-    """Norms of what a backbone gives out, of these `widths`, of the stem and of each stage.
+    """Norms of the features that a backbone outputs; `widths` are those of the stem and of each stage.
 
     Tensors: hidden_states_norms.stem (d_1), hidden_states_norms.stageN (d_N).
     """

@@ -16,7 +16,7 @@ def extent(c: Config, key: str, *, default: int | None = None) -> int | None:
 
 
 def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
-    """Refuses windows around each token that no model is built with: odd, not above 0, or not one for each layer.
+    """Refuses windows that no model is built with: odd, not positive, or not one per layer.
 
     Source: transformers 5.23, modeling_longformer.py and modeling_led.py, which take one number or a list.
     """
@@ -99,7 +99,7 @@ def all_but_every_nth(
 
 
 def patterned(c: Config) -> Indices:
-    """The layers with a window by sliding_window_pattern: all except the last of a period, or each L of a word.
+    """The layers with a window, by sliding_window_pattern: all except the last of a period, or each L of a word.
 
     A word of L (local) and G (global) is repeated over the layers, of which the last is always global; null means every
     layer is global, i.e. has no window. Source: transformers 5.23, configuration_exaone4.py, Exaone4Config.
@@ -125,7 +125,7 @@ def other_than(c: Config, *some: range | Indices) -> Indices:
 
 
 def seeing_both_ways(spec: Spec) -> Spec:
-    """The same model as an encoder, whose tokens also see later ones: half of a window is on each side.
+    """The model as an encoder, whose tokens also see later ones: half of a window is on each side.
 
     Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
     """

@@ -1,4 +1,4 @@
-"""Classes of diffusers: their config, which names them in `_class_name`; the modules build their tensors."""
+"""Models of diffusers: functions that read their configs; the modules of this folder build their tensors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -30,18 +30,18 @@ def diffusing(c: Config, sizes: Own, hidden: int) -> Spec[Own]:
 
 
 def beside(c: Config, sizes: Own, tower: Spec) -> Spec[Own]:
-    """The Spec of a model around a vision `tower` that a pipeline runs beside the one that draws."""
+    """The Spec of a model around a vision `tower`, which a pipeline runs next to the denoiser."""
     spec = diffusing(c, sizes, tower.hidden)
     return spec.replace(parts={"vision": tower}, uncounted="it is run once over an image, and keeps nothing")
 
 
 def held(c: Config, key: str) -> object:
-    """What a key holds, of any kind: as it is written, or by the class's default where it is absent."""
+    """The value of a key, of any type; the class's default if it is absent."""
     return c.value(key) if c.has(key) else declared(c.kind).keys.get(key)
 
 
 def stage_widths(c: Config, key: str = "block_out_channels", letter: str = "C") -> tuple[int, ...]:
-    """The widths of stages, with a symbol each.
+    """The widths of the stages, each with a symbol.
 
     Raises:
         ConfigError: there are none, or one is below 1.
@@ -66,14 +66,14 @@ _UP = """
 
 
 def stage_kinds(c: Config, key: str, known: Mapping[str, Kind], count: int) -> tuple[Kind, ...]:
-    """Of each stage what `known` says of its kind; `count` stages have a width.
+    """The value of `known` for the kind of each stage, at most `count`, the number of widths.
 
     Raises:
         ConfigError: diffusers has no such kind, or there are more stages than widths.
         UnknownArchitecture: a stage is of a kind that is not described in this class.
     """
     kinds, other = list[Kind](), _DOWN if key.startswith("down") else _UP
-    if known.keys().isdisjoint(other):  # those of video are made elsewhere, which takes no other ones
+    if known.keys().isdisjoint(other):  # stages of video models, which have no others
         other = []
     for name in c.strs(key):
         plain = name.removeprefix("UNetRes")  # an earlier form of their names
@@ -92,7 +92,7 @@ def stage_kinds(c: Config, key: str, known: Mapping[str, Kind], count: int) -> t
 def check_groups(
     c: Config, widths: Iterable[int], key: str = "norm_num_groups", whole: str = "block_out_channels"
 ) -> int:
-    """The number of groups that are normalised together, by which all `widths` have to be divisible.
+    """The number of normalisation groups, which must divide all `widths`.
 
     Raises:
         ConfigError: one is not.
@@ -108,7 +108,7 @@ def check_groups(
 
 
 def check_parts(c: Config, widths: Iterable[int], parts: int, what: str, key: str = "block_out_channels") -> None:
-    """Refuses widths that a fixed number of `parts` does not divide; `what` says in a message what these are.
+    """Refuses widths that are not multiples of `parts`; `what` is the name of the parts in the message.
 
     Raises:
         ConfigError: one is not a multiple of them.
@@ -120,7 +120,7 @@ def check_parts(c: Config, widths: Iterable[int], parts: int, what: str, key: st
 
 
 def check_places(c: Config, width: int) -> None:
-    """Refuses what a table of sines over two axes cannot be made of: a `width` that has no quarters, or no patch.
+    """Refuses sizes that a table of sines over two axes cannot have.
 
     Raises:
         ConfigError: the width is no multiple of 4, or an image is smaller than a patch.
@@ -135,7 +135,7 @@ def check_places(c: Config, width: int) -> None:
 
 
 def nullable(c: Config, key: str, symbol: str = "") -> int | None:
-    """A size, or None where the key is null: as it is written, or by the class's default where it is absent."""
+    """A size, by default the class's; None if the key is null."""
     if c.is_null(key):
         return None
     value = c.int(key, minimum=0)
@@ -143,17 +143,17 @@ def nullable(c: Config, key: str, symbol: str = "") -> int | None:
 
 
 def sized(c: Config, key: str, symbol: str) -> int:
-    """A size that only some classes of a family have, with its symbol."""
+    """A size with a symbol, for keys that only some classes of a family have."""
     return Dim.named(symbol, c.int(key))
 
 
 def or_else(c: Config, key: str, other: int, symbol: str = "") -> int:
-    """A size, or `other` where the key is null or 0."""
+    """A size, or `other` if the key is null or 0."""
     return nullable(c, key, symbol) or other
 
 
 def patch_sides(c: Config, key: str, count: int) -> tuple[int, ...]:
-    """The sides of a patch, of which a model that runs has as many as its grid has dimensions, each above 0."""
+    """The sides of a patch, one per dimension of the grid; other lists cannot run."""
     sides = c.ints(key, minimum=0)
     if len(sides) != count or not all(sides):
         text = f"{key} has {len(sides):,} entries, and needs {count} above 0, a side each of a patch."
@@ -162,14 +162,14 @@ def patch_sides(c: Config, key: str, count: int) -> tuple[int, ...]:
 
 
 def rotary_pairs(c: Config, head_dim: int, key: str = "attention_head_dim") -> None:
-    """Refuses heads with an odd width, which are not turned in pairs."""
+    """Refuses heads of odd width: rotary positions turn pairs."""
     if head_dim % 2:
         text = f"{key} is {head_dim:,}, and must be even: rotary positions turn pairs."
         raise c.error("not-divisible", text, key, "Correct it.", observed=int(head_dim))
 
 
 def rotary_axes(c: Config, key: str, count: int) -> None:
-    """Refuses fewer axes of rotary positions than there are, and axes with an odd width."""
+    """Refuses fewer than `count` axes of rotary positions, and axes of odd width."""
     axes = c.ints(key)
     if len(axes) < count:
         text = f"{key} has {len(axes):,} entries, and needs {count}."
@@ -179,19 +179,19 @@ def rotary_axes(c: Config, key: str, count: int) -> None:
 
 
 def sinusoidal(c: Config, d: int, multiple: int) -> None:
-    """Refuses a width that sines and cosines of each dimension cannot share."""
+    """Refuses a width that is not a multiple of the sines and cosines per position."""
     if d % multiple:
         text = f"num_attention_heads · attention_head_dim is {int(d):,}, and must be a multiple of {multiple}."
         raise c.error("not-divisible", text, "attention_head_dim", "Correct it.", observed=int(d))
 
 
 def text_of(c: Config, key: str) -> str | None:
-    """A word, or None where the key is null."""
+    """A word, or None if the key is null."""
     return None if c.is_null(key) else c.str(key)
 
 
 def word(c: Config, key: str, known: tuple[str | None, ...]) -> str | None:
-    """One of these words, or null, if that is among them."""
+    """One of the `known` words; None in `known` allows null."""
     if c.is_null(key) and None in known:
         return None
     return c.choice(key, [choice for choice in known if choice is not None])
@@ -204,12 +204,12 @@ _GATED = ("geglu", "swiglu")
 
 
 def gated_activation(c: Config) -> bool:
-    """Whether activation_fn names a network with a gate; HF103 if it names none that FeedForward has."""
+    """Whether activation_fn is gated; HF103 if FeedForward does not have it."""
     return c.choice("activation_fn", (*_PLAIN, *_GATED)) in _GATED
 
 
 def activation(c: Config, key: str, absent: bool = False) -> None:
-    """Refuses activations that diffusers does not have; the key may be null where one may be `absent`."""
+    """Refuses activations that diffusers does not have; with `absent` the key may be null."""
     if absent and c.is_null(key):
         return
     word = c.str(key)
@@ -222,7 +222,7 @@ _ACTIVATIONS = ("swish", "silu", "mish", "gelu", "relu")
 
 
 def dropout(c: Config, key: str = "dropout") -> None:
-    """Refuses shares of what is dropped below 0 or above 1."""
+    """Refuses dropout below 0 or above 1."""
     share = c.number(key, zero=True)
     if share > 1:
         text = f"{key} is {shown(share)}, and must be 0 to 1."
@@ -230,7 +230,7 @@ def dropout(c: Config, key: str = "dropout") -> None:
 
 
 def words(c: Config, key: str, known: Sequence[str]) -> list[str]:
-    """A list of words, each of which is one of those known."""
+    """A list of `known` words."""
     values = c.strs(key)
     for value in values:
         if value not in known:
