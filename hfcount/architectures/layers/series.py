@@ -28,7 +28,7 @@ def series_patches(c: Config, side: int, step: int) -> int:
 
 
 def drawn(inputs: int, outputs: int, parameters: int) -> Block:
-    """The projections to a distribution's parameters, each of `outputs` values. Tensors: proj.i (outputs, inputs), bias."""
+    """Projections to a distribution's parameters, each of `outputs` values. Tensors: proj.i (outputs, inputs), bias."""
     return block("other", proj=Repeat(Indices.below(parameters), Linear(inputs, outputs, True)))
 
 
