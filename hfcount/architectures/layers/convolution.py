@@ -76,12 +76,3 @@ def led(count: int, first: Node, rest: Node) -> tuple[Node, ...]:
     others = count - 1
     later = (Repeat(Indices(range(1, 1 + max(0, int(others))), others), rest),) if others > 0 else ()
     return (Repeat(Indices.below(1), first), *later)
-
-
-def inverted(inputs: int, wide: int, outputs: int) -> Block:
-    """An inverted residual (arXiv:1801.04381): to `wide` channels, a depthwise convolution, and to `outputs`.
-
-    Tensors: expand_1x1, conv_3x3 and reduce_1x1, each a convolution and a batch normalisation.
-    """
-    first, last = normed(inputs, wide, 1), normed(wide, outputs, 1)
-    return block(expand_1x1=first, conv_3x3=normed(wide, wide, 3, groups=wide), reduce_1x1=last)
