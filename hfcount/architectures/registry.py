@@ -1,4 +1,4 @@
-"""Which file describes which model_type and which class, read from the files without importing them."""
+"""Finds the file that describes a model_type or a class, by reading the files without importing them."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent / "models"
 
 
 class Family(NamedTuple):
-    """How an architecture is described: what its file has, or a part's entry in the PARTS of the whole's file."""
+    """The description of an architecture: the contents of its file, or an entry of PARTS in the whole model's file."""
 
     types: tuple[str, ...]
     spec: Callable[[Config], Spec[Any]]
@@ -24,6 +24,7 @@ class Family(NamedTuple):
     description: str | None = None
     ignored: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    retyped: Mapping[str, tuple[str, str | None, str]] = {}
     spellings: Mapping[str, str] = {}
     headed: Mapping[str, Mapping[str, str]] = {}
     within: Mapping[str, tuple[str, str]] = {}
@@ -34,13 +35,14 @@ class Family(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """What it is, in a line: the docstring of its file, or of a part's spec()."""
+        """One line about it: the docstring of its file, or of a part's spec()."""
         return " ".join((self.description or self.spec.__doc__ or "").split())
 
 
 _OPTIONAL = (
     "IGNORED",
     "CLASSES",
+    "RETYPED",
     "SPELLINGS",
     "HEADED",
     "WITHIN",
@@ -59,7 +61,7 @@ def find(model_type: str) -> Family | None:
 
 
 def _named(model_type: str) -> str | None:
-    """The file that serves a type: mostly one of its name or, for a part, of the whole's; then no other is opened."""
+    """The file that describes a type; files named like the type are opened first, mostly only one."""
     likely = [name for name in _names() if model_type == name or model_type.startswith(f"{name}_")]
     if model_type[:1].isupper():  # the name of a class, such as UNet2DModel, whose file is unet_2d.py
         likely += [name for name in _names() if model_type.lower().startswith(name.replace("_", ""))]
@@ -67,7 +69,7 @@ def _named(model_type: str) -> str | None:
 
 
 def file(model_type: str) -> Path:
-    """The file of the family that describes a type, which must be known."""
+    """The path of the file that describes a type, which must be known."""
     return _HERE / f"{_named(model_type)}.py"
 
 
@@ -88,27 +90,27 @@ def _names() -> list[str]:
 
 @cache
 def _files() -> dict[str, str]:
-    """The file that serves each model_type. Reading all of them costs an eighth of importing them."""
+    """The file that describes each model_type. Reading all files costs an eighth of importing them."""
     return {model_type: name for name in _names() for model_type in _types_in(name)}
 
 
 def _types_in(name: str) -> list[str]:
-    """The types that a file writes down, those of its parts, which stand at its end, included."""
-    file = _written(name)
-    parts = file.find(b"\nPARTS = ")
-    return _texts(_TYPES.search(file), *(_PART.finditer(file, parts) if parts >= 0 else ()))
+    """The types in MODEL_TYPES of a file and in its PARTS."""
+    source = _source(name)
+    parts = source.find(b"\nPARTS = ")
+    return _texts(_TYPES.search(source), *(_PART.finditer(source, parts) if parts >= 0 else ()))
 
 
 def _classes_in(name: str) -> list[str]:
-    return _texts(_CLASSES.search(_written(name)))
+    return _texts(_CLASSES.search(_source(name)))
 
 
-def _written(name: str) -> bytes:
+def _source(name: str) -> bytes:
     return (_HERE / f"{name}.py").read_bytes()
 
 
 def _texts(*tuples: re.Match[bytes] | None) -> list[str]:
-    return [text.decode() for found in tuples if found for text in _TEXT.findall(found[1])]
+    return [text.decode() for match in tuples if match for text in _TEXT.findall(match[1])]
 
 
 # A search for one beginning of a line costs a tenth of one for several.
@@ -120,15 +122,15 @@ _TEXT = re.compile(rb'"([^"]+)"')
 
 @cache
 def _load(name: str) -> tuple[Family, ...]:
-    """The families of a file, the whole's first."""
+    """The families of a file: the whole model first, then its parts."""
     module = import_module(f"{__package__}.models.{name}")
     optional = {key.lower(): getattr(module, key) for key in _OPTIONAL if hasattr(module, key)}
-    whole = Family(module.MODEL_TYPES, module.spec, module.blueprint, module.__doc__, **optional)
-    return (whole, *getattr(module, "PARTS", ()))
+    family = Family(module.MODEL_TYPES, module.spec, module.blueprint, module.__doc__, **optional)
+    return (family, *getattr(module, "PARTS", ()))
 
 
 def unknown(model_type: str) -> str:
-    """What is said of a type that no family describes."""
+    """The message about a type that no family describes."""
     return unknown_type(model_type, all_types())
 
 
@@ -144,13 +146,13 @@ def variant(name: str) -> str:
 
 
 def described(name: str, model_type: str = "") -> bool:
-    """Whether a family has the class among its CLASSES: any, or the one of a type, which must be known."""
+    """Whether the class is in CLASSES of the family of a known `model_type`, or else of any family."""
     family = find(model_type)
     return name in family.classes if family else bool(variant(name))
 
 
 def together(model_type: str) -> tuple[str, ...]:
-    """The types that a family describes which describes this one, which must be known."""
+    """All types of the family that describes this type, which must be known."""
     family = find(model_type)
     assert family is not None
     return family.types

@@ -186,7 +186,7 @@ def _compare_weights(model: Model, options: Options) -> tuple[Evidence, Outcome]
         return Evidence(unseen=unseen), verify(model.blueprint)
     if documents.layout.reader == "diffusers" and documents.index is not None:
         # diffusers renames nothing in files that an index names
-        model = model._replace(blueprint=replace(model.blueprint, literal=True))
+        model = model._replace(blueprint=replace(model.blueprint, verbatim_names=True))
     form = weights_form(documents)
     evidence, outcome = form.inspect(model, options)
     if form is SAFETENSORS and holds_pickles(documents):

@@ -20,9 +20,9 @@ from hfcount.verifier.policy import Policy
 
 def report_of(inspection: Inspection) -> Report:
     """The report of an inspection, with all that follows from it."""
-    blueprint, apart = inspection.blueprint, inspection.outcome.apart
-    if blueprint and apart:  # it is counted as it is loaded
-        inspection = inspection._replace(blueprint=replace(blueprint, apart=apart))
+    blueprint, untied = inspection.blueprint, inspection.outcome.untied
+    if blueprint and untied:  # it is counted as it is loaded
+        inspection = inspection._replace(blueprint=replace(blueprint, untied=untied))
     figures, findings = figures_of(inspection)
     documents, evidence, outcome = inspection.documents, inspection.evidence, inspection.outcome
     policy = inspection.options.policy

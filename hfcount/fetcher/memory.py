@@ -107,7 +107,8 @@ def _facts(name: object, tensor: Any) -> tuple[list[int], str]:
     if not isinstance(name, str):
         raise TypeError(f"the name {typed(name)} must be a str.")
     is_pair = isinstance(tensor, tuple | list) and len(tensor) == 2
-    shape, dtype = tensor if is_pair else (getattr(tensor, "shape", None), getattr(tensor, "dtype", None))
+    facts: Any = tensor if is_pair else (getattr(tensor, "shape", None), getattr(tensor, "dtype", None))
+    shape, dtype = facts
     try:
         sizes = [int(size) for size in shape]
     except (TypeError, ValueError):

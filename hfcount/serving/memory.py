@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.dtypes import BITS, code, width
-from hfcount.mapper.lengths import Length
+from hfcount.mapper.context_length import Length
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.report.figures import Storage
 from hfcount.report.serving import CachePart, Compute, Memory, Serving

@@ -13,7 +13,7 @@ from paths import ARCHITECTURES
 
 import hfcount
 from hfcount import architectures as families
-from hfcount.architectures.keys.model import Fields
+from hfcount.architectures.layers.model import Fields
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.keys_without_shape import is_shapeless

@@ -1,1 +1,1 @@
-"""What models are made of, one concept a module: each reads its sizes from a config and lays itself out."""
+"""Concepts that several architectures share, one per module: each reads its sizes and builds its tensors."""

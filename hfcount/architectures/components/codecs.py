@@ -4,9 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from hfcount.architectures.keys import dim
-from hfcount.architectures.layers.codecs import Convolution, plain
-from hfcount.architectures.layers.conformer import lstm
-from hfcount.architectures.layers.temporal import conv, upsampling
+from hfcount.architectures.layers.temporal import Convolution, conv, lstm, plain, upsampling
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, flag
 from hfcount.spec import Record

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, time_embedding
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.mapper import Config
@@ -57,7 +57,7 @@ class Conditions(Record):
         class_kind = c.str("class_embed_type", default="") or ""
         if control and class_kind == "simple_projection":
             class_kind = "identity"  # which brings no tensors either
-        added = denoising.word(c, "addition_embed_type", (None, *_ADDED[: 3 if control else None])) or ""
+        added = diffusion.word(c, "addition_embed_type", (None, *_ADDED[: 3 if control else None])) or ""
         needs = class_kind in ("projection", "simple_projection") or added == "text_time"
         hidden, hidden_kind = _hidden(c, _HIDDEN[: 2 if control else None])
         if isinstance(c.value("cross_attention_dim"), list) and (hidden_kind or added in ("text", "text_image")):
@@ -148,7 +148,7 @@ def _of_time(c: Config, first: int) -> tuple[bool, int]:
 def _hidden(c: Config, known: tuple[str, ...]) -> tuple[int | None, str]:
     """The width of the text before it is projected, and how it is: one of the kinds that are known."""
     width = _optional(c, "encoder_hid_dim", "d_e")
-    kind = denoising.word(c, "encoder_hid_dim_type", (None, *known)) or ""
+    kind = diffusion.word(c, "encoder_hid_dim_type", (None, *known)) or ""
     if kind and width is None:
         said = f"encoder_hid_dim_type is {shown(kind)}, and encoder_hid_dim is null."
         raise c.error("contradiction", said, "encoder_hid_dim", "Give both, or none.")

@@ -4,9 +4,8 @@ from hfcount.architectures.components.conditions import Conditions
 from hfcount.architectures.components.unet_keys import Stages
 from hfcount.architectures.components.unet_stages import Halves
 from hfcount.architectures.components.unets import read_stages
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers.diffusion.control import hint, outlets
-from hfcount.architectures.layers.diffusion.layers import conv
+from hfcount.architectures.layers import diffusion
+from hfcount.architectures.layers.diffusion.layers import conv, hint, outlets
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec.tree.nodes import Block, Node, block
@@ -27,7 +26,7 @@ class Control(Sizes):
         """Reads all sizes; without `middle` the class has one kind of middle block, and no key names it."""
         stages = read_stages(c, upward=False, middle=middle)
         conditions = Conditions.of(c, stages.down[0].width, stages.down[0].memory, control=True)
-        denoising.activation(c, "act_fn")
+        diffusion.activation(c, "act_fn")
         hints = diffusion.stage_widths(c, "conditioning_embedding_out_channels", "H")
         halves = Halves.of(c, conditions.time)
         return Control.read(c, stages=stages, conditions=conditions, halves=halves, hints=hints)

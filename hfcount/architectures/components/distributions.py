@@ -1,8 +1,8 @@
 """D-FINE and those after it, whose boxes are refined as distributions (arXiv:2410.13842, arXiv:2509.20787)."""
 
+from hfcount.architectures.components.detection import perceptron, tied_perceptron
 from hfcount.architectures.components.hybrid import denoising
 from hfcount.architectures.keys import dim
-from hfcount.architectures.layers.detection import perceptron, tied_perceptron
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, derived, flag, size

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from hfcount.architectures.components.timm.names import COLOURS, DROPPED, arguments, switch
 from hfcount.architectures.keys import COARSER, dim, imaging
-from hfcount.architectures.keys.model import Heads
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise, normed
+from hfcount.architectures.layers.model import Heads
 from hfcount.architectures.layers.vision import fused_square_attention
 from hfcount.mapper import Config
 from hfcount.spec import GQA, Dense, Layer, Layers, Record, Spec

@@ -1,11 +1,32 @@
-"""Heads that make the next latent by a flow."""
+"""Normalising flows over sequences, WaveNet's layers, and heads that make the next latent by a flow."""
 
-from hfcount.architectures.layers.layers import chain
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import chain
+from hfcount.architectures.layers.temporal import conv
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, derived, size
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
+
+
+def separable(d: int, layers: int, kernel: int) -> Block:
+    """Dilated convolutions of each channel by itself, and of all channels.
+
+    Tensors: convs_dilated (d, 1, kernel), convs_pointwise (d, d, 1), norms_1 and norms_2 (d), each of `layers`.
+    """
+    every = Indices.below(layers)
+    return block(
+        convs_dilated=Repeat(every, conv(1, d, kernel)),
+        convs_pointwise=Repeat(every, conv(d, d, 1)),
+        norms_1=Repeat(every, layer_norm(d)),
+        norms_2=Repeat(every, layer_norm(d)),
+    )
+
+
+def affine(channels: int) -> Block:
+    """A flow that shifts and scales. Tensors: translate and log_scale (channels, 1)."""
+    offsets = Tensor((channels, 1))
+    return block(translate=offsets, log_scale=offsets)
 
 
 def _times(c: Config) -> int:

@@ -1,8 +1,8 @@
 """Flux of diffusers: blocks that image and text pass side by side, and then such that they pass as one sequence."""
 
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.norms import rms_norm
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper.sizes import Sizes, count, flag, size
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from hfcount.architectures.components.detection import perceptron
 from hfcount.architectures.keys import decoder_spec, dim, divides, multi_head, uniform
-from hfcount.architectures.keys.model import Heads, labels
-from hfcount.architectures.layers.detection import perceptron
+from hfcount.architectures.layers.model import Heads, labels
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, count, derived, size

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from hfcount.architectures.components.detection import detecting, detr_layer, perceptron, sampling
 from hfcount.architectures.keys import dim
-from hfcount.architectures.keys.detection import channels, chosen, detecting
-from hfcount.architectures.keys.model import Heads
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.convolution import batch_norm, conv, frozen, normed
-from hfcount.architectures.layers.detection import detr_layer, perceptron, sampling
-from hfcount.architectures.layers.model import embedding, stack
+from hfcount.architectures.layers.model import Heads, embedding
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec

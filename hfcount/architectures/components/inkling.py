@@ -1,15 +1,99 @@
-"""Inkling's attention and convolutions, and its layers under the names of their release.
+"""Inkling: the scales of its tower, its attention and convolutions, and its layers under the names of their release.
 
-Source of those: transformers 5.23, conversion_mapping.py.
+Source of those names: transformers 5.23, conversion_mapping.py.
 """
+
+from itertools import accumulate
+from math import log
+from operator import mul
+from typing import NamedTuple
 
 from hfcount.architectures.layers.ffn import correction_bias, stacked
 from hfcount.architectures.layers.mixers import conv1d
-from hfcount.architectures.layers.model import embedding, stack
+from hfcount.architectures.layers.model import embedding
 from hfcount.architectures.layers.norms import rms_norm
+from hfcount.architectures.layers.sizes import derived_dim
+from hfcount.architectures.layers.stacks import stack
+from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import GQA, Layer, MoE, Record, Spec
 from hfcount.spec.tree.nodes import Block, Component, Linear, Tensor, block
+
+_MULTIPLE = 64
+
+
+_MOST = 4_096  # layers, whose widths are found one by one
+
+
+class Scale(NamedTuple):
+    """A grid of frames and pixels, and the channels that each of its cells has."""
+
+    frames: int
+    side: int
+    channels: int
+
+    @property
+    def cells(self) -> int:
+        """Pixels per cell."""
+        return self.frames * self.side * self.side
+
+
+def scales(c: Config) -> list[Scale]:
+    """The scales before each layer and after the last, as even as the prime factors of a patch allow.
+
+    Source: transformers 5.23, modeling_inkling.py, plan_out_scales.
+    """
+    channels, count = c.int("num_channels", default=3), c.int("num_hidden_layers", "n_layers", maximum=_MOST)
+    sides = list(accumulate(_factors(c.int("patch_size", minimum=1)), mul))
+    spans = list(accumulate(_factors(c.int("temporal_patch_size", minimum=1)), mul))
+    side = sides[-1] if sides else 1
+    known = [Scale(1, 1, channels)]
+    known += [Scale(1, side, _rounded(side * side * channels)) for side in sides]
+    known += [Scale(span, side, _MULTIPLE * side * side * channels * span) for span in spans]  # not rounded
+    total = log(max(1, known[-1].cells * channels))
+    costs = [[abs(total * place / max(1, count) - log(scale.cells)) for scale in known] for place in range(count + 1)]
+    chosen = _nearest(costs) if count >= len(known) else _distinct(costs)
+    return [known[0], *(known[place] for place in chosen[1:-1]), known[-1]]
+
+
+def _nearest(costs: list[list[float]]) -> list[int]:
+    return [min(range(len(row)), key=row.__getitem__) for row in costs]
+
+
+def _distinct(costs: list[list[float]]) -> list[int]:
+    """A distinct scale for each row, in order, at the least total cost."""
+    width = len(costs[0])
+    best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] * (width + 1)
+    for row in costs:
+        bests: list[tuple[float, tuple[int, ...]]] = [(float("inf"), ())]
+        for place in range(width):
+            cost, way = best[place]
+            taken = (cost + row[place], (*way, place)) if cost < float("inf") else (float("inf"), ())
+            bests.append(min(bests[-1], taken, key=lambda path: path[0]))
+        best = bests
+    return list(best[-1][1])
+
+
+def _rounded(channels: int) -> int:
+    return -(-channels // _MULTIPLE) * _MULTIPLE
+
+
+def _factors(number: int) -> list[int]:
+    """The prime factors, in descending order."""
+    factors, rest, factor = list[int](), int(number), 2
+    while factor * factor <= rest:
+        if rest % factor:
+            factor += 1
+        else:
+            factors.append(factor)
+            rest //= factor
+    return sorted([*factors, rest] if rest > 1 else factors, reverse=True)
+
+
+def channels(c: Config, scale: Scale, place: int) -> int:
+    """The channels of a scale as a size with a symbol, by the number of the layer that gives it."""
+    return derived_dim(c, f"C{place}", scale.channels, "{patch_size}, by its factors")
+
 
 INKLING_ATTENTION = {
     **{

@@ -3,10 +3,10 @@
 from typing import Self
 
 from hfcount.architectures.keys import derived_dim, rounded
-from hfcount.architectures.layers.convolution import inverted
+from hfcount.architectures.layers.convolution import normed
 from hfcount.mapper import Config
 from hfcount.spec import Record
-from hfcount.spec.tree.nodes import Block
+from hfcount.spec.tree.nodes import Block, block
 
 
 class Neck(Record):
@@ -22,5 +22,9 @@ class Neck(Record):
         return cls(width=width, wide=derived_dim(c, f"E{number}", wide, f"C{number} · {{expand_ratio}}, rounded"))
 
     def tensors(self, outputs: int) -> Block:
-        """A layer from this neck to one of `outputs` channels; see `inverted`."""
-        return inverted(self.width, self.wide, outputs)
+        """A layer from this neck to one of `outputs` channels.
+
+        Tensors: expand_1x1, conv_3x3 and reduce_1x1, each a convolution and a batch normalisation.
+        """
+        first, last = normed(self.width, self.wide, 1), normed(self.wide, outputs, 1)
+        return block(expand_1x1=first, conv_3x3=normed(self.wide, self.wide, 3, groups=self.wide), reduce_1x1=last)

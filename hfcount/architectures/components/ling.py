@@ -1,4 +1,4 @@
-"""What the versions of Ling share: names of their attention, experts that a bias balances, and the model around."""
+"""Ling and Ring: layers in groups, names of their attention, experts that a bias balances, the model around."""
 
 from collections.abc import Callable
 
@@ -14,9 +14,35 @@ from hfcount.architectures.layers import (
     stack,
     with_head,
 )
-from hfcount.architectures.layers.ffn import router
-from hfcount.spec import GQA, MLA, Layer, MoE, Spec
+from hfcount.architectures.layers.ffn import read_moe, router
+from hfcount.architectures.layers.sizes import layer_count
+from hfcount.architectures.layers.stacks import by_place, listing
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import GQA, MLA, Layer, Layers, Mixer, MoE, Spec
+from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, block
+
+
+def in_groups(c: Config, full: Mixer, linear: Mixer) -> list[Layers]:
+    """Layers with `full` at the end of each group of layer_group_size, and after the last group; others with `linear`.
+
+    A list has 1 for each layer with linear attention, and 0 for each other. Source: bailing_moe_v3.py of mlx-lm 0.32.2
+    and configs/bailing_hybrid.py of SGLang 0.5.23.
+    """
+    key, count = "layer_group_size", layer_count(c)
+    if isinstance(c.value(key), list):
+        return by_place(c, listing(c, key, c.ints(key), 0, 1)[:1], full, linear)
+    size = c.int(key, minimum=1, maximum=MAX_LAYERS)
+    after = int(count) // int(size) * int(size)
+    return by_place(c, [Indices.span(size - 1, after, size), Indices.span(after, count)], full, linear)
+
+
+def bailing_experts(c: Config) -> MoE:
+    """Routed experts, and shared ones of moe_shared_expert_intermediate_size, stored as one."""
+    routed = read_moe(c, "moe_intermediate_size", experts=("num_experts",))
+    each = c.int("moe_shared_expert_intermediate_size", default=None) or c.int("moe_intermediate_size")
+    shared = each * c.int("num_shared_experts", default=0, minimum=0)
+    return routed.replace(shared=shared or None)
 
 
 def fused(d: int, a: GQA) -> Block:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import log2
 
+from hfcount.architectures.components.detection import sampling
 from hfcount.architectures.keys import decoder_spec, dim, multi_head, uniform
-from hfcount.architectures.keys.model import Heads, labels
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import conv
-from hfcount.architectures.layers.detection import sampling
-from hfcount.architectures.layers.model import stack
+from hfcount.architectures.layers.model import Heads, labels
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Dense, Layer, Spec

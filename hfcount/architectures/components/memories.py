@@ -3,12 +3,12 @@
 from math import log2
 from typing import Self
 
+from hfcount.architectures.components.sam import feed_forward, narrowed_attention
 from hfcount.architectures.keys import dim, divides, multi_head, uniform
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.ffn import mlp
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import layer_norm
-from hfcount.architectures.layers.sam import feed_forward, narrowed_attention
+from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.vision import convolution
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, count, flag, size

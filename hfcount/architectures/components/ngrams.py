@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.architectures.keys.sizes import derived_dim, dim, divides, layer_count
 from hfcount.architectures.layers.mixers import conv1d
 from hfcount.architectures.layers.norms import rms_norm
+from hfcount.architectures.layers.sizes import derived_dim, dim, divides, layer_count
 from hfcount.mapper import Config
 from hfcount.spec import Layers, Record
 from hfcount.spec.tree.dims import round_up

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from hfcount.architectures.components.timm.names import COLOURS, DROPPED, arguments, switch
 from hfcount.architectures.keys import dim, imaging, multi_head, sides, uniform
-from hfcount.architectures.keys.model import Heads
 from hfcount.architectures.layers import layer_norm, mlp, stack
+from hfcount.architectures.layers.model import Heads
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hfcount.architectures import keys
 from hfcount.architectures.components.flux import STEP, modulation
 from hfcount.architectures.layers.diffusion.layers import attention, conv, feed_forward, time_embedding
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.norms import layer_norm, rms_norm
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, count, derived, optional, size
 from hfcount.spec.tree.dims import Dim, origin

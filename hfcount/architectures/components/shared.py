@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from hfcount.architectures.keys.sizes import layer_count
 from hfcount.architectures.layers.attention import gqa
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.norms import rms_norm
+from hfcount.architectures.layers.sizes import layer_count
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Layers, Record
 from hfcount.spec.tree.indices import Indices

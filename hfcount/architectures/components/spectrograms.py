@@ -1,7 +1,7 @@
 """What refines spectrograms."""
 
 from hfcount.architectures.layers.convolution import batch_norm
-from hfcount.architectures.layers.layers import chain
+from hfcount.architectures.layers.stacks import chain
 from hfcount.architectures.layers.temporal import conv
 from hfcount.mapper.sizes import Sizes, count
 from hfcount.spec.tree.nodes import Block, Repeat, block

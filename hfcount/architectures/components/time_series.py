@@ -2,8 +2,8 @@
 
 from hfcount.architectures.keys import dim, tower
 from hfcount.architectures.layers.classic import mha
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Dense, Layer, Spec

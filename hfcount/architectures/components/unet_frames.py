@@ -12,7 +12,7 @@ from hfcount.architectures.components.unet_keys import (
     depths,
     each,
 )
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import conv as convolution
 from hfcount.architectures.layers.convolution import led
 from hfcount.architectures.layers.diffusion.layers import joined, numbered, resampling, residual

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.spec import Record
 from hfcount.text import shown

@@ -12,7 +12,7 @@ from hfcount.architectures.components.unet_keys import (
     depths,
     each,
 )
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.spec import Record
 from hfcount.text import shown

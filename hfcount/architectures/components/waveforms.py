@@ -5,8 +5,8 @@ from typing import NamedTuple, Self
 
 from hfcount.architectures.keys import dim, divides
 from hfcount.architectures.layers.classic import mha
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.temporal import conv
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Record, Spec

@@ -12,22 +12,23 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 def fused_attention(d: int, a: GQA, qkv: str, out: str) -> Block:
     """Attention with queries, keys and values in one projection.
 
-    Tensors: `qkv` ((h + 2·h_kv)·h_d, d), `out` (d, h·h_d); with biases as the spec says.
+    Tensors: `qkv` ((h + 2·h_kv)·h_d, d), `out` (d, h·h_d); with biases as in `a`.
     """
     return Block({qkv: fused_qkv(d, a), out: Linear(a.heads * a.head_dim, d, a.out_bias)}, "attention")
 
 
 def square_attention(d: int, qkv: str, out: str) -> Block:
-    """As `fused_attention` without biases, however the heads share d. Tensors: `qkv` (3·d, d), `out` (d, d)."""
+    """As `fused_attention`, without biases and with heads that share d. Tensors: `qkv` (3·d, d), `out` (d, d)."""
     return Block({qkv: Linear(d, 3 * d), out: Linear(d, d)}, "attention")
 
 
 def mha(d: int, a: GQA, out: str = "out_proj", memory: int | None = None) -> Block:
     """Attention without rotary positions (arXiv:1706.03762).
 
-    Tensors: q_proj (h·h_d, d), k_proj and v_proj (h_kv·h_d, d), `out` (d, h·h_d); with biases as the spec says.
+    Tensors: q_proj (h·h_d, d), k_proj and v_proj (h_kv·h_d, d), `out` (d, h·h_d); with biases as in `a`.
 
-    `memory` is the width of the input of keys and values, if it is not d.
+    Args:
+        memory: input width of keys and values, if not d.
     """
     query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
     projections = block(
@@ -51,14 +52,14 @@ def summary(d: int, outputs: int) -> Block:
 
 
 def squad_head(d: int) -> dict[str, Block]:
-    """Begin, end and existence of an answer, searched for by beams, as in XLNet.
+    """Beam search over start, end and existence of an answer, as in XLNet.
 
     Tensors: start_logits.dense (1, d), end_logits and answer_class: dense_0 (d, 2·d), dense_1 (1, d), and a LayerNorm.
     """
-    one, pair = Linear(d, 1, True), Linear(2 * d, d, True)
+    single, pair = Linear(d, 1, True), Linear(2 * d, d, True)
     return {
-        "start_logits": block("other", dense=one),
-        "end_logits": block("other", dense_0=pair, LayerNorm=layer_norm(d), dense_1=one),
+        "start_logits": block("other", dense=single),
+        "end_logits": block("other", dense_0=pair, LayerNorm=layer_norm(d), dense_1=single),
         "answer_class": block("other", dense_0=pair, dense_1=Linear(d, 1)),
     }
 
@@ -96,7 +97,7 @@ def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:
 
     Args:
         prefix: name of the base model inside classes with a head.
-        heads: what each class adds to the base model.
+        heads: the blocks that each class adds to the base model.
     """
     if s.head in ("base", "backbone"):
         return body

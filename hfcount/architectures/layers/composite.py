@@ -1,4 +1,4 @@
-"""A language model with vision or audio towers, which text tokens skip."""
+"""Language models with vision or audio towers, which text tokens skip."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,7 +38,7 @@ def towers_beside_model(s: Spec, body: Block, **senses: Node) -> Block:
 
 
 def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more: Node) -> Block:
-    """A text and a vision tower that end in a common width, as in CLIP (arXiv:2103.00020).
+    """A text and a vision tower with outputs of one common width, as in CLIP (arXiv:2103.00020).
 
     Tensors: text_model, vision_model, visual_projection (d_o, d_v), text_projection (d_o, d), logit_scale ().
 
@@ -78,11 +78,11 @@ def gated_projection(inputs: int, d: int, width: int) -> Block:
 
 
 def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
-    return {name: replace(one, repeats=0) if isinstance(one, Block) else one for name, one in towers.items()}
+    return {name: replace(tower, repeats=0) if isinstance(tower, Block) else tower for name, tower in towers.items()}
 
 
 def rebased(node: Node, prefix: str) -> Node:
-    """A model's tree for use inside another model: adds `prefix` to the names that tied tensors point to."""
+    """A model's tree for use inside another model: adds `prefix` to the targets of tied tensors."""
     if isinstance(node, Tied):
         return replace(node, to=f"{prefix}.{node.to}")
     if isinstance(node, Block):
@@ -91,41 +91,41 @@ def rebased(node: Node, prefix: str) -> Node:
         )
     if isinstance(node, Repeat):
         return Repeat(node.indices, rebased(node.body, prefix), node.active)
-    return tuple(rebased(one, prefix) for one in node) if isinstance(node, tuple) else node
+    return tuple(rebased(child, prefix) for child in node) if isinstance(node, tuple) else node
 
 
-def renamed(whole: Block, names: Mapping[str, str], parent: str = "") -> Block:
-    """A tree with other names, by the name and that of its parent, such as `{"self_attn.q_proj": "linear_q"}`."""
+def renamed(tree: Block, names: Mapping[str, str], parent: str = "") -> Block:
+    """A tree with renamed blocks; `names` maps parent and name: `{"self_attn.q_proj": "linear_q"}`."""
 
     def inner(node: Node, name: str) -> Node:
         if isinstance(node, Block):
             return renamed(node, names, name)
         if isinstance(node, Repeat):
             return replace(node, body=inner(node.body, name))
-        return tuple(inner(one, name) for one in node) if isinstance(node, tuple) else node
+        return tuple(inner(part, name) for part in node) if isinstance(node, tuple) else node
 
-    children = {names.get(f"{parent}.{name}", name): inner(child, name) for name, child in whole.children.items()}
-    return replace(whole, children=children)
+    children = {names.get(f"{parent}.{name}", name): inner(child, name) for name, child in tree.children.items()}
+    return replace(tree, children=children)
 
 
 def as_tower(node: Node, component: Component) -> Node:
-    """A part of a tower beside the language model: all its tensors are counted under it, and text tokens skip it."""
+    """A part of a tower: its tensors are counted as `component`, and text tokens skip it."""
     if isinstance(node, Block):
         return replace(node, component=component, repeats=0)
     if isinstance(node, Repeat):
         return replace(node, body=as_tower(node.body, component))
     if isinstance(node, tuple):
-        return tuple(as_tower(one, component) for one in node)
+        return tuple(as_tower(part, component) for part in node)
     return replace(node, component=component) if isinstance(node, Linear | Tensor) else node
 
 
 def shared_copy(node: Node, buffers: bool = False) -> Node:
-    """A part that stands elsewhere, too: its parameters, or also its `buffers`, need not be stored a second time."""
+    """A second copy of a part: its parameters, with `buffers` its buffers too, are optional in the checkpoint."""
     if isinstance(node, Block):
         return replace(node, children={name: shared_copy(child, buffers) for name, child in node.children.items()})
     if isinstance(node, Repeat):
         return replace(node, body=shared_copy(node.body, buffers))
     if isinstance(node, tuple):
-        return tuple(shared_copy(one, buffers) for one in node)
+        return tuple(shared_copy(part, buffers) for part in node)
     stored = isinstance(node, Tensor) and node.kind == "buffer" and not buffers
     return replace(node, presence="optional") if isinstance(node, Linear | Tensor) and not stored else node

@@ -1,4 +1,4 @@
-"""What the reference converts when it loads models of several families: SPELLINGS and MERGED of families/__init__.py.
+"""Conversions of the reference for models of several families: SPELLINGS and MERGED, see architectures/__init__.py.
 
 Source: transformers 5.23, conversion_mapping.py.
 """
@@ -37,7 +37,7 @@ HYBRID = {
 
 def qkv(module: str, end: str) -> tuple[str, ...]:
     """Queries, keys and values, each by itself; `end` is weight or bias."""
-    return tuple(f"{module}.{one}_proj.{end}" for one in "qkv")
+    return tuple(f"{module}.{letter}_proj.{end}" for letter in "qkv")
 
 
 def inside(*senses: str) -> Mapping[str, str]:

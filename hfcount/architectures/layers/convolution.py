@@ -1,6 +1,6 @@
-"""Parts of convolutional networks: convolutions, batch normalisation, and layers of which the first is unlike the rest.
+"""Convolutional networks: convolutions, batch normalisation, and stacks whose first layer differs.
 
-Which positions of an image a kernel sees (stride, padding, dilation) bears on no shape.
+Stride, padding and dilation do not affect shapes.
 """
 
 from hfcount.spec.tree.indices import Indices
@@ -13,8 +13,8 @@ def conv(inputs: int, outputs: int, *sides: int, groups: int = 1, bias: bool = F
     One side makes a square; for more dimensions, or oblong kernels, each side is given.
     """
     kernel = sides * 2 if len(sides) == 1 else sides
-    own = inputs if groups == 1 else 1 if groups == inputs else inputs // groups
-    return block("convolution", weight=Tensor((outputs, own, *kernel)), bias=Tensor((outputs,)) if bias else None)
+    per_group = inputs if groups == 1 else 1 if groups == inputs else inputs // groups
+    return block("convolution", weight=Tensor((outputs, per_group, *kernel)), bias=Tensor((outputs,)) if bias else None)
 
 
 def transposed(inputs: int, outputs: int, side: int, bias: bool = True) -> Block:
@@ -23,23 +23,23 @@ def transposed(inputs: int, outputs: int, side: int, bias: bool = True) -> Block
 
 
 def depthwise(channels: int, *sides: int, bias: bool = False) -> Block:
-    """A convolution of each channel alone. Tensors: weight (C, 1, *sides) and, with `bias`, bias (C)."""
+    """A depthwise convolution. Tensors: weight (C, 1, *sides) and, with `bias`, bias (C)."""
     return conv(channels, channels, *sides, groups=channels, bias=bias)
 
 
 def batch_norm(d: int) -> Block:
     """Batch normalisation (arXiv:1502.03167). Tensors: weight and bias (d).
 
-    Buffers: running_mean and running_var (d), num_batches_tracked, one whole number.
+    Buffers: running_mean and running_var (d), num_batches_tracked (), an integer.
     """
-    seen = buffer(whole=True)
+    count = buffer(whole=True)
     return block(
         "norm",
         weight=Tensor((d,)),
         bias=Tensor((d,)),
         running_mean=buffer(d),
         running_var=buffer(d),
-        num_batches_tracked=seen,
+        num_batches_tracked=count,
     )
 
 
@@ -57,7 +57,7 @@ def normed(
 
 
 def frozen(node: Node) -> Node:
-    """The same with batch normalisation that no longer learns: all of it buffers, and no count of batches."""
+    """The tree with frozen batch normalisation: its tensors are buffers, without num_batches_tracked."""
     if isinstance(node, tuple):
         return tuple(map(frozen, node))
     if isinstance(node, Repeat):
@@ -72,16 +72,7 @@ def frozen(node: Node) -> Node:
 
 
 def led(count: int, first: Node, rest: Node) -> tuple[Node, ...]:
-    """`count` layers, of which the first, which is always there, is unlike the others."""
+    """`count` layers, at least one, the first of which differs from the others."""
     others = count - 1
     later = (Repeat(Indices(range(1, 1 + max(0, int(others))), others), rest),) if others > 0 else ()
     return (Repeat(Indices.below(1), first), *later)
-
-
-def inverted(inputs: int, wide: int, outputs: int) -> Block:
-    """An inverted residual (arXiv:1801.04381): to `wide` channels, each convolved alone, and to `outputs`.
-
-    Tensors: expand_1x1, conv_3x3 and reduce_1x1, each a convolution and a batch normalisation.
-    """
-    first, last = normed(inputs, wide, 1), normed(wide, outputs, 1)
-    return block(expand_1x1=first, conv_3x3=normed(wide, wide, 3, groups=wide), reduce_1x1=last)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hfcount.architectures.layers.classic import classifier, headed
-from hfcount.architectures.layers.model import embedding, stack
+from hfcount.architectures.layers.model import embedding
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.spec import GQA, Lacking, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, Tied, block, obsolete
 
@@ -17,8 +18,7 @@ def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None,
     """Attention as BERT names it (arXiv:1810.04805).
 
     Tensors: self.query, self.key, self.value (h·h_d, d), output.dense (d, d), all with biases, and with `norm`
-    output.LayerNorm (d). `values` is the width of what values are made of, if it is not d, `memory` that of what both
-    keys and values are made of.
+    output.LayerNorm (d). `values` and `memory` are the input widths of values and of both keys and values, if not d.
     """
     query = Linear(d, a.heads * a.head_dim, a.qkv_bias)
     key = Linear(memory or d, a.heads * a.head_dim, a.qkv_bias)
@@ -29,17 +29,17 @@ def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None,
     )
 
 
-def bert_layer(d: int, one: Layer) -> Block:
-    """A post-norm layer, with cross attention if it has that.
+def bert_layer(d: int, layer: Layer) -> Block:
+    """A post-norm layer, with cross attention if the Layer has it.
 
     Tensors: attention, crossattention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
     """
-    across = bert_attention(d, one.attention, memory=one.memory)
+    across = bert_attention(d, layer.attention, memory=layer.memory)
     return block(
-        attention=bert_attention(d, one.attention),
-        crossattention=across if one.cross_attention else None,
-        intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
-        output=block(dense=Linear(one.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
+        attention=bert_attention(d, layer.attention),
+        crossattention=across if layer.cross_attention else None,
+        intermediate=block("mlp", dense=Linear(d, layer.dense.width, True)),
+        output=block(dense=Linear(layer.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
     )
 
 
@@ -78,7 +78,7 @@ def bert_base(
 ) -> Block:
     """Embeddings, encoder.layer, and `more` parts; embeddings and layers are by default BERT's."""
     d = s.hidden
-    layers = stack(s.layers, layer or (lambda one: bert_layer(d, one)))
+    layers = stack(s.layers, layer or (lambda kind: bert_layer(d, kind)))
     return block(embeddings=embeddings or bert_embeddings(s), encoder=block(layer=layers), **more)
 
 
@@ -88,7 +88,7 @@ def pooler(s: Spec, heads: tuple[str, ...] = POOLED) -> Block | None:
 
 
 def decoder_over(s: Spec, table: str, width: int | None = None) -> Block:
-    """The last projection of a masked language model and its bias, which used to be stored under two names.
+    """The output projection of a masked language model; its bias was stored under two names.
 
     Tensors: bias (|V|); decoder, tied to `table`, or else (|V|, d) and its own bias. `width` replaces d.
     """
@@ -137,8 +137,8 @@ def deberta_heads(s: Spec, body: Block, width: int, pooled: int, legacy: bool) -
         legacy: whether words are predicted as by BERT, else by lm_predictions.lm_head: dense (d, d), LayerNorm, bias.
     """
     d = s.hidden
-    own = block(dense=Linear(d, d, True), LayerNorm=layer_norm(d), bias=Tensor((s.vocab,)))
-    later = block(lm_predictions=block("lm_head", lm_head=own))
+    head = block(dense=Linear(d, d, True), LayerNorm=layer_norm(d), bias=Tensor((s.vocab,)))
+    later = block(lm_predictions=block("lm_head", lm_head=head))
     words = bert_predictions(s, "deberta.embeddings.word_embeddings.weight", width)
     first = block(pooler=block("other", dense=Linear(pooled, pooled, True))).children
     return bert_heads(

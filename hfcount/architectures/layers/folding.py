@@ -1,11 +1,11 @@
-"""Parts of networks that fold proteins: pairs of residues, aligned sequences, atoms.
+"""Networks that fold proteins: pairs of residues, aligned sequences, atoms.
 
 Source of the names: transformers 5.23, modeling_esmfold2.py.
 """
 
 from hfcount.architectures.layers.ffn import fused_swiglu
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block
@@ -17,7 +17,7 @@ def transition(d: int, width: int) -> Block:
 
 
 def pair_layer(d: int, width: int) -> Block:
-    """Both triangles of pairs, multiplied (doi:10.1038/s41586-021-03819-2), and a transition.
+    """Triangle multiplication, outgoing and incoming (doi:10.1038/s41586-021-03819-2), and a transition.
 
     Tensors of tri_mul_out and tri_mul_in: norm_start and norm_mix (d), proj_bundle (4·d, d), proj_emit and proj_gate
     (d, d).
@@ -34,8 +34,8 @@ def pair_layers(count: int, d: int, width: int) -> Block:
     return block(layers=Repeat(Indices.below(count), pair_layer(d, width)))
 
 
-def aligned_layers(count: int, d: int, width: int, seen: int, *, outer: int, a: GQA, wide: int) -> tuple[Node, ...]:
-    """Layers of pairs, `d` wide, and of aligned sequences, `seen` wide, which the last layer only reads.
+def aligned_layers(count: int, d: int, width: int, aligned: int, *, outer: int, a: GQA, wide: int) -> tuple[Node, ...]:
+    """Layers of pairs, `d` wide, and of aligned sequences, `aligned` wide, which the last layer only reads.
 
     Args:
         width: the width of the networks of pairs.
@@ -46,21 +46,21 @@ def aligned_layers(count: int, d: int, width: int, seen: int, *, outer: int, a: 
     inner = a.heads * a.head_dim
     product = block(
         "other",
-        norm=layer_norm(seen),
-        input_proj=Linear(seen, 2 * outer),
+        norm=layer_norm(aligned),
+        input_proj=Linear(aligned, 2 * outer),
         output_proj=Linear(outer * outer, d, True),
     )
     weighing = block(
         "attention",
-        norm_single=layer_norm(seen),
+        norm_single=layer_norm(aligned),
         bias_norm=layer_norm(d),
         bias_proj=Linear(d, a.heads),
-        v_proj=Linear(seen, inner),
-        gate_proj=Linear(seen, inner),
-        o_proj=Linear(inner, seen),
+        v_proj=Linear(aligned, inner),
+        gate_proj=Linear(aligned, inner),
+        o_proj=Linear(inner, aligned),
     )
     last = Block({**pair_layer(d, width).children, "outer_product_mean": product})
-    both = {"msa_pair_weighted_averaging": weighing, "msa_transition": transition(seen, wide)}
+    both = {"msa_pair_weighted_averaging": weighing, "msa_transition": transition(aligned, wide)}
     before = count - 1
     others = (Repeat(Indices.below(before), Block({**last.children, **both})),) if before > 0 else ()
     final = (Repeat(Indices(range(int(before), int(count)), 1), last),) if count > 0 else ()
@@ -68,22 +68,22 @@ def aligned_layers(count: int, d: int, width: int, seen: int, *, outer: int, a: 
 
 
 def atom_layers(s: Spec) -> tuple[Node, ...]:
-    """Layers of atoms, whose norms have no weights but what the atom says. Tensors: adaln_linear, self_attn, mlp."""
+    """Layers of atoms with adaptive norms. Tensors: adaln_linear, self_attn, mlp."""
     d, square = s.hidden, Linear(s.hidden, s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer(kind: Layer) -> Block:
         named = dict.fromkeys(("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj"), square)
         return block(
             adaln_linear=Linear(d, 6 * d, component="norm"),
             self_attn=Block(named, "attention"),
-            mlp=fused_swiglu(d, one.dense.width),
+            mlp=fused_swiglu(d, kind.dense.width),
         )
 
     return stack(s.layers, layer)
 
 
 def atom_encoder(s: Spec, features: int) -> Block:
-    """Atoms by their features, and what they say of their residues."""
+    """Embeds atoms by their `features`, and projects them to residues."""
     d = s.hidden
     return block(
         atom_linear=Linear(features, d, component="embedding"),

@@ -1,21 +1,47 @@
-"""Layers that predict further tokens, stored after the model proper."""
+"""Layers that predict further tokens: read from a config, and their tensors after the model proper."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import rms_norm
-from hfcount.spec import Layer, Spec
+from hfcount.architectures.layers.sizes import layer_count
+from hfcount.architectures.layers.stacks import stack, uniform
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 
-def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
-    """The layer as it is, or if it is one a multi-token-prediction module around it.
+def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
+    """The part `mtp` of a model, with these layers that predict further tokens; empty without layers."""
+    if not layers:
+        return {}
+    vocab, hidden = c.int("vocab_size"), c.int("hidden_size")
+    return {"mtp": Spec(family=c.family, vocab=vocab, hidden=hidden, layers=tuple(layers), announced=announced)}
+
+
+def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
+    """Multi-token-prediction layers, numbered after the others; `layer` builds one."""
+    more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    if not more:
+        return {}
+    start, marked = int(layer_count(c)), layer().replace(mtp=True)
+    return ahead(c, [Layers(indices=Indices(range(start, start + more), more), layer=marked)])
+
+
+def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:
+    """The layers of a small model that drafts further tokens, numbered from 0; `key` is the key of their count."""
+    count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
+    return ahead(c, uniform(layer, count) if count else (), announced)
+
+
+def predicting(s: Spec, kind: Layer, layer: Block, tables: bool = True) -> Block:
+    """The layer, within a multi-token-prediction module if `kind` is marked as one.
 
     Source: arXiv:2412.19437, section 2.2. Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d),
     shared_head.norm (d), and with `tables` copies of the model's embedding and head, embed_tokens and shared_head.head
     (|V|, d), which some writers leave out.
     """
-    if not one.mtp:
+    if not kind.mtp:
         return layer
     d = s.hidden
     module = block(
@@ -47,7 +73,7 @@ def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer],
     return Block({**tree.children, "mtp": draft})
 
 
-def drafting(d: int, one: Layer, layer: Block) -> Block:
+def drafting(d: int, kind: Layer, layer: Block) -> Block:
     """A layer of a module that predicts one further token.
 
     Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
@@ -55,8 +81,8 @@ def drafting(d: int, one: Layer, layer: Block) -> Block:
     entrance = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
     return Block(
         {
-            **(entrance.children if one.first else {}),
+            **(entrance.children if kind.first else {}),
             **layer.children,
-            **({"final_layernorm": rms_norm(d)} if one.last else {}),
+            **({"final_layernorm": rms_norm(d)} if kind.last else {}),
         }
     )

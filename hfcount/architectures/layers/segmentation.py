@@ -1,4 +1,4 @@
-"""Heads that label every place of an image."""
+"""Heads for semantic segmentation."""
 
 from collections.abc import Sequence
 
@@ -49,12 +49,12 @@ class Heads:
 
 
 def deeplab(inputs: int, d: int, labels: int) -> Block:
-    """DeepLabV3's head (arXiv:1706.05587): aspp, convolutions that see three distances and the whole image; classifier.
+    """DeepLabV3's head (arXiv:1706.05587): aspp, convolutions with three dilations and image pooling, and classifier.
 
-    Each of them makes d channels.
+    Each has d output channels.
     """
-    far, one = normed(inputs, d, 3), normed(inputs, d, 1)
-    convs = Block({"0": one, "1": far, "2": far, "3": far, "4": block(conv_1x1=one)})
+    far, near = normed(inputs, d, 3), normed(inputs, d, 1)
+    convs = Block({"0": near, "1": far, "2": far, "3": far, "4": block(conv_1x1=near)})
     return block(
         aspp=block(convs=convs, project=normed(5 * d, d, 1)), classifier=block(convolution=labelling(d, labels))
     )

@@ -4,24 +4,25 @@ from collections.abc import Callable
 
 from hfcount.architectures.layers.classic import fc, mha, positions
 from hfcount.architectures.layers.encoders import dense_classifier
-from hfcount.architectures.layers.model import embedding, lm_head, stack
+from hfcount.architectures.layers.model import embedding, lm_head
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tied, block, buffer
 
 
-def bart_layer(d: int, one: Layer, crossed: bool) -> Block:
+def bart_layer(d: int, layer: Layer, crossed: bool) -> Block:
     """A layer of an encoder, or with `crossed` of a decoder (arXiv:1910.13461).
 
     Tensors: self_attn, self_attn_layer_norm (d), with `crossed` encoder_attn, encoder_attn_layer_norm (d); fc1 (d_ff,
     d), fc2 (d, d_ff), final_layer_norm (d).
     """
     return block(
-        self_attn=mha(d, one.attention),
+        self_attn=mha(d, layer.attention),
         self_attn_layer_norm=layer_norm(d),
-        encoder_attn=mha(d, one.attention) if crossed else None,
+        encoder_attn=mha(d, layer.attention) if crossed else None,
         encoder_attn_layer_norm=layer_norm(d) if crossed else None,
-        **fc(d, one.dense.width, one.dense.bias),
+        **fc(d, layer.dense.width, layer.dense.bias),
         final_layer_norm=layer_norm(d),
     )
 
@@ -53,20 +54,20 @@ def bart(
         prefix: name of the base model inside classes with a head.
     """
     d = s.hidden
-    build = layer or (lambda one, crossed: bart_layer(d, one, crossed))
+    build = layer or (lambda kind, crossed: bart_layer(d, kind, crossed))
     alone, table = s.head == "causal_lm", embedding(s.vocab, d)
     shared = Tied("shared.weight" if s.head == "base" else f"{prefix}.shared.weight", (s.vocab, d))
 
     def side(layers: tuple[Layers, ...], crossed: bool, more: Block | None) -> Block:
         own_table = embedding(decoder_vocab or s.vocab, d) if crossed else table
-        own = block(
+        parts = block(
             embed_tokens=shared if s.tied and not alone and not apart else own_table,
             embed_positions=tables or positions(s),
-            layers=stack(layers, lambda one: build(one, crossed)),
+            layers=stack(layers, lambda kind: build(kind, crossed)),
             layernorm_embedding=layer_norm(d) if first_norm else None,
             layer_norm=layer_norm(d) if last_norm else None,
         )
-        return Block({**own.children, **(more.children if more else {})})
+        return Block({**parts.children, **(more.children if more else {})})
 
     decoding = side(s.layers, True, decoder)
     if alone:

@@ -22,8 +22,8 @@ def streams(d: int, several: int) -> Block:
 
 
 def joining(d: int, several: int) -> dict[str, Node]:
-    """The same by the names of the first release: hc_head_fn, hc_head_base and hc_head_scale."""
-    return {f"hc_head_{name.removeprefix('hc_')}": one for name, one in streams(d, several).children.items()}
+    """As `streams`, with the names of the first release: hc_head_fn, hc_head_base and hc_head_scale."""
+    return {f"hc_head_{name.removeprefix('hc_')}": node for name, node in streams(d, several).children.items()}
 
 
 def streamed(s: Spec, layers: tuple[Node, ...], several: int) -> Block:

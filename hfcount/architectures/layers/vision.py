@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from hfcount.architectures.layers.ffn import mlp
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import altered
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, obsolete
 
@@ -33,7 +33,7 @@ def vit_attention(d: int, a: GQA, key_bias: bool = True, **inner: Node | None) -
     return block("attention", attention=block(query=into, key=keys, value=into, **inner), output=block(dense=out))
 
 
-def vit_layer(d: int, one: Layer, attention: Block | None = None) -> Block:
+def vit_layer(d: int, layer: Layer, attention: Block | None = None) -> Block:
     """A layer as ViT names it.
 
     Tensors: layernorm_before (d), attention, layernorm_after (d), intermediate.dense (d_ff, d), output.dense (d, d_ff).
@@ -42,10 +42,10 @@ def vit_layer(d: int, one: Layer, attention: Block | None = None) -> Block:
     """
     return block(
         layernorm_before=layer_norm(d),
-        attention=attention or vit_attention(d, one.attention),
+        attention=attention or vit_attention(d, layer.attention),
         layernorm_after=layer_norm(d),
-        intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
-        output=block("mlp", dense=Linear(one.dense.width, d, True)),
+        intermediate=block("mlp", dense=Linear(d, layer.dense.width, True)),
+        output=block("mlp", dense=Linear(layer.dense.width, d, True)),
     )
 
 
@@ -65,24 +65,26 @@ def fused_square_attention(d: int, bias: bool = True, out_bias: bool = True) -> 
     return block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, out_bias))
 
 
-def clip_layer(d: int, one: Layer) -> Block:
+def clip_layer(d: int, layer: Layer) -> Block:
     """A layer as CLIP names it (arXiv:2103.00020), with biases everywhere.
 
     Tensors: layer_norm1 (d), self_attn with out_proj, layer_norm2 (d), mlp with fc1 (d_ff, d) and fc2 (d, d_ff).
     """
     attention = square_attention(d, out="out_proj")
-    return block(layer_norm1=layer_norm(d), self_attn=attention, layer_norm2=layer_norm(d), mlp=mlp(d, one.dense.width))
+    return block(
+        layer_norm1=layer_norm(d), self_attn=attention, layer_norm2=layer_norm(d), mlp=mlp(d, layer.dense.width)
+    )
 
 
-def cosine_layer(d: int, one: Layer, window: int) -> Block:
+def cosine_layer(d: int, layer: Layer, window: int) -> Block:
     """A layer of Swin version 2 (arXiv:2111.09883), named as in ViT.
 
     Tensors of attention.self: query, key without bias, value, logit_scale (h, 1, 1), and continuous_position_bias_mlp,
     which makes the bias of each head from two coordinates. Earlier versions stored what follows from `window`.
     """
-    a, between = one.attention, 512  # the width of the network of positions
+    a, between = layer.attention, 512  # the width of the network of positions
     side, area, into = 2 * window - 1, window * window, Linear(d, d, a.qkv_bias)
-    own = block(
+    inner = block(
         logit_scale=Tensor((a.heads, 1, 1)),
         continuous_position_bias_mlp=Block({"0": Linear(2, between, True), "2": Linear(between, a.heads)}),
         query=into,
@@ -91,12 +93,12 @@ def cosine_layer(d: int, one: Layer, window: int) -> Block:
         relative_coords_table=obsolete(1, side, side, 2),
         relative_position_index=obsolete(area, area, whole=True),
     )
-    attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
-    return altered(vit_layer(d, one), attention=attention)
+    attention = block("attention", self=inner, output=block(dense=Linear(d, d, True)))
+    return altered(vit_layer(d, layer), attention=attention)
 
 
 def stage_norms(s: Spec, widths: Iterable[int]) -> Block:
-    """Norms of what a backbone gives out, of these `widths`, of the stem and of each stage.
+    """Norms of the features that a backbone outputs; `widths` are those of the stem and of each stage.
 
     Tensors: hidden_states_norms.stem (d_1), hidden_states_norms.stageN (d_N).
     """

@@ -1,4 +1,4 @@
-"""Stages of convolutions that make an image small and large again, as in VQGAN (arXiv:2012.09841)."""
+"""Convolutional encoder and decoder of images, as in VQGAN (arXiv:2012.09841)."""
 
 from collections.abc import Sequence
 
@@ -21,8 +21,8 @@ def residual(inputs: int, outputs: int) -> Block:
 
 def attending(width: int) -> Block:
     """Attention over the cells of an image. Tensors: norm, q, k, v and proj_out, which are convolutions of side 1."""
-    one = convolution(width, width, 1)
-    return block(norm=layer_norm(width), q=one, k=one, v=one, proj_out=one)
+    projection = convolution(width, width, 1)
+    return block(norm=layer_norm(width), q=projection, k=projection, v=projection, proj_out=projection)
 
 
 def encoder(inputs: int, first: int, widths: Sequence[int], blocks: int, outputs: int) -> Block:
@@ -43,7 +43,7 @@ def encoder(inputs: int, first: int, widths: Sequence[int], blocks: int, outputs
 
 
 def decoder(inputs: int, widths: Sequence[int], blocks: int, outputs: int) -> Block:
-    """The same in reverse, with a block more in each stage; the names count from the smallest image."""
+    """The reverse of `encoder`, with one more block per stage; stages are numbered from the smallest image."""
     stages, before = dict[str, Node](), widths[-1]
     for place, width in enumerate(reversed(widths)):
         named = _stage(before, width, blocks + 1, place == 0)

@@ -1,7 +1,7 @@
 """ACE-Step: a transformer that denoises sound, what it makes of lyrics and of a timbre, and its tokens of sound."""
 
-from hfcount.architectures.keys import denoising, diffusion, dim, layer_count
-from hfcount.architectures.layers import rms_norm, swiglu
+from hfcount.architectures.keys import dim, layer_count
+from hfcount.architectures.layers import diffusion, rms_norm, swiglu
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, normed_attention, table
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.mapper import Config
@@ -87,29 +87,29 @@ def _layers(c: Config, key: str, checked: bool = True) -> int:
 
 
 def _denoiser(c: Config) -> Denoiser:
-    width = denoising.nullable(c, "encoder_hidden_size", "d_c")
+    width = diffusion.nullable(c, "encoder_hidden_size", "d_c")
     return Denoiser(
         layers=dim("L", _layers(c, "num_hidden_layers")),
-        inputs=denoising.sized(c, "in_channels", "C"),
-        sound=denoising.sized(c, "audio_acoustic_hidden_dim", "C_a"),
-        patch=denoising.sized(c, "patch_size", "p"),
+        inputs=diffusion.sized(c, "in_channels", "C"),
+        sound=diffusion.sized(c, "audio_acoustic_hidden_dim", "C_a"),
+        patch=diffusion.sized(c, "patch_size", "p"),
         condition=c.int("hidden_size") if width is None else width,
     )
 
 
 def _stack(c: Config, name: str, key: str, symbol: str, tokens: int) -> Stack:
     layers = dim(f"L_{name[0]}", _layers(c, f"num_{name}_hidden_layers"))
-    return Stack(layers=layers, inputs=denoising.sized(c, key, symbol), tokens=tokens)
+    return Stack(layers=layers, inputs=diffusion.sized(c, key, symbol), tokens=tokens)
 
 
 def _timbre(c: Config, checked: bool) -> Stack:
     layers = dim("L_t", _layers(c, "num_timbre_encoder_hidden_layers", checked))
-    return Stack(layers=layers, inputs=denoising.sized(c, "timbre_hidden_dim", "d_y"), tokens=1)
+    return Stack(layers=layers, inputs=diffusion.sized(c, "timbre_hidden_dim", "d_y"), tokens=1)
 
 
 def _sound(c: Config, name: str) -> Stack:
     layers, channels = dim("L_p", _layers(c, "num_attention_pooler_hidden_layers")), c.int("audio_acoustic_hidden_dim")
-    back, tokens = name == "AudioTokenDetokenizer", denoising.sized(c, "pool_window_size", "n_p")
+    back, tokens = name == "AudioTokenDetokenizer", diffusion.sized(c, "pool_window_size", "n_p")
     if not back:
         return Stack(layers=layers, inputs=dim("C_a", channels), tokens=1)
     return Stack(layers=layers, inputs=c.int("hidden_size"), tokens=tokens, sound=dim("C_a", channels))
@@ -119,7 +119,7 @@ def _quantized(c: Config) -> tuple[int, int]:
     key = "fsq_input_levels"
     c.int("fsq_input_num_quantizers")
     levels = _LEVELS if c.is_null(key) else dim("n_l", len(c.ints(key)))
-    return denoising.sized(c, "fsq_dim", "d_q"), levels
+    return diffusion.sized(c, "fsq_dim", "d_q"), levels
 
 
 def blueprint(s: Spec[AceStep]) -> Block:

@@ -1,7 +1,6 @@
 """Allegro: a transformer that denoises videos by a text, all layers modulated alike (arXiv:2410.15458)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulation, patches, table
 from hfcount.mapper import Config
@@ -23,13 +22,13 @@ class Allegro(Sizes):
     num_layers: int = count("L")
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
-    cross_attention_dim: int | None = derived(lambda c: denoising.nullable(c, "cross_attention_dim", "d_c"))
+    gated: bool = derived(diffusion.gated_activation)
+    cross_attention_dim: int | None = derived(lambda c: diffusion.nullable(c, "cross_attention_dim", "d_c"))
 
 
 def spec(c: Config) -> Spec[Allegro]:
     own = Allegro.read(c)
-    denoising.dropout(c)
+    diffusion.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

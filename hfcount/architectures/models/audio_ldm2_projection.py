@@ -1,6 +1,6 @@
 """What brings the texts of two encoders to the language model of AudioLDM 2 (arXiv:2308.05734)."""
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, size
 from hfcount.spec import Spec
@@ -12,7 +12,7 @@ MODEL_TYPES = ("AudioLDM2ProjectionModel",)  # diffusers 0.42.1: modeling_audiol
 def _positions(c: Config) -> int | None:
     """The rows of the table of positions, which any value but null asks for."""
     learned = not c.is_null("use_learned_position_embedding")
-    return denoising.sized(c, "max_seq_length", "n_p") if learned else None
+    return diffusion.sized(c, "max_seq_length", "n_p") if learned else None
 
 
 class AudioLDM2Projection(Sizes):

@@ -1,6 +1,6 @@
 """AuraFlow: a transformer that denoises images, in two streams and then in one, with tokens that it learns."""
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import (
     STEP_CHANNELS,
@@ -35,7 +35,7 @@ class AuraFlow(Sizes):
 
 
 def spec(c: Config) -> Spec[AuraFlow]:
-    out = denoising.nullable(c, "out_channels", "C_o")
+    out = diffusion.nullable(c, "out_channels", "C_o")
     own = AuraFlow.read(c, out_channels=c.int("in_channels") if out is None else out)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

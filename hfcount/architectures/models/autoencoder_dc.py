@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise
 from hfcount.architectures.layers.diffusion.layers import numbered
 from hfcount.architectures.layers.diffusion.transformers import gated_convolution
@@ -47,7 +46,7 @@ class DeepVae(Sizes):
 def spec(c: Config) -> Spec[DeepVae]:
     down, up = _levels(c, "encoder", "d"), _levels(c, "decoder", "e")
     folded = c.str("downsample_block_type") == "pixel_unshuffle"
-    denoising.activation(c, "decoder_conv_act_fn")
+    diffusion.activation(c, "decoder_conv_act_fn")
     own = DeepVae.read(c, down=down, up=up, folded=folded, unfolded=c.str("upsample_block_type") != "interpolate")
     if folded:
         _check_folding(c, down)
@@ -82,7 +81,7 @@ def _each(c: Config, key: str, known: Sequence[str], depths: Sequence[int]) -> l
     """A word for each level, or one for all."""
     if isinstance(c.value(key), str) or not c.given(key):
         return [c.choice(key, known)] * len(depths)
-    words = denoising.words(c, key, known)
+    words = diffusion.words(c, key, known)
     if len(words) < _deepest(depths):
         raise c.unequal(key, len(words), "the number of levels", len(depths))
     return words

@@ -1,6 +1,6 @@
 """The autoencoder of Stable Diffusion, Flux and many others, whose latents are drawn (arXiv:2112.10752)."""
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import (
     OLD_ATTENTION,
     conv,
@@ -38,7 +38,7 @@ class AutoencoderKL(Sizes):
 def spec(c: Config) -> Spec[AutoencoderKL]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     own = AutoencoderKL.read(
         c,
         widths=widths,

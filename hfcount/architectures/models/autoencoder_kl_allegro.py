@@ -1,7 +1,6 @@
 """The autoencoder of Allegro, which sees each frame as an image and then all frames of a place (arXiv:2410.15458)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv as convolution
 from hfcount.architectures.layers.diffusion.layers import (
     OLD_ATTENTION,
@@ -36,7 +35,7 @@ class AllegroVae(Sizes):
 def spec(c: Config) -> Spec[AllegroVae]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     own = AllegroVae.read(
         c, widths=widths, halved=_frames(c, "down", len(widths)), doubled=_frames(c, "up", len(widths))
     )

@@ -1,7 +1,6 @@
 """The autoencoder of CogVideoX, whose decoder scales and shifts its norms by the codes (arXiv:2408.06072)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.video import causal, conv3d, level
 from hfcount.mapper import Config
@@ -30,7 +29,7 @@ class CogVideoXVae(Sizes):
 def spec(c: Config) -> Spec[CogVideoXVae]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     down, up = (
         diffusion.stage_kinds(c, f"{way}_block_types", {f"CogVideoX{way.title()}Block3D": True}, len(widths))
         for way in ("down", "up")

@@ -2,8 +2,7 @@
 
 from math import log2
 
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.video import conv3d, level, residual_with
 from hfcount.mapper import Config

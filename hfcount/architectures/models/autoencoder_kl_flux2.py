@@ -2,7 +2,7 @@
 
 from math import prod
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import (
     OLD_ATTENTION,
     conv,

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from math import log2
 
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import conv, numbered, residual
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, flag, size

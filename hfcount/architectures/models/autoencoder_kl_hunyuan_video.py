@@ -2,8 +2,7 @@
 
 from math import log2
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import OLD_ATTENTION, image_attention
 from hfcount.architectures.layers.diffusion.video import causal, conv3d, level, residual3d
 from hfcount.mapper import Config
@@ -32,7 +31,7 @@ class HunyuanVideoVae(Sizes):
 def spec(c: Config) -> Spec[HunyuanVideoVae]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     if c.int("temporal_compression_ratio") != _FRAMES:
         said = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, and must be {_FRAMES}."
         raise c.error("out-of-range", said, "temporal_compression_ratio", "Correct it.", expected=_FRAMES)

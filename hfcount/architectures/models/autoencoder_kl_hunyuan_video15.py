@@ -2,7 +2,7 @@
 
 from math import log2
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.video import causal, conv3d, level, residual_with
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, size

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import conv
 from hfcount.architectures.layers.diffusion.video import level
 from hfcount.mapper import Config

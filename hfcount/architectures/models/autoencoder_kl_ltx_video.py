@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import numbered, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import table
 from hfcount.architectures.layers.diffusion.video import causal, conv3d
@@ -89,7 +88,7 @@ def spec(c: Config) -> Spec[LtxVae]:
 
 def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
     """The levels of LTX-Video's encoder; where the last is of the later kind, the first width is before them all."""
-    widths, kinds = diffusion.stage_widths(c), denoising.words(c, "down_block_types", (_FIRST, _LATER))
+    widths, kinds = diffusion.stage_widths(c), diffusion.words(c, "down_block_types", (_FIRST, _LATER))
     depths, halved, samplings = (
         _depths(c, "layers_per_block"),
         c.entries("spatio_temporal_scaling"),
@@ -111,7 +110,7 @@ def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
 
 def _second_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
     """The levels of LTX-2's encoder, which take what is as wide as the codes."""
-    widths, kinds = diffusion.stage_widths(c), denoising.words(c, "down_block_types", (_SECOND,))
+    widths, kinds = diffusion.stage_widths(c), diffusion.words(c, "down_block_types", (_SECOND,))
     depths, samplings = _depths(c, "layers_per_block"), c.strs("downsample_type")
     halved = _switches(c, "spatio_temporal_scaling", len(depths) - 1)
     found, before = list[Down](), c.int("latent_channels")

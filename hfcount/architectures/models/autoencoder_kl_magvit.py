@@ -1,7 +1,6 @@
 """The autoencoder of EasyAnimate, MagViT with convolutions that see earlier frames (arXiv:2405.18991)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.video import conv3d, level
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, size
@@ -29,7 +28,7 @@ class MagvitVae(Sizes):
 def spec(c: Config) -> Spec[MagvitVae]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     down, up = (
         len(diffusion.stage_kinds(c, f"{way.lower()}_block_types", known, len(widths)))
         for way, known in _STAGES.items()

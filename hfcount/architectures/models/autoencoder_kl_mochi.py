@@ -1,8 +1,7 @@
 """The autoencoder of Mochi 1, whose encoder attends and whose decoder does not (Genmo, 2024)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.layers import attention
 from hfcount.architectures.layers.diffusion.video import causal
@@ -60,7 +59,7 @@ def spec(c: Config) -> Spec[MochiVae]:
     )
     for side in ("encoder", "decoder"):
         diffusion.check_parts(c, _normed(own, side), _GROUPS, "groups of a norm", f"{side}_block_out_channels")
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     return diffusion.diffusing(c, own, down[-1])
 
 

@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 from hfcount.architectures.components.unet_frames import mixed, over_frames
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import led
 from hfcount.architectures.layers.diffusion.layers import (
     OLD_ATTENTION,

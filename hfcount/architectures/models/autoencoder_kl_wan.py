@@ -1,7 +1,7 @@
 """The autoencoders of Wan and Qwen-Image, which see videos frame after frame (arXiv:2503.20314)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.video import conv3d, level, residual_with
 from hfcount.mapper import Config
@@ -45,7 +45,7 @@ def spec(c: Config) -> Spec[WanVae]:
     residual = c.bool("is_residual") if wan else False
     inputs = keys.dim("C", c.int("in_channels" if wan else "input_channels"))
     outputs = keys.dim("C_o", c.int("out_channels")) if wan else inputs
-    levels = _levels(c, residual, denoising.nullable(c, "decoder_base_dim", "e_0") if wan else None)
+    levels = _levels(c, residual, diffusion.nullable(c, "decoder_base_dim", "e_0") if wan else None)
     own = WanVae.read(c, in_channels=inputs, out_channels=outputs, residual=residual, levels=levels)
     if residual:
         _check_shortcuts(c, own)

@@ -1,7 +1,7 @@
 """The autoencoder of Stable Audio, for waves of sound (arXiv:2407.14358)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import numbered
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size

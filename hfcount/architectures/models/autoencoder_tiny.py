@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size

@@ -2,6 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components import ling
+from hfcount.architectures.components.ling import bailing_experts
 from hfcount.architectures.layers import network, pre_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
@@ -24,7 +25,7 @@ def spec(c: Config) -> Spec[BailingMoe]:
     mixer = keys.attention(c, qkv_bias=qkv, out_bias=bias, qk_norm=c.bool("use_qk_norm", default=second))
 
     def experts() -> MoE:
-        return keys.bailing_experts(c).replace(bias=bias)
+        return bailing_experts(c).replace(bias=bias)
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer, bias=bias)

@@ -2,6 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components import ling
+from hfcount.architectures.components.ling import bailing_experts, in_groups
 from hfcount.architectures.layers import altered, network, pre_norm, rms_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag
@@ -39,10 +40,10 @@ def spec(c: Config) -> Spec[BailingMoeLinear]:
     full: Mixer = keys.mla(c) if latent else keys.attention(c, qk_norm=own.use_qk_norm)
     if isinstance(full, GQA):
         full = full.replace(qkv_bias=own.use_bias or own.use_qkv_bias, out_bias=own.use_bias)
-    mixers = keys.in_groups(c, full, Lightning(heads=heads, head_dim=width))
+    mixers = in_groups(c, full, Lightning(heads=heads, head_dim=width))
 
     def experts() -> MoE:
-        return keys.bailing_experts(c).replace(bias=own.use_bias)
+        return bailing_experts(c).replace(bias=own.use_bias)
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.combined(mixers, keys.networks(c, places, experts, bias=own.use_bias))

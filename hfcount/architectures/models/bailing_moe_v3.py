@@ -2,6 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components import ling
+from hfcount.architectures.components.ling import bailing_experts, in_groups
 from hfcount.architectures.layers import altered, network, pre_norm
 from hfcount.architectures.layers.mixers import kimi_delta
 from hfcount.errors import UnknownArchitecture
@@ -31,10 +32,10 @@ def spec(c: Config) -> Spec[BailingMoeV3]:
     latent = keys.mla(c)
 
     def experts() -> MoE:
-        return keys.bailing_experts(c)
+        return bailing_experts(c)
 
     networks = keys.networks(c, keys.dense_and_sparse(c, "first_k_dense_replace", listed=None), experts)
-    layers = keys.combined(keys.in_groups(c, latent, linear), networks)
+    layers = keys.combined(in_groups(c, latent, linear), networks)
     ahead = keys.mtp(c, lambda: Layer(mixer=latent, ffn=experts()))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(BailingMoeV3.read(c))
 

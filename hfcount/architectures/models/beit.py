@@ -5,8 +5,8 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.conversions import VIT
 from hfcount.architectures.layers.convolution import batch_norm, transposed
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.segmentation import Heads
+from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import patch_convolution, vit_attention, vit_layer
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, flag, size

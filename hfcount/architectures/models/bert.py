@@ -10,6 +10,7 @@ from hfcount.spec.tree.nodes import Block
 MODEL_TYPES = ("bert", "align_text_model", "bridgetower_text_model", "chinese_clip_text_model")
 # Of the pooler of a first implementation in TensorFlow, which none in PyTorch reads.
 IGNORED = ("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head")
+RETYPED = {"bert": ("alibi_starting_size", None, "mosaic_bert")}
 
 _HEADS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 

@@ -3,8 +3,7 @@
 FIBO gives each block a layer of its language model; the networks of Ovis-Image have a gate.
 """
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.blocks import joint_block, single_block
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, modulated
@@ -51,9 +50,9 @@ def spec(c: Config) -> Spec[Bria]:
     inputs = c.int("in_channels")
     own = Bria.read(
         c,
-        out_channels=denoising.or_else(c, "out_channels", inputs, "C_o") if ovis else inputs,
+        out_channels=diffusion.or_else(c, "out_channels", inputs, "C_o") if ovis else inputs,
         guided=fibo and c.bool("guidance_embeds"),
-        captions=denoising.sized(c, "text_encoder_dim", "d_e") if fibo else None,
+        captions=diffusion.sized(c, "text_encoder_dim", "d_e") if fibo else None,
         gated=ovis,
     )
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)

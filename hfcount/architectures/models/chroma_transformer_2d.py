@@ -1,7 +1,6 @@
 """Chroma: Flux with one small network in place of what modulates each of its blocks."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import joint_attention, normed_attention
 from hfcount.mapper import Config
@@ -28,7 +27,7 @@ class Chroma(Sizes):
 
 
 def spec(c: Config) -> Spec[Chroma]:
-    own = Chroma.read(c, out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    own = Chroma.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

@@ -4,8 +4,7 @@ ConsisID also sees a face, to which every few layers attend (arXiv:2411.17440).
 """
 
 from hfcount.architectures.components.face_features import Face
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
@@ -35,7 +34,7 @@ class CogVideoX(Sizes):
     patch_size: int = size("p", minimum=1)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
+    gated: bool = derived(diffusion.gated_activation)
     patch_bias: bool
     ofs_embed_dim: int | None
     patch_size_t: int | None
@@ -50,17 +49,17 @@ def spec(c: Config) -> Spec[CogVideoX]:
         said = "use_learned_positional_embeddings is true and use_rotary_positional_embeddings is false."
         raise c.error("contradiction", said, "use_learned_positional_embeddings", "Correct one of them.")
     if learned or not rotary:
-        denoising.sinusoidal(c, d, 16)
+        diffusion.sinusoidal(c, d, 16)
     faces = c.family == "ConsisIDTransformer3DModel"
     own = CogVideoX.read(
         c,
         patch_bias=faces or c.bool("patch_bias"),
-        ofs_embed_dim=None if faces else denoising.nullable(c, "ofs_embed_dim", "d_o"),
-        patch_size_t=None if faces else denoising.nullable(c, "patch_size_t", "p_t"),
+        ofs_embed_dim=None if faces else diffusion.nullable(c, "ofs_embed_dim", "d_o"),
+        patch_size_t=None if faces else diffusion.nullable(c, "patch_size_t", "p_t"),
         positions=_positions(c) if learned else None,
         face=Face.of(c) if faces and c.bool("is_train_face") else None,
     )
-    denoising.dropout(c)
+    diffusion.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

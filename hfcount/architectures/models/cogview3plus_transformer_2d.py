@@ -1,6 +1,6 @@
 """CogView 3+ and 4: transformers that denoise an image and a text as one sequence (arXiv:2403.05121)."""
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulated
 from hfcount.mapper import Config
@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[CogView]:
     own = CogView.read(c)
     d = own.num_attention_heads * own.attention_head_dim
     if c.family == "CogView3PlusTransformer2DModel":
-        denoising.sinusoidal(c, d, 4)
+        diffusion.sinusoidal(c, d, 4)
         c.int("pos_embed_max_size", minimum=1)
     return diffusion.diffusing(c, own, d)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers.composite import rebased
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Spec

@@ -1,13 +1,18 @@
 """Conditional DETR: queries attend by content and by place, each with projections of its own (arXiv:2108.06152)."""
 
 from hfcount import architectures
-from hfcount.architectures.components.detection import LearnedQueries, learned_queries
+from hfcount.architectures.components.detection import (
+    LearnedQueries,
+    detr_layer,
+    learned_queries,
+    mask_head,
+    perceptron,
+)
 from hfcount.architectures.layers import embedding, layer_norm
 from hfcount.architectures.layers.classic import fc, headed
 from hfcount.architectures.layers.conversions import DETR_MASKS
 from hfcount.architectures.layers.convolution import conv, frozen, led
-from hfcount.architectures.layers.detection import detr_layer, mask_head, perceptron
-from hfcount.architectures.layers.model import stack
+from hfcount.architectures.layers.stacks import stack
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block

@@ -1,7 +1,7 @@
 """ControlNet: a copy of a U-Net's way down that reads an image and steers the U-Net (arXiv:2302.05543)."""
 
 from hfcount.architectures.components.control import Control
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block

@@ -1,8 +1,7 @@
 """ControlNet++: one ControlNet for images of many kinds, which it tells apart by an embedding (xinsir, 2024)."""
 
 from hfcount.architectures.components.control import Control
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, size

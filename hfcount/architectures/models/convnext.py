@@ -1,7 +1,7 @@
 """ConvNeXt, versions 1 and 2: stages of depthwise convolutions, ever wider (arXiv:2201.03545, arXiv:2301.00808)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, layer_norm, stack
+from hfcount.architectures.layers import altered, backbones, layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.vision import convolution, patch_convolution, stage_norms
 from hfcount.mapper import Config
@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[Convnext]:
     layers = keys.stages(c, widths[: c.int("num_stages", default=len(widths))])
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
     d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
-    places = tuple(keys.features(c, c.length("depths") or len(layers)))
+    places = tuple(backbones.features(c, c.length("depths") or len(layers)))
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
     return whole.replace(causal=False, patches=keys.patches(c), given_out=places).having(
         Convnext.read(c, scaled=scaled)

@@ -3,8 +3,7 @@
 from math import prod
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
 from hfcount.mapper import Config
@@ -42,7 +41,7 @@ def spec(c: Config) -> Spec[Cosmos]:
     own = Cosmos.read(
         c,
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
-        places=_places(c) if denoising.text_of(c, "extra_pos_embed_type") == "learnable" else None,
+        places=_places(c) if diffusion.text_of(c, "extra_pos_embed_type") == "learnable" else None,
         projected=_projected(c),
         seen=_seen(c),
     )
@@ -71,7 +70,7 @@ def _projected(c: Config) -> tuple[int, int] | None:
 
 
 def _seen(c: Config) -> tuple[int, int] | None:
-    inputs = denoising.nullable(c, "img_context_dim_in", "d_i")
+    inputs = diffusion.nullable(c, "img_context_dim_in", "d_i")
     return (inputs, keys.dim("d_j", c.int("img_context_dim_out"))) if inputs else None
 
 

@@ -4,7 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv, normed
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import vit_layer
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size

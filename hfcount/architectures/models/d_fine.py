@@ -2,13 +2,13 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import UNSHAPED, detecting, perceptron, second_names
 from hfcount.architectures.components.distributions import Distributions, distributing, weighing
 from hfcount.architectures.components.hybrid import hybrid_encoder, normed_linear, projected, separable
-from hfcount.architectures.keys.detection import UNSHAPED, channels, chosen, detecting
 from hfcount.architectures.layers import embedding, layer_norm, stack
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen, normed
-from hfcount.architectures.layers.detection import perceptron, second_names
 from hfcount.architectures.layers.vision import square_attention
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived

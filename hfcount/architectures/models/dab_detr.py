@@ -2,12 +2,12 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.keys.detection import channels, chosen, detecting
+from hfcount.architectures.components.detection import detecting, perceptron, tied_perceptron
 from hfcount.architectures.layers import embedding, layer_norm, mlp
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import conv, frozen, led
-from hfcount.architectures.layers.detection import perceptron, tied_perceptron
-from hfcount.architectures.layers.model import stack
+from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.vision import square_attention
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag, size

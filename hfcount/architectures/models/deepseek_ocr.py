@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.sam_tower import SAM_B
+from hfcount.architectures.components.sam import SAM_B
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.models.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam

@@ -1,7 +1,7 @@
 """The tower of DeepSeek-OCR 2 and Unlimited OCR that sees details: SAM's, and two convolutions that halve the grid."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.sam_tower import SamTower, sam_tower
+from hfcount.architectures.components.sam import SamTower, sam_tower
 from hfcount.architectures.layers.vision import convolution
 from hfcount.mapper import Config
 from hfcount.spec import Record, Spec

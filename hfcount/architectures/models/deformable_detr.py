@@ -2,12 +2,19 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.detection import Levels, learned_places
-from hfcount.architectures.keys.detection import channels, chosen, detecting
+from hfcount.architectures.components.detection import (
+    Levels,
+    detecting,
+    detr_layer,
+    learned_places,
+    perceptron,
+    sampling,
+    tied_perceptron,
+)
 from hfcount.architectures.layers import embedding, layer_norm, stack
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen
-from hfcount.architectures.layers.detection import detr_layer, perceptron, sampling, tied_perceptron
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, flag, size

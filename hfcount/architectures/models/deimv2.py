@@ -2,12 +2,12 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import detecting, perceptron, second_names
 from hfcount.architectures.components.distributions import Distributions, distributing, weighing
 from hfcount.architectures.components.hybrid import hybrid_encoder, normed_linear, separable
-from hfcount.architectures.keys.detection import channels, chosen, detecting
 from hfcount.architectures.layers import altered, embedding, layer_norm, rms_norm, stack, swiglu
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.convolution import frozen, normed
-from hfcount.architectures.layers.detection import perceptron, second_names
 from hfcount.architectures.layers.vision import square_attention
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config

@@ -1,12 +1,17 @@
 """DETR and Table Transformer: queries find objects in the features of a convolutional network (arXiv:2005.12872)."""
 
 from hfcount import architectures
-from hfcount.architectures.components.detection import LearnedQueries, learned_queries
+from hfcount.architectures.components.detection import (
+    LearnedQueries,
+    detr_layer,
+    learned_queries,
+    mask_head,
+    perceptron,
+)
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.conversions import DETR_MASKS
 from hfcount.architectures.layers.convolution import conv, frozen
-from hfcount.architectures.layers.detection import detr_layer, mask_head, perceptron
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block

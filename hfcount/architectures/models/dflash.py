@@ -18,7 +18,7 @@ from hfcount.architectures.components.drafts import (
     of_speculators,
 )
 from hfcount.architectures.layers import gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block

@@ -5,9 +5,14 @@ Source of the ties: transformers 5.23, modeling_diffusion_gemma.py, DiffusionGem
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.gemma import (
+    attention_by_place,
+    experts_beside,
+    lending_attention,
+    local_and_global,
+)
 from hfcount.architectures.layers import base, lm_head, rms_norm, swiglu
 from hfcount.architectures.layers.composite import shared_copy
-from hfcount.architectures.layers.gemma import experts_beside, lending_attention
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Layer, Layers, Record, Spec
@@ -51,11 +56,11 @@ class DiffusionGemmaTextLayer(Record):
 
 def text_spec(c: Config) -> Spec:
     """DiffusionGemma's encoder of text: Gemma 4's layers with experts (https://huggingface.co/google)."""
-    bias, placed = c.bool("attention_bias", default=False), keys.local_and_global(c, period=6)
+    bias, placed = c.bool("attention_bias", default=False), local_and_global(c, period=6)
     ffn = keys.moe(c, "moe_intermediate_size", active=("top_k_experts",)).replace(shared=c.int("intermediate_size"))
     layers = [
         Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn, own=DiffusionGemmaTextLayer(values=local)))
-        for indices, local, mixer in keys.attention_by_place(c, placed, bias, same=True)
+        for indices, local, mixer in attention_by_place(c, placed, bias, same=True)
     ]
     size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]

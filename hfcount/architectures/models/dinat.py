@@ -1,10 +1,10 @@
 """DiNAT: stages of attention to neighbours, near and spread out (arXiv:2209.15001)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import layer_norm, stack
+from hfcount.architectures.layers import backbones, layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import vit_layer
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, size
@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[Dinat]:
     first, count = c.int("embed_dim"), len(c.ints("depths"))
     widths = [first * 2 ** min(number, 32) for number in range(count)]
     heads, bias = keys.each(c, "num_heads", count), c.bool("qkv_bias", default=True)
-    seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
+    seen = backbones.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
     shown = [DinatLayer(shown=number + 1 in seen) for number in range(count)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, own=shown)
     own, d = Dinat.read(c, stem=0 in seen), layers[-1].layer.width

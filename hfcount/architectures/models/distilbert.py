@@ -4,7 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, lm_head, mlp
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.encoders import bert_embeddings
-from hfcount.architectures.layers.model import stack
+from hfcount.architectures.layers.stacks import stack
 from hfcount.mapper import Config
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block

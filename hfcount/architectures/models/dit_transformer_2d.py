@@ -1,6 +1,6 @@
 """DiT: a transformer that denoises images of a class (arXiv:2212.09748)."""
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import basic_block
 from hfcount.architectures.layers.diffusion.transformers import patches
 from hfcount.mapper import Config
@@ -21,16 +21,16 @@ class DiT(Sizes):
     num_embeds_ada_norm: int = size("n_c", minimum=0)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
+    gated: bool = derived(diffusion.gated_activation)
     out_channels: int
 
 
 def spec(c: Config) -> Spec[DiT]:
     c.choice("norm_type", ("ada_norm_zero",))
-    out = denoising.nullable(c, "out_channels", "C_o")
+    out = diffusion.nullable(c, "out_channels", "C_o")
     own = DiT.read(c, out_channels=c.int("in_channels") if out is None else out)
     diffusion.check_places(c, own.num_attention_heads * own.attention_head_dim)
-    denoising.dropout(c)
+    diffusion.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

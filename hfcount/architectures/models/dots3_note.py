@@ -2,9 +2,9 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.keys.layers import entries
 from hfcount.architectures.layers import correction_bias, experts, layer_norm, rms_norm, stack
 from hfcount.architectures.layers.composite import towers_beside_model
+from hfcount.architectures.layers.stacks import entries
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
 from hfcount.mapper import Config
 from hfcount.mapper.per_layer_config import overrides

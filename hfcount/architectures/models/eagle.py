@@ -3,7 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs
 from hfcount.architectures.layers import gqa, rms_norm, swiglu
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import flag
 from hfcount.spec import Layer, Spec

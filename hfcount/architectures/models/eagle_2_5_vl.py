@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import backbones, layer_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[Eagle25Vl]:
             raise c.error("not-described", f"{key} asks for adapters within the model, which are not described.", key)
     key = "llm_config" if c.given("llm_config") else "text_config"
     text = architectures.part(c, key).replace(head="causal_lm")
-    seen = keys.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
+    seen = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
     layers = c.int("mlp_connector_layers", default=2)
     if layers > 2:
         raise c.error(

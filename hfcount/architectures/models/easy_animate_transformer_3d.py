@@ -1,7 +1,6 @@
 """EasyAnimate: a transformer that denoises videos and a text side by side, and for the last layers as one sequence."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.diffusion.layers import conv, feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import (
     joint_attention,
@@ -34,8 +33,8 @@ class EasyAnimate(Sizes):
     norm_elementwise_affine: bool = flag()
     add_norm_text_encoder: bool = flag()
     after_norm: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
-    text_embed_dim_t5: int | None = derived(lambda c: denoising.nullable(c, "text_embed_dim_t5", "d_t5"))
+    gated: bool = derived(diffusion.gated_activation)
+    text_embed_dim_t5: int | None = derived(lambda c: diffusion.nullable(c, "text_embed_dim_t5", "d_t5"))
     joint: Indices
 
 
@@ -43,8 +42,8 @@ def spec(c: Config) -> Spec[EasyAnimate]:
     layers = c.int("num_layers", maximum=MAX_LAYERS)
     joint = min(layers, c.int("mmdit_layers", minimum=0, maximum=MAX_LAYERS))
     own = EasyAnimate.read(c, joint=Indices.span(0, joint))
-    denoising.activation(c, "timestep_activation_fn")
-    denoising.dropout(c)
+    diffusion.activation(c, "timestep_activation_fn")
+    diffusion.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import base, gemma, rms_norm, swiglu
+from hfcount.architectures.components import gemma
+from hfcount.architectures.layers import base, rms_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, size
@@ -42,10 +43,10 @@ def text_spec(c: Config) -> Spec[EmbeddingGemma2Text]:
     """EmbeddingGemma 2's text encoder: Gemma 4's layers, seeing both ways, and inputs of their own (transformers)."""
     bias, ffn = c.bool("attention_bias", default=False), keys.dense(c)
     period = c.int("sliding_window_pattern", default=6, minimum=1, maximum=MAX_LAYERS)
-    placed = keys.local_and_global(c, period=period)
+    placed = gemma.local_and_global(c, period=period)
     layers = [
         Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn))
-        for indices, _, mixer in keys.attention_by_place(c, placed, bias, False, kv_heads=1)
+        for indices, _, mixer in gemma.attention_by_place(c, placed, bias, False, kv_heads=1)
     ]
     size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]

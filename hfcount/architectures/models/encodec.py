@@ -4,8 +4,8 @@ from math import ceil, log2
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.codecs import Seanet, product
-from hfcount.architectures.layers.codecs import grouped, normalised
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
+from hfcount.architectures.layers.temporal import grouped, normalised
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Spec

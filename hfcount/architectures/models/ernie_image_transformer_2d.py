@@ -1,7 +1,6 @@
 """ERNIE-Image: a transformer that denoises an image and a text as one sequence, all layers modulated alike."""
 
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulated, normed_attention, patches
 from hfcount.mapper import Config

@@ -6,9 +6,8 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.spectrograms import Postnet
 from hfcount.architectures.layers import chain, embedding, layer_norm, stack
-from hfcount.architectures.layers.conformer import nemo_convolution
+from hfcount.architectures.layers.conformer import conformer_attention, nemo_convolution
 from hfcount.architectures.layers.convolution import batch_norm
-from hfcount.architectures.layers.speech import conformer_attention
 from hfcount.architectures.layers.temporal import conv
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, count, flag, part, size

@@ -1,8 +1,7 @@
 """FLUX.2: a transformer that denoises images, with blocks of two streams and then of one, modulated alike."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import joint_attention, modulated
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, flag, size
@@ -29,7 +28,7 @@ class Flux2(Sizes):
 
 def spec(c: Config) -> Spec[Flux2]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
-    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     own = Flux2.read(c, out_channels=out, width=keys.dim("d_ff", c.times("mlp_ratio", d)))
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

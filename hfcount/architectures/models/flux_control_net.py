@@ -1,8 +1,8 @@
 """ControlNet of Flux: a few of its blocks, which steer those of the model (arXiv:2302.05543)."""
 
 from hfcount.architectures.components.flux import Flux
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers.diffusion.control import hint
+from hfcount.architectures.layers import diffusion
+from hfcount.architectures.layers.diffusion.layers import hint
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, optional, part
 from hfcount.spec import Spec

@@ -1,7 +1,7 @@
 """The transformer of Flux, over patches of latents and text side by side (Black Forest Labs, 2024)."""
 
 from hfcount.architectures.components.flux import Flux, modulation
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, optional, part, size
 from hfcount.spec import Spec

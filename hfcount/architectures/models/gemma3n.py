@@ -2,7 +2,8 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import base, gemma, layer_norm, rms_norm, stack, swiglu, with_head
+from hfcount.architectures.components import gemma
+from hfcount.architectures.layers import base, layer_norm, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, size
@@ -36,9 +37,9 @@ def spec(c: Config) -> Spec[Gemma3n]:
     text = c if c.family == "gemma3n_text" else c.part("text_config")
     bias = text.bool("attention_bias", default=False)
     mixer = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=256)
-    widths = keys.network_widths(text)
+    widths = gemma.network_widths(text)
     layers = [Layers(indices=where, layer=Layer(mixer=mixer, ffn=Dense(width=width))) for width, where in widths]
-    lent = keys.shares_kv(text, layers, default=15)
+    lent = gemma.shares_kv(text, layers, default=15)
     own = Gemma3n.read(text)
     windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), default=512)
     if text is c:

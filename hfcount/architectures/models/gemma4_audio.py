@@ -1,8 +1,8 @@
 """Gemma 4's audio tower, a conformer: convolutions over the spectrogram, then layers (arXiv:2303.01037)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.gemma import clippable
 from hfcount.architectures.layers import rms_norm, stack
-from hfcount.architectures.layers.gemma import clippable
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag, size

@@ -1,13 +1,16 @@
 """Gemma 4, the language model: wider heads in global attention, shared keys and values (card of gemma-4-31B-it)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import base, rms_norm, swiglu, with_head
-from hfcount.architectures.layers.gemma import (
+from hfcount.architectures.components.gemma import (
+    attention_by_place,
     experts_beside,
     lending_attention,
+    local_and_global,
     per_layer_input,
     per_layer_tables,
+    shares_kv,
 )
+from hfcount.architectures.layers import base, rms_norm, swiglu, with_head
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived
 from hfcount.spec import Dense, Layer, Layers, MoE, Record, Spec
@@ -47,13 +50,13 @@ def spec(c: Config) -> Spec[Gemma4Text]:
     bias, same = c.bool("attention_bias", default=False), c.bool("attention_k_eq_v", default=False)
     width = c.int("intermediate_size")
     wide = _network(c, 2 * width if c.bool("use_double_wide_mlp", default=False) else width)
-    ffn, placed = _network(c, width), keys.local_and_global(c, period=6)
+    ffn, placed = _network(c, width), local_and_global(c, period=6)
     layers = [
         Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn, own=Gemma4Layer(values=local or not same)))
-        for indices, local, mixer in keys.attention_by_place(c, placed, bias, same)
+        for indices, local, mixer in attention_by_place(c, placed, bias, same)
     ]
     own = Gemma4Text.read(c)
-    lent = keys.shares_kv(c, layers, default=0, ffn=wide)
+    lent = shares_kv(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", default=1024 if unified else 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
     whole = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=tuple(windows))

@@ -1,8 +1,8 @@
 """Gemma 4's vision tower: positions of rows and of columns, Gemma's layers (model card of google/gemma-4-31B-it)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.gemma import clippable
 from hfcount.architectures.layers import rms_norm, stack
-from hfcount.architectures.layers.gemma import clippable
 from hfcount.architectures.layers.vision import patch_projection
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, flag

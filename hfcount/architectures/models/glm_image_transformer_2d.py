@@ -1,6 +1,6 @@
 """GLM-Image: a transformer that denoises images by tokens of a language model and by glyphs (Zhipu AI, 2026)."""
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulated
 from hfcount.mapper import Config

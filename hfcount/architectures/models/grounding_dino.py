@@ -2,12 +2,18 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.detection import Levels, learned_places
-from hfcount.architectures.keys.detection import detecting
+from hfcount.architectures.components.detection import (
+    Levels,
+    detecting,
+    learned_places,
+    named_attention,
+    perceptron,
+    sampling,
+    tied_perceptron,
+)
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen
-from hfcount.architectures.layers.detection import named_attention, perceptron, sampling, tied_perceptron
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, derived, flag, size

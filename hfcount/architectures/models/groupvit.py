@@ -5,7 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.composite import paired
 from hfcount.architectures.layers.convolution import batch_norm
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size

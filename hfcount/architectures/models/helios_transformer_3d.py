@@ -2,7 +2,7 @@
 
 from math import prod
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import step_and_text, video_block
 from hfcount.architectures.layers.diffusion.transformers import patches, table
 from hfcount.mapper import MAX_LAYERS, Config
@@ -26,8 +26,8 @@ class Helios(Sizes):
     num_layers: int = count("L")
     cross_attn_norm: bool = flag()
     has_multi_term_memory_patch: bool = flag()
-    added_kv_proj_dim: int | None = derived(lambda c: denoising.nullable(c, "added_kv_proj_dim", "d_a"))
-    patch_size: tuple[int, ...] = derived(lambda c: denoising.patch_sides(c, "patch_size", 3))
+    added_kv_proj_dim: int | None = derived(lambda c: diffusion.nullable(c, "added_kv_proj_dim", "d_a"))
+    patch_size: tuple[int, ...] = derived(lambda c: diffusion.patch_sides(c, "patch_size", 3))
     out_channels: int
     scales: int | None
 
@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[Helios]:
         scales = (
             1 if c.choice("history_scale_mode", ("per_head", "scalar")) == "scalar" else c.int("num_attention_heads")
         )
-    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     own = Helios.read(c, out_channels=out, scales=scales)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

@@ -1,9 +1,9 @@
 """HGNetV2: stages whose blocks join what each of their convolutions made (PaddleClas, PP-HGNetV2)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.lcnet import affine_conv, stem
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.convolution import led
-from hfcount.architectures.layers.lcnet import affine_conv, stem
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag
 from hfcount.spec import Layer, Record, Spec

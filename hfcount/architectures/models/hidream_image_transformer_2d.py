@@ -1,8 +1,7 @@
 """HiDream: a transformer with experts that denoises images, in two streams and then in one (arXiv:2505.22705)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import numbered_swiglu, rms_norm
+from hfcount.architectures.layers import diffusion, numbered_swiglu, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS
 from hfcount.mapper import Config
@@ -40,7 +39,7 @@ def spec(c: Config) -> Spec[HiDream]:
     own = HiDream.read(
         c,
         captions=(keys.dim("d_t1", captions[0]), keys.dim("d_t2", captions[1])),
-        out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
     )
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

@@ -3,10 +3,10 @@
 from math import prod
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import layer_norm, mlp
+from hfcount.architectures.layers import backbones, layer_norm, mlp
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv, led
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import fused_square_attention
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Record, Spec
@@ -54,7 +54,7 @@ def spec(c: Config) -> Spec[Hiera]:
     ]
     image, stride, query = (_sides(c, name) for name in ("image_size", "patch_stride", "query_stride"))
     (high, wide), unit = keys.each(c, "patch_size", 2), c.ints("masked_unit_size", least=1)
-    seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
+    seen = backbones.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
     shown = [HieraLayer(shown=number + 1 in seen) for number in range(count)]
     ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
     layers = keys.stages(c, widths, [c.times("mlp_ratio", d) for d in widths], heads, indivisible="built", own=shown)

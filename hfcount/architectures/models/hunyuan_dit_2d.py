@@ -4,8 +4,7 @@ Its ControlNet has the blocks of a part of the first half.
 """
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import (
     STEP_CHANNELS,
@@ -40,7 +39,7 @@ class HunyuanDiT(Sizes):
     text_len: int = size("n_c", minimum=0)
     text_len_t5: int = size("n_t", minimum=0)
     use_style_cond_and_image_meta_size: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
+    gated: bool = derived(diffusion.gated_activation)
     width: int
     first: Indices
     later: Indices

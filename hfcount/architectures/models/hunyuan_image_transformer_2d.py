@@ -6,7 +6,7 @@ HunyuanImage has blocks of two streams and then of one, HunyuanVideo 1.5 of two 
 from math import prod
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import (
     glyphs,
     joint_block,
@@ -47,8 +47,8 @@ class HunyuanImage(Sizes):
     num_layers: int = count("N_d")
     num_refiner_layers: int = count("N_r")
     use_meanflow: bool = flag()
-    qk_norm: str | None = derived(lambda c: denoising.word(c, "qk_norm", _NORMS))
-    text_embed_2_dim: int | None = derived(lambda c: denoising.nullable(c, "text_embed_2_dim", "d_l"))
+    qk_norm: str | None = derived(lambda c: diffusion.word(c, "qk_norm", _NORMS))
+    text_embed_2_dim: int | None = derived(lambda c: diffusion.nullable(c, "text_embed_2_dim", "d_l"))
     out_channels: int
     width: int
     sides: tuple[int, ...]
@@ -64,12 +64,12 @@ def spec(c: Config) -> Spec[HunyuanImage]:
         raise c.error("contradiction", "text_embed_2_dim is null, and needs a width.", "text_embed_2_dim")
     own = HunyuanImage.read(
         c,
-        out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         sides=_sides(c) if image else _cube(c),
         guided=image and c.bool("guidance_embeds"),
         single=keys.dim("N_s", keys.layer_count(c, "num_single_layers")) if image else 0,
-        seen=None if image else denoising.sized(c, "image_embed_dim", "d_i"),
+        seen=None if image else diffusion.sized(c, "image_embed_dim", "d_i"),
     )
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

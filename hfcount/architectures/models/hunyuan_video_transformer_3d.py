@@ -4,7 +4,7 @@ FramePack also sees what it made before, the earlier the smaller, and an image (
 """
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import joint_block, single_block, token_refiner
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import (
@@ -43,7 +43,7 @@ class HunyuanVideo(Sizes):
     num_single_layers: int = count("N_s")
     num_refiner_layers: int = count("N_r")
     guidance_embeds: bool = flag()
-    qk_norm: str | None = derived(lambda c: denoising.word(c, "qk_norm", _NORMS))
+    qk_norm: str | None = derived(lambda c: diffusion.word(c, "qk_norm", _NORMS))
     out_channels: int
     width: int
     history: bool
@@ -52,16 +52,16 @@ class HunyuanVideo(Sizes):
 
 def spec(c: Config) -> Spec[HunyuanVideo]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
-    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     packs = c.family == "HunyuanVideoFramepackTransformer3DModel"
     if not packs:
-        denoising.word(c, "image_condition_type", _IMAGES)
+        diffusion.word(c, "image_condition_type", _IMAGES)
     own = HunyuanVideo.read(
         c,
         out_channels=out,
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         history=packs and c.bool("has_clean_x_embedder"),
-        seen=denoising.sized(c, "image_proj_dim", "d_i") if packs and c.bool("has_image_proj") else None,
+        seen=diffusion.sized(c, "image_proj_dim", "d_i") if packs and c.bool("has_image_proj") else None,
     )
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

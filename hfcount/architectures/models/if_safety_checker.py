@@ -1,7 +1,7 @@
 """The safety checker of DeepFloyd IF: CLIP's vision tower with its projection, and two classifiers behind it."""
 
 from hfcount import architectures
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Spec

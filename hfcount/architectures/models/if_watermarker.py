@@ -1,6 +1,6 @@
 """The watermark that DeepFloyd IF puts on images: a picture, and nothing that is trained."""
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Spec

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, decoder, gqa, network, pre_norm
-from hfcount.architectures.layers.ffn import router
-from hfcount.architectures.layers.sparse import shared_moe
+from hfcount.architectures.layers.ffn import router, shared_moe
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag, size
 from hfcount.spec import GQA, Layer, MoE, Spec

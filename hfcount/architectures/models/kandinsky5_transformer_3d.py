@@ -2,8 +2,7 @@
 
 from math import prod
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, derived, flag, size
 from hfcount.spec import Spec
@@ -26,7 +25,7 @@ class Kandinsky5(Sizes):
     num_text_blocks: int = count("L_t")
     num_visual_blocks: int = count("L_v")
     visual_cond: bool = flag()
-    patch_size: tuple[int, ...] = derived(lambda c: denoising.patch_sides(c, "patch_size", 3))
+    patch_size: tuple[int, ...] = derived(lambda c: diffusion.patch_sides(c, "patch_size", 3))
     head_dim: int
 
 

@@ -1,8 +1,7 @@
 """Krea 2: a transformer that denoises images by a mixture of a language model's layers (Krea, 2026)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import table
 from hfcount.mapper import Config

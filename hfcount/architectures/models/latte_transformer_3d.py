@@ -1,6 +1,6 @@
 """Latte: a transformer that denoises videos, with blocks for places and blocks for frames (arXiv:2401.03048)."""
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import basic_block
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulation, patches, table
@@ -28,23 +28,23 @@ class Latte(Sizes):
     patch_size: int = size("p", minimum=1)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
-    cross_attention_dim: int | None = derived(lambda c: denoising.nullable(c, "cross_attention_dim", "d_c"))
+    gated: bool = derived(diffusion.gated_activation)
+    cross_attention_dim: int | None = derived(lambda c: diffusion.nullable(c, "cross_attention_dim", "d_c"))
     norm_type: str
     classes: int | None
     out_channels: int
 
 
 def spec(c: Config) -> Spec[Latte]:
-    out = denoising.nullable(c, "out_channels", "C_o")
+    out = diffusion.nullable(c, "out_channels", "C_o")
     kind = _norm(c)
-    classes = denoising.nullable(c, "num_embeds_ada_norm", "n_c") if kind in _BY_CLASS else None
+    classes = diffusion.nullable(c, "num_embeds_ada_norm", "n_c") if kind in _BY_CLASS else None
     own = Latte.read(c, norm_type=kind, classes=classes, out_channels=c.int("in_channels") if out is None else out)
     if kind in _BY_CLASS and classes is None and own.num_layers:
         said = f"norm_type is {kind}, and num_embeds_ada_norm is null."
         raise c.error("contradiction", said, "num_embeds_ada_norm", "Correct one of them.")
     diffusion.check_places(c, own.num_attention_heads * own.attention_head_dim)
-    denoising.dropout(c)
+    diffusion.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

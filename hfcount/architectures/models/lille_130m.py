@@ -2,7 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, fused_qkv, rms_norm, stack, swiglu
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block

@@ -19,6 +19,7 @@ MODEL_TYPES = (
     "paddleocr_vl_text",
 )
 IGNORED = ("max_sequence_length",)
+RETYPED = {"llama": ("draft_vocab_size", None, "llama_eagle3")}  # as EAGLE's code writes it, under the target's class
 
 # LlamaConfig checks what GraniteConfig and those made of it do not.
 _UNEVEN: dict[str, keys.Indivisible] = {"granite": "run", "granite4_vision_text": "run"}

@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import backbones, layer_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[LlamaNemotronNanoVl]:
     inner.kind = inner.kind or "llama"
     text = architectures.part(c, "llm_config").replace(head="causal_lm")
     trained = c.part("vision_config").given("args")
-    seen = keys.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
+    seen = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
     merge, narrow = keys.inverse(c, "m", "downsample_ratio", default=0.5), c.int("vit_hidden_size", default=1280)
     if not merge:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")

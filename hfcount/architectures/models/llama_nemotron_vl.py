@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import backbones, layer_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Spec
@@ -30,7 +30,7 @@ class LlamaNemotronVl(Sizes):
 
 def spec(c: Config) -> Spec[LlamaNemotronVl]:
     text = architectures.part(c, "llm_config", "llama_bidirec").replace(head="base")
-    seen = keys.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
+    seen = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
     merge = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     if not merge:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")

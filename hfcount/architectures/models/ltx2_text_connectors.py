@@ -4,8 +4,7 @@ The connectors make of a text what the video and the sound attend to; the durati
 """
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
 from hfcount.mapper import MAX_LAYERS, Config
@@ -54,11 +53,11 @@ def spec(c: Config) -> Spec[Connectors | Duration]:
     if c.family == "LTX2DurationHead":
         head = Duration.read(c)
         return diffusion.diffusing(c, head, head.pooler_hidden_dim)
-    caption = denoising.sized(c, "caption_channels", "d_t")
+    caption = diffusion.sized(c, "caption_channels", "d_t")
     c.choice("rope_type", ("interleaved", "split"))
     own = Connectors.read(
         c,
-        inputs=caption * denoising.sized(c, "text_proj_in_factor", "n_t"),
+        inputs=caption * diffusion.sized(c, "text_proj_in_factor", "n_t"),
         shared=caption,
         bias=c.bool("proj_bias"),
         video=_connector(c, "video"),
@@ -69,14 +68,14 @@ def spec(c: Config) -> Spec[Connectors | Duration]:
 
 def _connector(c: Config, name: str) -> Connector:
     letter, prefix = name[0], f"{name}_connector_"
-    heads = denoising.sized(c, f"{prefix}num_attention_heads", f"h_{letter}")
+    heads = diffusion.sized(c, f"{prefix}num_attention_heads", f"h_{letter}")
     return Connector(
         heads=heads,
-        width=heads * denoising.sized(c, f"{prefix}attention_head_dim", f"h_{letter}d"),
+        width=heads * diffusion.sized(c, f"{prefix}attention_head_dim", f"h_{letter}d"),
         layers=keys.dim(f"L_{letter}", c.int(f"{prefix}num_layers", maximum=MAX_LAYERS)),
-        registers=denoising.nullable(c, f"{prefix}num_learnable_registers", f"n_{letter}"),
+        registers=diffusion.nullable(c, f"{prefix}num_learnable_registers", f"n_{letter}"),
         gated=c.bool(f"{name}_gated_attn"),
-        own=denoising.sized(c, f"{name}_hidden_dim", f"d_{letter}") if c.bool("per_modality_projections") else None,
+        own=diffusion.sized(c, f"{name}_hidden_dim", f"d_{letter}") if c.bool("per_modality_projections") else None,
     )
 
 

@@ -1,8 +1,7 @@
 """LTX-2: a transformer that denoises a video and its sound, which attend to each other (arXiv:2601.03233)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulation, normed_attention, table
 from hfcount.mapper import Config
@@ -38,7 +37,7 @@ class Ltx2(Sizes):
     use_prompt_embeddings: bool = flag()
     use_prompt_adaln_single: bool = flag()
     use_keyframes_abs_pos_embedding: bool = flag()
-    gated_network: bool = derived(denoising.gated_activation)
+    gated_network: bool = derived(diffusion.gated_activation)
     video: Stream
     audio: Stream
 
@@ -54,13 +53,13 @@ def _stream(c: Config, prefix: str, letter: str) -> Stream:
     heads, head_dim = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}attention_head_dim")
     heads, head_dim = keys.dim(f"{letter}h", heads), keys.dim(f"{letter}h_d", head_dim)
     d = heads * head_dim
-    source = denoising.nullable(c, f"{prefix}cross_attention_dim", f"{letter}d_c")
+    source = diffusion.nullable(c, f"{prefix}cross_attention_dim", f"{letter}d_c")
     inputs = c.int(f"{prefix}in_channels")
     return Stream(
         d=d,
         heads=heads,
         inputs=keys.dim(f"{letter}C", inputs),
-        outputs=denoising.or_else(c, f"{prefix}out_channels", inputs, f"{letter}C_o"),
+        outputs=diffusion.or_else(c, f"{prefix}out_channels", inputs, f"{letter}C_o"),
         source=d if source is None else source,
         gated=c.bool(f"{prefix}gated_attn"),
         modulated=c.bool(f"{prefix}cross_attn_mod"),

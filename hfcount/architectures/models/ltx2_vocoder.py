@@ -2,7 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.vocoders import halved, snake
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import numbered
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.errors import UnknownArchitecture

@@ -1,7 +1,6 @@
 """The upsamplers of LTX-Video and LTX-2, which make latents larger or longer between two passes."""
 
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.video import conv3d
 from hfcount.mapper import Config

@@ -1,7 +1,6 @@
 """LTX-Video: a transformer that denoises videos by a text (arXiv:2501.00103)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulation, normed_attention, table
 from hfcount.mapper import Config
@@ -22,7 +21,7 @@ class Ltx(Sizes):
     norm_elementwise_affine: bool = flag()
     attention_bias: bool = flag()
     attention_out_bias: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
+    gated: bool = derived(diffusion.gated_activation)
     out_channels: int
     cross_attention_dim: int
 
@@ -30,8 +29,8 @@ class Ltx(Sizes):
 def spec(c: Config) -> Spec[Ltx]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     c.choice("qk_norm", ("rms_norm_across_heads",))
-    source = denoising.nullable(c, "cross_attention_dim", "d_c")
-    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    source = diffusion.nullable(c, "cross_attention_dim", "d_c")
+    out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     own = Ltx.read(c, out_channels=out, cross_attention_dim=d if source is None else source)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 

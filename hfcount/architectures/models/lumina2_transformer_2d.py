@@ -1,8 +1,7 @@
 """Lumina-Image 2: it denoises an image and a text as one sequence, each refined before (arXiv:2503.21758)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, modulated, normed_attention
 from hfcount.mapper import Config
@@ -35,12 +34,12 @@ def spec(c: Config) -> Spec[Lumina2]:
     wide = 4 * c.int("hidden_size")
     wide = wide if c.is_null("ffn_dim_multiplier") else c.times("ffn_dim_multiplier", wide)
     width = keys.dim("d_ff", round_up(wide, c.int("multiple_of", minimum=1)))
-    own = Lumina2.read(c, out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"), width=width)
+    own = Lumina2.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"), width=width)
     if own.hidden_size < own.num_attention_heads:
         said = f"hidden_size is {int(own.hidden_size):,}, less than num_attention_heads: heads would have no width."
         raise c.error("out-of-range", said, "hidden_size", "Correct it.", observed=int(own.hidden_size))
     for axis, _ in zip(c.ints("axes_dim_rope"), c.ints("axes_lens"), strict=False):
-        denoising.rotary_pairs(c, axis, "axes_dim_rope")
+        diffusion.rotary_pairs(c, axis, "axes_dim_rope")
     return diffusion.diffusing(c, own, own.hidden_size)
 
 

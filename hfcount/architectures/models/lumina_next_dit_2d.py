@@ -1,8 +1,7 @@
 """Lumina-Next: a transformer that denoises images and attends to a text through gates (arXiv:2406.18583)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, modulated, normed_attention
 from hfcount.mapper import Config

@@ -4,11 +4,11 @@ from math import isqrt
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import perceptron, sampling
 from hfcount.architectures.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
-from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
+from hfcount.architectures.layers import backbones, embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.convolution import normed, transposed
-from hfcount.architectures.layers.detection import perceptron, sampling
 from hfcount.architectures.layers.vision import patch_convolution
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
@@ -37,7 +37,7 @@ class LwDetr(Record):
 
 
 def spec(c: Config) -> Spec[LwDetr]:
-    backbone = keys.only(c, architectures.backbone(c), "lw_detr_vit")
+    backbone = backbones.only(c, architectures.backbone(c), "lw_detr_vit")
     scales = c.entries("projector_scale_factors")
     if any(type(scale) is not float or scale not in _SCALES for scale in scales):
         said = f"projector_scale_factors may name {', '.join(map(str, _SCALES))}."
@@ -127,7 +127,7 @@ def backbone_spec(c: Config) -> Spec[LwDetrVit]:
     learned = c.bool("use_absolute_position_embeddings", default=True)
     rows = keys.squares(c, "pretrain_image_size") + 1 if learned else None
     depth = keys.layer_count(c)
-    own = LwDetrVit.read(c, outputs=keys.dim("n_o", len(keys.features(c, depth))))
+    own = LwDetrVit.read(c, outputs=keys.dim("n_o", len(backbones.features(c, depth))))
     layers = keys.uniform(one, depth)
     return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
 

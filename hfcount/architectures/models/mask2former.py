@@ -3,8 +3,8 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.masks import LEVELS, Masked, fused_attention, masking, numbered_steps
-from hfcount.architectures.keys.detection import channels, chosen
 from hfcount.architectures.layers import embedding, layer_norm, stack
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc, headed
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.vision import square_attention

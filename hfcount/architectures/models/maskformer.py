@@ -2,12 +2,12 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import detr_layer
 from hfcount.architectures.components.masks import convolved, numbered_steps
-from hfcount.architectures.keys.detection import channels, chosen
 from hfcount.architectures.layers import embedding, layer_norm, stack
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv
-from hfcount.architectures.layers.detection import detr_layer
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Dense, Layer, Spec

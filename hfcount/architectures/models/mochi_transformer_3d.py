@@ -1,7 +1,6 @@
 """Mochi: a transformer that denoises videos in two streams, that of the text a narrower one."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulated, normed_attention, patches
 from hfcount.mapper import Config
@@ -22,12 +21,12 @@ class Mochi(Sizes):
     time_embed_dim: int = size("d_s")
     patch_size: int = size("p", minimum=1)
     num_layers: int = count("L")
-    gated: bool = derived(denoising.gated_activation)
+    gated: bool = derived(diffusion.gated_activation)
     out_channels: int
 
 
 def spec(c: Config) -> Spec[Mochi]:
-    own = Mochi.read(c, out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    own = Mochi.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

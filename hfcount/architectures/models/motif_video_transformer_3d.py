@@ -1,7 +1,7 @@
 """Motif-Video: a transformer that denoises videos in two streams and then in one, some of which see the text again."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import joint_block, projected_image, single_block
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import (
@@ -11,8 +11,8 @@ from hfcount.architectures.layers.diffusion.transformers import (
     normed_attention,
     patches,
 )
-from hfcount.architectures.layers.layers import altered, within
 from hfcount.architectures.layers.norms import rms_norm
+from hfcount.architectures.layers.stacks import altered, within
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, count, derived, flag, size
 from hfcount.spec import Spec
@@ -37,8 +37,8 @@ class MotifVideo(Sizes):
     num_layers: int = count("N_d")
     num_single_layers: int = count("N_s")
     enable_text_cross_attention_dual: bool = flag()
-    qk_norm: str | None = derived(lambda c: denoising.text_of(c, "qk_norm"))
-    image_embed_dim: int | None = derived(lambda c: denoising.nullable(c, "image_embed_dim", "d_i"))
+    qk_norm: str | None = derived(lambda c: diffusion.text_of(c, "qk_norm"))
+    image_embed_dim: int | None = derived(lambda c: diffusion.nullable(c, "image_embed_dim", "d_i"))
     out_channels: int
     width: int
     first: Indices
@@ -53,7 +53,7 @@ def spec(c: Config) -> Spec[MotifVideo]:
     seeing = max(0, layers - c.int("num_decoder_layers", minimum=0, maximum=MAX_LAYERS))
     own = MotifVideo.read(
         c,
-        out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         first=Indices.span(0, seeing if c.bool("enable_text_cross_attention_single") else 0),
     )

@@ -2,7 +2,7 @@
 
 from hfcount.architectures.components.motion import Motion, check_motion
 from hfcount.architectures.components.unet_keys import depths, each
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, numbered
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec[MotionAdapter]:
         c,
         stages=tuple(made),
         middle=_middle(c, made[-1][0]),
-        image=denoising.nullable(c, "conv_in_channels", "C_i") or None,
+        image=diffusion.nullable(c, "conv_in_channels", "C_i") or None,
     )
     return diffusion.diffusing(c, own, widths[-1])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.sam_tower import SamTower, sam_tower
+from hfcount.architectures.components.sam import SamTower, sam_tower
 from hfcount.architectures.components.uvit import ENTERING, LEAVING, SEEING, Flows, decoder, encoder
 from hfcount.architectures.components.uvit import IGNORED as OF_FLOWS
 from hfcount.architectures.layers import layer_norm

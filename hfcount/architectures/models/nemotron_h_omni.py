@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, rms_norm
+from hfcount.architectures.layers import altered, backbones, rms_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.models.radio import Radio
 from hfcount.mapper import Config
@@ -64,7 +64,7 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     inner.kind = inner.kind or "nemotron_h"
     c.kind = "nemotron_h_omni"  # whose class means the same by absent keys
     trained = c.part("vision_config").given("args")
-    seen = keys.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
+    seen = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
     text, narrow = architectures.part(c, read), c.int("vision_hidden_size", "vit_hidden_size")
     if not trained:  # else it is a key of the tower alone
         _check_frames(c, seen.sizes(Radio).frames)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
+from hfcount.architectures.layers import backbones, embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.models.radio import Radio
 from hfcount.errors import UnknownArchitecture
@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[NemotronParse]:
     if not encoder.given("args"):
         said = "encoder has no args, and the sizes of its tower stand in another repository."
         raise UnknownArchitecture(f"{c.where}: {said}")
-    seen = keys.only(c, architectures.part(c, "encoder", "radio"), "radio")
+    seen = backbones.only(c, architectures.part(c, "encoder", "radio"), "radio")
     summed = seen.hidden * seen.sizes(Radio).summaries
     if (seen.hidden, summed) != (_SEEN, _SUMMED):
         said = f"the neck reads {_SEEN:,} and {_SUMMED:,} elements, and the tower gives {seen.hidden:,} and {summed:,}."

@@ -2,10 +2,10 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import detr_layer, named_attention, perceptron, sampling
 from hfcount.architectures.components.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
 from hfcount.architectures.components.timm.names import SWINS
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
-from hfcount.architectures.layers.detection import detr_layer, named_attention, perceptron, sampling
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, derived, flag, size

@@ -1,7 +1,6 @@
 """OmniGen: a language model that also reads images, and denoises one (arXiv:2409.11340)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulated, normed_attention, patches
 from hfcount.mapper import Config
@@ -44,7 +43,7 @@ def spec(c: Config) -> Spec[OmniGen]:
         if pad >= rows:
             said = f"pad_token_id is {int(pad):,}, and vocab_size {int(rows):,}."
             raise c.error("out-of-range", said, "pad_token_id", "Correct one of them.", observed=int(pad))
-    denoising.activation(c, "timestep_activation_fn")
+    diffusion.activation(c, "timestep_activation_fn")
     return diffusion.diffusing(c, own, own.hidden_size)
 
 

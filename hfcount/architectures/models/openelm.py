@@ -3,8 +3,8 @@
 from functools import reduce
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys.layers import entries
 from hfcount.architectures.layers import embedding, fused_qkv, lm_head, rms_norm, stack
+from hfcount.architectures.layers.stacks import entries
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import GQA, Dense, Layer, Layers, Spec

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import batch_norm, depthwise, transposed
 from hfcount.architectures.layers.convolution import conv as convolution
 from hfcount.architectures.layers.diffusion.layers import conv

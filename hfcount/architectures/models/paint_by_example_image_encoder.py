@@ -1,8 +1,7 @@
 """The image encoder of Paint by Example: CLIP's vision tower, and layers behind its class token (arXiv:2211.13227)."""
 
 from hfcount import architectures
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size

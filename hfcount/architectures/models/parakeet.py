@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding
-from hfcount.architectures.layers.conformer import lstm
-from hfcount.architectures.layers.temporal import conv
+from hfcount.architectures.layers.temporal import conv, lstm
 from hfcount.mapper import Config
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block

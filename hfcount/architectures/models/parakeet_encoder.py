@@ -5,7 +5,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.conformer import nemo_convolution, nemo_layer
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, Spec

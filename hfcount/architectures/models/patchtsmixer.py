@@ -4,7 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import headed, mha
 from hfcount.architectures.layers.convolution import batch_norm
-from hfcount.architectures.layers.series import forecast
+from hfcount.architectures.layers.series import forecast, forecast_parameters, series_patches
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag, size
 from hfcount.spec import Layer, Spec
@@ -42,12 +42,12 @@ def spec(c: Config) -> Spec[Patchtsmixer]:
     own = Patchtsmixer.read(
         c,
         patch_length=side,
-        patches=keys.dim("n_p", c.int("num_patches", default=keys.series_patches(c, side, 8))),
+        patches=keys.dim("n_p", c.int("num_patches", default=series_patches(c, side, 8))),
         mixed=c.str("mode", default="common_channel") == "mix_channel",
         batch_norm="batch" in c.str("norm_mlp", default="LayerNorm").lower(),
         flat=c.is_null("head_aggregation"),
         scaled=not c.has("scaling") or c.value("scaling") in ("std", "mean", True),
-        parameters=keys.forecast(c),
+        parameters=forecast_parameters(c),
     )
     mixer = keys.multi_head(c, d, c.int("self_attn_heads", default=1)) if attended else None
     layers = keys.uniform(Layer(mixer=mixer), count)

@@ -4,7 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import headed, mha
 from hfcount.architectures.layers.convolution import batch_norm
-from hfcount.architectures.layers.series import forecast
+from hfcount.architectures.layers.series import forecast, forecast_parameters, series_patches
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, flag, size
 from hfcount.spec import Dense, Layer, Spec
@@ -47,10 +47,10 @@ def spec(c: Config) -> Spec[Patchtst]:
     own = Patchtst.read(
         c,
         patch_length=side,
-        patches=keys.series_patches(c, side, 1),
+        patches=series_patches(c, side, 1),
         pooled=not c.is_null("pooling_type") and c.str("pooling_type", default="mean") != "",
         batch_norm=norm == "batchnorm",
-        parameters=keys.forecast(c),
+        parameters=forecast_parameters(c),
     )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim", default=512), bias=bias))

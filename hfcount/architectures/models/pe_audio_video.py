@@ -3,7 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.codecs import DacEncoder, ratios
-from hfcount.architectures.layers import gqa, layer_norm, rms_norm, stack, swiglu
+from hfcount.architectures.layers import backbones, gqa, layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.composite import as_tower, shared_copy
 from hfcount.architectures.layers.temporal import conv
 from hfcount.errors import UnknownArchitecture
@@ -19,7 +19,7 @@ _SENSES: dict[str, Component] = {"audio": "audio", "video": "vision"}
 
 def spec(c: Config) -> Spec:
     name = c.family.removeprefix("pe_")
-    encoder = keys.only(c, architectures.part(c, f"{name}_config"), f"{c.family}_encoder")
+    encoder = backbones.only(c, architectures.part(c, f"{name}_config"), f"{c.family}_encoder")
     parts = {"both" if name == "audio_video" else name: encoder}
     tied = c.bool("tie_word_embeddings") if name == "audio_video" else False
     return keys.composite(c, architectures.part(c, "text_config"), parts, heads=("Model",)).replace(tied=tied)
@@ -85,7 +85,7 @@ def encoder_spec(c: Config) -> Spec[PeAudioCodec | None]:
         parts = {"vision": seen}
     else:
         names = ("audio", "video")
-        parts = {one: keys.only(c, architectures.part(c, f"{one}_config"), f"pe_{one}_encoder") for one in names}
+        parts = {one: backbones.only(c, architectures.part(c, f"{one}_config"), f"pe_{one}_encoder") for one in names}
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     layers, d = keys.uniform(layer, keys.layer_count(c)), c.int("hidden_size")

@@ -4,8 +4,8 @@ from functools import partial
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.conformers import Phi4Conformer, shortened
 from hfcount.architectures.components.phi import layer
+from hfcount.architectures.components.phi4_conformer import Phi4Conformer, shortened
 from hfcount.architectures.layers import altered, base, with_head
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Layer, Record, Spec

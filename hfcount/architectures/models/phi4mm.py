@@ -4,7 +4,7 @@ import re
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.conformers import Phi4Conformer, shortened
+from hfcount.architectures.components.phi4_conformer import Phi4Conformer, shortened
 from hfcount.architectures.layers import altered, base, fused_qkv, inv_freq, pre_norm, with_head
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config

@@ -1,7 +1,6 @@
 """PixArt: a transformer that denoises images by a text, all layers modulated alike (arXiv:2310.00426)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import (
     STEP_CHANNELS,
@@ -31,10 +30,10 @@ class PixArt(Sizes):
     patch_size: int = size("p", minimum=1)
     attention_bias: bool = flag()
     norm_elementwise_affine: bool = flag()
-    gated: bool = derived(denoising.gated_activation)
-    cross_attention_dim: int | None = derived(lambda c: denoising.nullable(c, "cross_attention_dim", "d_c"))
-    caption_channels: int | None = derived(lambda c: denoising.nullable(c, "caption_channels", "d_t"))
-    fused: bool = derived(lambda c: denoising.text_of(c, "attention_type") in ("gated", "gated-text-image"))
+    gated: bool = derived(diffusion.gated_activation)
+    cross_attention_dim: int | None = derived(lambda c: diffusion.nullable(c, "cross_attention_dim", "d_c"))
+    caption_channels: int | None = derived(lambda c: diffusion.nullable(c, "caption_channels", "d_t"))
+    fused: bool = derived(lambda c: diffusion.text_of(c, "attention_type") in ("gated", "gated-text-image"))
     out_channels: int
     sized: bool
 
@@ -42,7 +41,7 @@ class PixArt(Sizes):
 def spec(c: Config) -> Spec[PixArt]:
     c.choice("norm_type", ("ada_norm_single",))
     c.int("num_embeds_ada_norm")
-    out, sample = denoising.nullable(c, "out_channels", "C_o"), c.int("sample_size")
+    out, sample = diffusion.nullable(c, "out_channels", "C_o"), c.int("sample_size")
     named = c.given("use_additional_conditions")
     sized = c.bool("use_additional_conditions") if named else sample == _ALPHA_SIZE
     own = PixArt.read(c, out_channels=c.int("in_channels") if out is None else out, sized=sized)
@@ -51,7 +50,7 @@ def spec(c: Config) -> Spec[PixArt]:
     if own.fused and own.cross_attention_dim is None:
         said = "attention_type asks for a gate to the text, and cross_attention_dim is null."
         raise c.error("contradiction", said, "attention_type", "Correct one of them.")
-    denoising.dropout(c)
+    diffusion.dropout(c)
     return diffusion.diffusing(c, own, d)
 
 

@@ -3,7 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.conversions import VIT
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes

@@ -2,9 +2,9 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import UNSHAPED
 from hfcount.architectures.components.hybrid import Hybrid, hybrid, refining
 from hfcount.architectures.components.layout import OnPage
-from hfcount.architectures.keys.detection import UNSHAPED
 from hfcount.architectures.layers import embedding, layer_norm, stack, within
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv

@@ -4,13 +4,12 @@ from math import log2
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import UNSHAPED, perceptron, tied_perceptron
 from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, refining
-from hfcount.architectures.keys.detection import UNSHAPED
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv, normed
-from hfcount.architectures.layers.detection import perceptron, tied_perceptron
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, flag, size
 from hfcount.spec import Record, Spec

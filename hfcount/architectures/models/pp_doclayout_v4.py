@@ -2,10 +2,10 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import UNSHAPED
 from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, refining
-from hfcount.architectures.keys.detection import UNSHAPED
 from hfcount.architectures.layers.conversions import HYBRID
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices

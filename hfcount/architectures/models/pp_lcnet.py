@@ -1,10 +1,9 @@
 """PP-LCNet, versions 1 and 3: convolutions of each channel alone, then of all at each place (arXiv:2109.15099)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.lcnet import Blocks, Spelled
+from hfcount.architectures.components.lcnet import Blocks, Spelled, squeezing
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.convolution import batch_norm, conv, normed
-from hfcount.architectures.layers.lcnet import squeezing
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, size
 from hfcount.spec import Spec

@@ -3,9 +3,8 @@
 from typing import Any
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.lcnet import Blocks, Spelled
+from hfcount.architectures.components.lcnet import Blocks, Spelled, squeezing, stem
 from hfcount.architectures.layers.convolution import conv, normed
-from hfcount.architectures.layers.lcnet import squeezing, stem
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag, size
 from hfcount.spec import Spec

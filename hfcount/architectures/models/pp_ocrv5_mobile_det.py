@@ -2,6 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv, depthwise
 from hfcount.architectures.layers.ocr import scoring, squeezing
@@ -35,12 +36,12 @@ class PpOcrMobileDet(Sizes):
 
 def spec(c: Config) -> Spec[PpOcrMobileDet]:
     fifth, count = c.family == "pp_ocrv5_mobile_det", len(c.ints(_LEVELS))
-    seen = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v3" if fifth else "pp_lcnet_v4")
+    seen = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v3" if fifth else "pp_lcnet_v4")
     own = PpOcrMobileDet.read(c)
     if fifth:
         features = seen.sizes(PpLcnet).blocks.features
         stages = ["stem", *(f"stage{number + 1}" for number in range(len(features)))]
-        given = keys.outputs(c.part("backbone_config"), stages)
+        given = backbones.outputs(c.part("backbone_config"), stages)
         if 0 in given or len(given) > count:
             raise c.error(
                 "unknown-kind",

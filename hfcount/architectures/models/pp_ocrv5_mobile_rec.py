@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import layer_norm, mlp, stack
+from hfcount.architectures.layers import backbones, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import normed
 from hfcount.mapper import Config
@@ -29,7 +29,7 @@ class PpOcrRec(Record):
 
 
 def spec(c: Config) -> Spec[PpOcrRec]:
-    seen, d = keys.only(c, architectures.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
+    seen, d = backbones.only(c, architectures.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
     indivisible: keys.Indivisible = (
         "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"
     )  # the base model has no layers

@@ -2,6 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.ocr import scoring
@@ -38,7 +39,10 @@ class PpOcrServerDet(Record):
 
 
 def spec(c: Config) -> Spec[PpOcrServerDet]:
-    seen, ways = keys.only(c, architectures.part(c, "backbone_config"), "hgnet_v2"), c.sub("intraclass_block_config")
+    seen, ways = (
+        backbones.only(c, architectures.part(c, "backbone_config"), "hgnet_v2"),
+        c.sub("intraclass_block_config"),
+    )
     count = c.int("intraclass_block_number", minimum=0, maximum=MAX_LAYERS)
     own = PpOcrServerDet(
         intraclass_block_number=keys.dim("N_i", count),

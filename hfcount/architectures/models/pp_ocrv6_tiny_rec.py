@@ -2,6 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.mapper import Config
@@ -15,7 +16,7 @@ _KERNEL = 5
 
 
 def spec(c: Config) -> Spec:
-    seen = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
+    seen = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
     d, out = c.int("hidden_size"), keys.dim("|V|", c.int("head_out_channels"))
     parts = {"backbone": seen}
     return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=seen.hidden, uncounted=keys.COARSER)

@@ -1,7 +1,6 @@
 """The prior of Kandinsky and of unCLIP: from an embedding of a text to that of an image (arXiv:2204.06125)."""
 
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, optional, size

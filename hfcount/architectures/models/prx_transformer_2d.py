@@ -1,8 +1,7 @@
 """PRX: a transformer that denoises images and attends to a text, of which nothing is made (Photoroom, 2025)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, derived, flag, size
@@ -25,7 +24,7 @@ class PRX(Sizes):
     num_heads: int = size("h", minimum=1)
     depth: int = count("L")
     resolution_embeds: bool = flag()
-    bottleneck_size: int | None = derived(lambda c: denoising.nullable(c, "bottleneck_size", "d_b"))
+    bottleneck_size: int | None = derived(lambda c: diffusion.nullable(c, "bottleneck_size", "d_b"))
     width: int
 
 

@@ -4,8 +4,7 @@ Its ControlNet has the same layers, each with one behind it that steers.
 """
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, joint_attention, modulated
 from hfcount.mapper import Config
@@ -36,11 +35,11 @@ def spec(c: Config) -> Spec[QwenImage]:
     control = c.family == "QwenImageControlNetModel"
     own = QwenImage.read(
         c,
-        out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         conditioned=not control and c.bool("use_additional_t_cond"),
         hint=c.int("in_channels") + _further(c) if control else None,
     )
-    denoising.rotary_axes(c, "axes_dims_rope", 3)
+    diffusion.rotary_axes(c, "axes_dims_rope", 3)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

@@ -1,6 +1,6 @@
 """FLUX.1 Redux: it makes an embedding of an image one that stands for a text (Black Forest Labs, 2024)."""
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Spec

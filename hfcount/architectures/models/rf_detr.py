@@ -2,11 +2,11 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import perceptron, sampling
 from hfcount.architectures.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
-from hfcount.architectures.layers import embedding, layer_norm, mlp, stack, swiglu
+from hfcount.architectures.layers import backbones, embedding, layer_norm, mlp, stack, swiglu
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.convolution import conv, depthwise
-from hfcount.architectures.layers.detection import perceptron, sampling
 from hfcount.architectures.layers.vision import patch_convolution, vit_attention
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag
@@ -61,7 +61,7 @@ class RfDetr(Record):
 
 def spec(c: Config) -> Spec[RfDetr]:
     levels, wide = keys.dim("n_l", c.int("num_feature_levels")), keys.dim("d_m", c.int("intermediate_size"))
-    whole = grouped_queries(c, keys.only(c, architectures.backbone(c), "rf_detr_dinov2"), _HEADS)
+    whole = grouped_queries(c, backbones.only(c, architectures.backbone(c), "rf_detr_dinov2"), _HEADS)
     return whole.having(RfDetr(queries=whole.own, num_feature_levels=levels, intermediate_size=wide))
 
 
@@ -148,7 +148,7 @@ def backbone_spec(c: Config) -> Spec[RfDetrDinov2]:
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     depth = keys.layer_count(c)
-    outputs = len(keys.features(c, depth))
+    outputs = len(backbones.features(c, depth))
     if not outputs:
         raise c.error(
             "out-of-range", "out_indices names no stage, and those before the last one see windows.", "out_indices"

@@ -2,10 +2,9 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import UNSHAPED, second_names
 from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, predictions, refining
-from hfcount.architectures.keys.detection import UNSHAPED
 from hfcount.architectures.layers.conversions import HYBRID
-from hfcount.architectures.layers.detection import second_names
 from hfcount.mapper import Config
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, block, buffer

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.memories import Memories, memory_layers
+from hfcount.architectures.components.sam import frequencies
 from hfcount.architectures.layers import layer_norm, mlp, stack
-from hfcount.architectures.layers.sam import frequencies
 from hfcount.architectures.layers.vision import convolution
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, size

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.sam import feed_forward, narrowed_attention
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.convolution import transposed
-from hfcount.architectures.layers.sam import feed_forward, narrowed_attention
 from hfcount.architectures.layers.vision import convolution
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, size

@@ -1,8 +1,8 @@
 """SAM's prompt encoder: points, boxes and masks as embeddings (arXiv:2304.02643)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.sam import frequencies
 from hfcount.architectures.layers import embedding, layer_norm
-from hfcount.architectures.layers.sam import frequencies
 from hfcount.architectures.layers.vision import convolution
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size

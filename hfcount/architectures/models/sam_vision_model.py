@@ -1,6 +1,6 @@
 """SAM's vision tower, also GOT-OCR2's: attention within windows, everywhere in a few layers (arXiv:2304.02643)."""
 
-from hfcount.architectures.components.sam_tower import SamTower, sam_tower
+from hfcount.architectures.components.sam import SamTower, sam_tower
 from hfcount.mapper import Config
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, block

@@ -6,8 +6,7 @@ Its ControlNet has the same layers, each with one behind it that steers; Sana-Vi
 from math import prod
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import (
@@ -69,27 +68,27 @@ def spec(c: Config) -> Spec[Sana]:
     steers, video = c.family == "SanaControlNetModel", c.family == "SanaVideoTransformer3DModel"
     own = Sana.read(
         c,
-        sides=denoising.patch_sides(c, "patch_size", 3)
+        sides=diffusion.patch_sides(c, "patch_size", 3)
         if video
         else (keys.dim("p", c.int("patch_size", minimum=1)),) * 2,
         video=video,
         steers=steers,
         guided=not steers and c.bool("guidance_embeds"),
-        qk_norm=None if steers else denoising.word(c, "qk_norm", _NORMS),
-        out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
+        qk_norm=None if steers else diffusion.word(c, "qk_norm", _NORMS),
+        out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         crossed=_crossed(c),
     )
     if video:
-        denoising.rotary_pairs(c, own.attention_head_dim)
+        diffusion.rotary_pairs(c, own.attention_head_dim)
     elif not c.is_null("interpolation_scale"):
         diffusion.check_places(c, d)
-    denoising.dropout(c)
+    diffusion.dropout(c)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 
 def _crossed(c: Config) -> Crossed | None:
-    source = denoising.nullable(c, "cross_attention_dim", "d_c")
+    source = diffusion.nullable(c, "cross_attention_dim", "d_c")
     if source is None:
         return None
     heads = keys.dim("h_c", c.int("num_cross_attention_heads"))

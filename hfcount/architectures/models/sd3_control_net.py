@@ -1,7 +1,7 @@
 """ControlNet of Stable Diffusion 3: a few of its blocks, which steer those of the model (arXiv:2302.05543)."""
 
 from hfcount.architectures.components.sd3 import SD3
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag, optional, part, size
 from hfcount.spec import Spec

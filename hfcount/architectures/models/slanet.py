@@ -2,6 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
+from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.convolution import normed
 from hfcount.architectures.layers.tables import structure
 from hfcount.architectures.models.pp_lcnet import PpLcnet
@@ -25,7 +26,7 @@ class Slanet(Sizes):
 
 
 def spec(c: Config) -> Spec[Slanet]:
-    seen, d = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
+    seen, d = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
     own = Slanet.read(c)
     words, parts, why = c.int("out_channels"), {"backbone": seen}, keys.COARSER
     return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(own)

@@ -4,7 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import LAYER, SAID, Draft, Needs, series
 from hfcount.architectures.layers import rms_norm
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import flag

@@ -5,9 +5,9 @@ from hfcount.architectures.components.spectrograms import Postnet
 from hfcount.architectures.components.speech import UNHEARD
 from hfcount.architectures.components.waveforms import Waveform, waveform_layer
 from hfcount.architectures.layers import altered, chain, embedding, layer_norm, lm_head, stack
+from hfcount.architectures.layers.conformer import feed_forward
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.architectures.layers.speech import feed_forward
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, part, size
 from hfcount.spec import Layer, Spec

@@ -1,7 +1,7 @@
 """Stable Audio 3: a transformer that denoises sound by a text and its length, with attention of differences."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.temporal import conv
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, flag, size

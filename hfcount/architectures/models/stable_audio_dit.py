@@ -1,7 +1,6 @@
 """Stable Audio: a transformer that denoises sound by a text and its length (arXiv:2407.14358)."""
 
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
 from hfcount.mapper import Config

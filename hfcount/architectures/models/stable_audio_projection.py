@@ -1,6 +1,6 @@
 """What embeds a text, and the start and the end of a sound, for Stable Audio (arXiv:2407.14358)."""
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Spec

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import depthwise, transposed
 from hfcount.architectures.layers.diffusion.layers import attention, conv, numbered
 from hfcount.mapper import Config
@@ -31,7 +31,7 @@ class Level(Record):
 
 
 def _nullable(key: str, symbol: str) -> int | None:
-    return derived(lambda c: denoising.nullable(c, key, symbol))
+    return derived(lambda c: diffusion.nullable(c, key, symbol))
 
 
 class StableCascade(Sizes):

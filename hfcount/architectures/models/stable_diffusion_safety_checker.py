@@ -1,7 +1,7 @@
 """The safety checker of Stable Diffusion 1 and 2: CLIP's vision tower, and concepts that images are held against."""
 
 from hfcount import architectures
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Spec

@@ -1,6 +1,6 @@
 """The mean and deviation of embeddings of images that Stable unCLIP normalises by (arXiv:2204.06125)."""
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Spec

@@ -1,7 +1,7 @@
 """Step 3.5's language model: gated attention, more heads where it has windows, balanced experts, predicting layers."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys.step import step_layers, step_windows
+from hfcount.architectures.components.step import step_layers, step_windows
 from hfcount.architectures.layers import (
     altered,
     correction_bias,

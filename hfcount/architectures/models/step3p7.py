@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.step_vision import layers_and_downsamplers
+from hfcount.architectures.components.step import layers_and_downsamplers
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.conversions import qkv

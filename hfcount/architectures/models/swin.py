@@ -1,7 +1,7 @@
 """Swin: stages of attention within shifted windows, each stage wider and coarser (arXiv:2103.14030)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, layer_norm, stack
+from hfcount.architectures.layers import altered, backbones, layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.vision import patch_convolution, stage_norms
 from hfcount.mapper import Config
@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Swin]:
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias=bias)
     own = Swin.read(c)
-    places = tuple(keys.features(c, len(layers)))
+    places = tuple(backbones.features(c, len(layers)))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
     d = layers[-1].layer.width

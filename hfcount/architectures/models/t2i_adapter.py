@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hfcount.architectures.keys import diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, numbered
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, derived, size

@@ -3,7 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.architectures.layers.series import drawn
+from hfcount.architectures.layers.series import distribution_parameters, drawn
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Layer, Layers, Record, Spec
@@ -59,7 +59,7 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
         c,
         input_size=keys.dim("n_i", numbers),
         features=keys.dim("d_i", c.int("feature_size", default=features)),
-        parameters=keys.distribution(c),
+        parameters=distribution_parameters(c),
         distil=c.family == "informer" and c.bool("distil", default=True),
         categories=tuple(
             Category(rows=keys.dim(f"n_{place}", rows), width=keys.dim(f"d_{place}", width))

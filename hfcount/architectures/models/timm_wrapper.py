@@ -23,10 +23,10 @@ from hfcount.architectures.components.timm.arguments import (
 )
 from hfcount.architectures.components.timm.catalogue import Sizes
 from hfcount.architectures.components.timm.names import COLOURS
-from hfcount.architectures.keys.model import labels
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.convolution import batch_norm
+from hfcount.architectures.layers.model import labels
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config

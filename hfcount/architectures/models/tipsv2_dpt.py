@@ -3,6 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.depth import Levels
+from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.convolution import conv
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, part, size
@@ -53,7 +54,7 @@ class TipsV2Dpt(Sizes):
 
 
 def spec(c: Config) -> Spec[TipsV2Dpt]:
-    seen = keys.only(c, architectures.backbone(c), "tipsv2_vision_model")
+    seen = backbones.only(c, architectures.backbone(c), "tipsv2_vision_model")
     own = TipsV2Dpt.read(c)
     d, why = own.levels.fusion_hidden_size, keys.COARSER
     return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, uncounted=why).having(own)

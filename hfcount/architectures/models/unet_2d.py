@@ -3,7 +3,7 @@
 from hfcount.architectures.components.unet_keys import Kind, Stage, Stages
 from hfcount.architectures.components.unet_stages import Halves
 from hfcount.architectures.components.unets import DOWN, MIDDLES, UP, check_groups
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, image_attention, residual, time_embedding
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.mapper import Config
@@ -44,9 +44,9 @@ def spec(c: Config) -> Spec[UNet2D]:
     widths = diffusion.stage_widths(c)
     stages = Stages(down=_way(c, "down", widths), middle=_middle(c, widths[-1]), up=_way(c, "up", widths[::-1]))
     check_groups(c, stages)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     shift = c.choice("resnet_time_scale_shift", ("default", "scale_shift"))
-    time = denoising.nullable(c, "time_embedding_dim", "d_t") or widths[0] * 4
+    time = diffusion.nullable(c, "time_embedding_dim", "d_t") or widths[0] * 4
     grouped = not c.is_null("attn_norm_num_groups")
     if grouped and stages.middle and c.bool("add_attention"):
         diffusion.check_groups(c, [widths[-1]], "attn_norm_num_groups")
@@ -57,21 +57,21 @@ def spec(c: Config) -> Spec[UNet2D]:
         clock=_clock(c, widths[0]),
         attends=c.bool("add_attention"),
         grouped=grouped or shift == "default",
-        class_kind=denoising.text_of(c, "class_embed_type"),
-        classes=denoising.nullable(c, "num_class_embeds", "n_c"),
+        class_kind=diffusion.text_of(c, "class_embed_type"),
+        classes=diffusion.nullable(c, "num_class_embeds", "n_c"),
     )
     return diffusion.diffusing(c, own, widths[-1])
 
 
 def _head_dim(c: Config, width: int) -> int:
     """The width of a head in a stage that is `width` wide."""
-    given = denoising.nullable(c, "attention_head_dim", "h_d")
+    given = diffusion.nullable(c, "attention_head_dim", "h_d")
     return width if given is None else given
 
 
 def _way(c: Config, way: str, widths: tuple[int, ...]) -> tuple[Stage, ...]:
     """The stages of one way, from the first that is run."""
-    key, resized = f"{way}_block_types", denoising.text_of(c, f"{way}sample_type") or "conv"
+    key, resized = f"{way}_block_types", diffusion.text_of(c, f"{way}sample_type") or "conv"
     known = {name: one for name, one in (DOWN | UP).items() if one.attends in ("", "image")}
     kinds = diffusion.stage_kinds(c, key, known, len(widths))
     if len(kinds) != len(widths):

@@ -4,7 +4,7 @@ from hfcount.architectures.components.conditions import Conditions, boxes
 from hfcount.architectures.components.unet_keys import Stages
 from hfcount.architectures.components.unet_stages import GATED, Halves
 from hfcount.architectures.components.unets import read_stages
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.mapper import Config
@@ -30,9 +30,9 @@ class UNet2DCondition(Sizes):
 
 def spec(c: Config) -> Spec[UNet2DCondition]:
     stages = read_stages(c)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     for key in ("timestep_post_act", "time_embedding_act_fn"):
-        denoising.activation(c, key, absent=True)
+        diffusion.activation(c, key, absent=True)
     first, memory = stages.down[0].width, stages.down[0].memory
     conditions = Conditions.of(c, first, memory)
     own = UNet2DCondition.read(c, stages=stages, conditions=conditions, halves=Halves.of(c, conditions.time))

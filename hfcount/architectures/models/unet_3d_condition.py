@@ -12,8 +12,7 @@ from hfcount.architectures.components.unet_frames import (
 )
 from hfcount.architectures.components.unet_keys import Stage, Stages, each
 from hfcount.architectures.components.unet_stages import around, text_layer
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import conv, residual, time_embedding
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
@@ -41,7 +40,7 @@ class UNet3D(Sizes):
 def spec(c: Config) -> Spec[UNet3D]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     down, up = kinds(c, "3D", widths)
     if c.given("num_attention_heads"):
         said = "num_attention_heads is given, which diffusers refuses: attention_head_dim gives the width of a head."
@@ -61,7 +60,7 @@ def spec(c: Config) -> Spec[UNet3D]:
     own = UNet3D.read(
         c,
         stages=stages,
-        condition=denoising.nullable(c, "time_cond_proj_dim", "d_g"),
+        condition=diffusion.nullable(c, "time_cond_proj_dim", "d_g"),
         attention_head_dim=wide,
     )
     return diffusion.diffusing(c, own, stages.deepest)

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from hfcount.architectures.components.unet_frames import between, mixed, read_stages, way_down, way_up
 from hfcount.architectures.components.unet_keys import Stage, Stages
 from hfcount.architectures.components.unet_stages import around, text_layer
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm
+from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import (
     attention,
     conv,

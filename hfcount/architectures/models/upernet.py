@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.keys.detection import channels, chosen
+from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, derived, flag, size

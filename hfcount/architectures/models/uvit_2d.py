@@ -1,7 +1,6 @@
 """aMUSEd: a transformer between convolutions that fills in the masked codes of an image (arXiv:2401.01808)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.convolution import conv, depthwise, transposed
 from hfcount.architectures.layers.diffusion.layers import feed_forward
 from hfcount.mapper import Config
@@ -40,8 +39,8 @@ def spec(c: Config) -> Spec[UVit]:
     own = UVit.read(c)
     _check_heads(c, "num_attention_heads", own.num_attention_heads, own.hidden_size)
     _check_heads(c, "block_num_heads", own.block_num_heads, own.block_out_channels)
-    denoising.dropout(c, "hidden_dropout")
-    denoising.dropout(c, "attention_dropout")
+    diffusion.dropout(c, "hidden_dropout")
+    diffusion.dropout(c, "attention_dropout")
     return diffusion.diffusing(c, own, own.hidden_size)
 
 

@@ -3,7 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.convolution import conv
-from hfcount.architectures.layers.layers import altered
+from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.mapper import Config
 from hfcount.spec import Dense, Layer, Layers, Record, Spec

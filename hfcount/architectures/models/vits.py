@@ -1,13 +1,12 @@
 """VITS: text to a waveform by normalising flows and HiFi-GAN (arXiv:2106.06103)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.flows import affine, separable
 from hfcount.architectures.components.vocoders import HiFiGAN
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import mha
-from hfcount.architectures.layers.codecs import normalised
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
-from hfcount.architectures.layers.flows import affine, separable
-from hfcount.architectures.layers.temporal import conv
+from hfcount.architectures.layers.temporal import conv, normalised
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, flag, part, size
 from hfcount.spec import Dense, Layer, Spec

@@ -1,7 +1,6 @@
 """VQModel of diffusers: an autoencoder whose latents are rows of a table of codes (arXiv:2012.09841)."""
 
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import altered
+from hfcount.architectures.layers import altered, diffusion
 from hfcount.architectures.layers.diffusion.layers import (
     OLD_ATTENTION,
     conv,
@@ -40,7 +39,7 @@ class VQModel(Sizes):
 def spec(c: Config) -> Spec[VQModel]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
-    denoising.activation(c, "act_fn")
+    diffusion.activation(c, "act_fn")
     if c.str("norm_type") == _SPATIAL:
         diffusion.check_parts(c, widths, 32, "groups of a norm")
     elif c.str("norm_type") == "ada_group":

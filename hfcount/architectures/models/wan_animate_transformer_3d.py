@@ -2,8 +2,8 @@
 
 from math import log, prod
 
-from hfcount.architectures.keys import denoising, diffusion, dim
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.keys import dim
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.blocks import seen_image, step_and_text, video_block
 from hfcount.architectures.layers.diffusion.layers import numbered
 from hfcount.architectures.layers.diffusion.transformers import patches, table
@@ -39,10 +39,10 @@ class WanAnimate(Sizes):
     motion_encoder_dim: int = size("d_e")
     face_encoder_hidden_dim: int = size("d_f")
     face_encoder_num_heads: int = size("h_f")
-    image_dim: int | None = derived(lambda c: denoising.nullable(c, "image_dim", "d_i"))
-    added_kv_proj_dim: int | None = derived(lambda c: denoising.nullable(c, "added_kv_proj_dim", "d_a"))
-    pos_embed_seq_len: int | None = derived(lambda c: denoising.nullable(c, "pos_embed_seq_len", "n_p"))
-    patch_size: tuple[int, ...] = derived(lambda c: denoising.patch_sides(c, "patch_size", 3))
+    image_dim: int | None = derived(lambda c: diffusion.nullable(c, "image_dim", "d_i"))
+    added_kv_proj_dim: int | None = derived(lambda c: diffusion.nullable(c, "added_kv_proj_dim", "d_a"))
+    pos_embed_seq_len: int | None = derived(lambda c: diffusion.nullable(c, "pos_embed_seq_len", "n_p"))
+    patch_size: tuple[int, ...] = derived(lambda c: diffusion.patch_sides(c, "patch_size", 3))
     channels: tuple[int, ...] = derived(lambda c: _channels(c))
     in_channels: int
     latent_channels: int
@@ -51,7 +51,7 @@ class WanAnimate(Sizes):
 
 
 def spec(c: Config) -> Spec[WanAnimate]:
-    latent, inputs = denoising.nullable(c, "latent_channels", "z"), denoising.nullable(c, "in_channels", "C")
+    latent, inputs = diffusion.nullable(c, "latent_channels", "z"), diffusion.nullable(c, "in_channels", "C")
     if latent is None and inputs is None:
         raise c.error("contradiction", "in_channels and latent_channels are null.", "in_channels", "Give one of them.")
     latent = (inputs or 0) - 4 if latent is None else 2 * latent
@@ -62,10 +62,10 @@ def spec(c: Config) -> Spec[WanAnimate]:
         c,
         in_channels=latent + 4,
         latent_channels=latent // 2,
-        out_channels=denoising.or_else(c, "out_channels", latent // 2, "C_o"),
+        out_channels=diffusion.or_else(c, "out_channels", latent // 2, "C_o"),
         adapted=c.int("num_layers") // c.int("inject_face_latents_blocks", minimum=1),
     )
-    denoising.rotary_pairs(c, own.attention_head_dim)
+    diffusion.rotary_pairs(c, own.attention_head_dim)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

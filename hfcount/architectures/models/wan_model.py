@@ -2,8 +2,7 @@
 
 from math import prod
 
-from hfcount.architectures.keys import diffusion
-from hfcount.architectures.layers import layer_norm, rms_norm
+from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import patches, table
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config

@@ -7,8 +7,7 @@ has further blocks that see what is to be kept or changed, and add to some of th
 from math import prod
 
 from hfcount.architectures import keys
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import embedding
+from hfcount.architectures.layers import diffusion, embedding
 from hfcount.architectures.layers.convolution import led
 from hfcount.architectures.layers.diffusion.blocks import seen_image, step_and_text, video_block
 from hfcount.architectures.layers.diffusion.layers import feed_forward
@@ -49,21 +48,21 @@ class Wan(Sizes):
     ffn_dim: int = size("d_ff")
     num_layers: int = count("L")
     cross_attn_norm: bool = flag()
-    image_dim: int | None = derived(lambda c: denoising.nullable(c, "image_dim", "d_i"))
-    added_kv_proj_dim: int | None = derived(lambda c: denoising.nullable(c, "added_kv_proj_dim", "d_a"))
-    pos_embed_seq_len: int | None = derived(lambda c: denoising.nullable(c, "pos_embed_seq_len", "n_p"))
-    patch_size: tuple[int, ...] = derived(lambda c: denoising.patch_sides(c, "patch_size", 3))
+    image_dim: int | None = derived(lambda c: diffusion.nullable(c, "image_dim", "d_i"))
+    added_kv_proj_dim: int | None = derived(lambda c: diffusion.nullable(c, "added_kv_proj_dim", "d_a"))
+    pos_embed_seq_len: int | None = derived(lambda c: diffusion.nullable(c, "pos_embed_seq_len", "n_p"))
+    patch_size: tuple[int, ...] = derived(lambda c: diffusion.patch_sides(c, "patch_size", 3))
     out_channels: int
     vace: Vace | None
     sampled: bool
 
 
 def spec(c: Config) -> Spec[Wan]:
-    out = denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o")
+    out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     vace = _vace(c) if c.family == "WanVACETransformer3DModel" else None
     sampled = c.family == "SkyReelsV2Transformer3DModel" and c.bool("inject_sample_info")
     own = Wan.read(c, out_channels=out, vace=vace, sampled=sampled)
-    denoising.rotary_pairs(c, own.attention_head_dim)
+    diffusion.rotary_pairs(c, own.attention_head_dim)
     return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
 
 

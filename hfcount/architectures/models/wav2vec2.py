@@ -12,8 +12,8 @@ from hfcount.architectures.components.speech import (
 from hfcount.architectures.components.waveforms import Waveform, waveform_layer
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
-from hfcount.architectures.layers.layers import altered, within
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import altered, within
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices

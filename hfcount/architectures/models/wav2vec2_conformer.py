@@ -4,8 +4,8 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.speech import SPEECH_HEADS, UNHEARD, Speech, needed, speech
 from hfcount.architectures.components.waveforms import Waveform
 from hfcount.architectures.layers import altered, within
+from hfcount.architectures.layers.conformer import conformer_attention, conformer_layer
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
-from hfcount.architectures.layers.speech import conformer_attention, conformer_layer
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, block, buffer

@@ -1,10 +1,10 @@
 """YOLOS: a ViT with tokens for detections, and tables of positions at each layer (arXiv:2106.00666)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.detection import perceptron
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.conversions import VIT_ATTENTION
-from hfcount.architectures.layers.detection import perceptron
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag

@@ -2,7 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.z_image import Patch, ZImageLayers, patches
-from hfcount.architectures.keys import denoising, diffusion
+from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, size
 from hfcount.spec import Spec
@@ -23,7 +23,7 @@ class ZImageControlNet(Sizes):
     each: ZImageLayers = derived(ZImageLayers.of)
     control_in_dim: int = size("C_h")
     patches: tuple[Patch, ...] = derived(patches)
-    refiner: str | None = derived(lambda c: denoising.text_of(c, "add_control_noise_refiner"))
+    refiner: str | None = derived(lambda c: diffusion.text_of(c, "add_control_noise_refiner"))
     layers: int
     first: Indices
 

@@ -1,8 +1,7 @@
 """Z-Image: a transformer that denoises images and a text as one sequence, each refined before (arXiv:2511.22699)."""
 
 from hfcount.architectures.components.z_image import Patch, ZImageLayers, modulation, patches
-from hfcount.architectures.keys import denoising, diffusion
-from hfcount.architectures.layers import rms_norm
+from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, count, derived, size
@@ -23,7 +22,7 @@ class ZImage(Sizes):
     each: ZImageLayers = derived(ZImageLayers.of)
     n_layers: int = count("L")
     cap_feat_dim: int = size("d_t")
-    siglip_feat_dim: int | None = derived(lambda c: denoising.nullable(c, "siglip_feat_dim", "d_v"))
+    siglip_feat_dim: int | None = derived(lambda c: diffusion.nullable(c, "siglip_feat_dim", "d_v"))
     patches: tuple[Patch, ...] = derived(patches)
 
 

@@ -16,7 +16,7 @@ from hfcount.formats.samples import Samples
 from hfcount.report.figures import Failure
 from hfcount.verifier import verify
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.names import Match
+from hfcount.verifier.match import Match
 
 _UNLISTED = "the endpoint does not list the files of the repo"
 

@@ -8,8 +8,8 @@ from hfcount.architectures.layers.diffusion.transformers import (
     normed_attention,
     table,
 )
-from hfcount.architectures.layers.layers import altered
 from hfcount.architectures.layers.norms import layer_norm, rms_norm
+from hfcount.architectures.layers.stacks import altered
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, obsolete
 
@@ -40,14 +40,14 @@ def basic_block(
 
 
 def _by_table(d: int, rows: int | None) -> Block | None:
-    """A norm modulated by one of so many steps."""
+    """A norm modulated by one of `rows` steps."""
     if rows is None:
         return None
     return block("norm", emb=block(weight=Tensor((rows, d))), linear=Linear(d, 2 * d, True))
 
 
 def _by_class(d: int, classes: int | None) -> Block | None:
-    """A norm modulated by a step and one of so many classes, or none of them."""
+    """A norm modulated by a step and one of `classes`, or no class."""
     if classes is None:
         return None
     rows = block(embedding_table=block(weight=Tensor((classes + 1, d))))
@@ -56,7 +56,7 @@ def _by_class(d: int, classes: int | None) -> Block | None:
 
 
 def joint_block(d: int, norm: Block | None, width: int, gated: bool = False) -> Block:
-    """A block of two streams that attend to each other, with networks so wide and norms modulated by the step."""
+    """A block of two streams that attend to each other, with networks of `width` and norms modulated by the step."""
     network, modulation = feed_forward(d, width, gated=gated), modulated(d, 6 * d)
     return block(
         norm1=modulation, norm1_context=modulation, attn=joint_attention(d, norm), ff=network, ff_context=network
@@ -64,7 +64,7 @@ def joint_block(d: int, norm: Block | None, width: int, gated: bool = False) -> 
 
 
 def single_block(d: int, norm: Block | None, width: int, gated: bool = False) -> Block:
-    """A block of one stream, with attention and a network so wide side by side. Tensors: norm, proj_mlp, proj_out."""
+    """A block of one stream, with parallel attention and network of `width`. Tensors: norm, proj_mlp, proj_out."""
     return block(
         attn=normed_attention(d, d, norm=norm, to_out=None),
         norm=modulated(d, 3 * d),
@@ -93,7 +93,7 @@ def video_block(d: int, width: int, crossed: bool, added: int | None = None, **m
 
 
 def step_and_text(step: int, text: int, d: int, image: Block | None = None) -> Block:
-    """What embeds a step, whose features are so many, and a text so wide. Tensors: time_embedder, time_proj (6·d, d).
+    """The embedding of a step (`step` features) and a text (`text` wide). Tensors: time_embedder, time_proj (6·d, d).
 
     Also text_embedder and, with what embeds an `image`, image_embedder.
     """
@@ -107,14 +107,14 @@ def step_and_text(step: int, text: int, d: int, image: Block | None = None) -> B
 
 
 def seen_image(inputs: int, d: int, positions: int | None) -> Block:
-    """What embeds an image that Wan sees. Tensors: norm1, ff, norm2 and, with `positions`, pos_embed."""
+    """The embedding of an image for Wan. Tensors: norm1, ff, norm2 and, with `positions`, pos_embed."""
     places = None if positions is None else Tensor((1, positions, inputs))
     network = feed_forward(inputs, inputs, d)
     return block(norm1=layer_norm(inputs), ff=network, norm2=layer_norm(d), pos_embed=places)
 
 
 def projected_image(inputs: int, d: int) -> Block:
-    """What embeds an image that a language model saw. Tensors: norm_in, linear_1, linear_2 (d, inputs), norm_out."""
+    """The embedding of an image from a language model. Tensors: norm_in, linear_1, linear_2 (d, inputs), norm_out."""
     return block(
         "embedding",
         norm_in=layer_norm(inputs),
@@ -125,7 +125,7 @@ def projected_image(inputs: int, d: int) -> Block:
 
 
 def glyphs(inputs: int, d: int) -> Block:
-    """What embeds the letters of a text, as ByT5 sees them. Tensors: norm, linear_1, linear_2, linear_3 (d, 2048)."""
+    """The embedding of a text's letters from ByT5. Tensors: norm, linear_1, linear_2, linear_3 (d, 2048)."""
     inner = 2048
     return block(
         "embedding",
@@ -137,7 +137,7 @@ def glyphs(inputs: int, d: int) -> Block:
 
 
 def token_refiner(text: int, d: int, layers: int) -> Block:
-    """So many layers that refine the tokens of a text, whose networks are four times as wide.
+    """`layers` layers that refine the tokens of a text, with networks of width 4·d.
 
     Tensors: time_text_embed, proj_in (d, text) and token_refiner.refiner_blocks.
     """

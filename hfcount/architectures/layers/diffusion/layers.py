@@ -1,6 +1,6 @@
 """Parts of diffusers' models: embeddings of time, attention, networks, residual convolutions and stages of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from hfcount.architectures.layers.norms import layer_norm
@@ -18,17 +18,17 @@ OLD_ATTENTION = {
 
 
 def numbered(nodes: Sequence[Node]) -> Block:
-    """Children that are called 0, 1, 2 and so on."""
-    return Block({str(place): one for place, one in enumerate(nodes)})
+    """A block with children named 0, 1, 2 and so on."""
+    return Block({str(place): node for place, node in enumerate(nodes)})
 
 
 def conv(inputs: int, outputs: int, side: int = 3) -> Block:
-    """A convolution that is counted as such. Tensors: weight (outputs, inputs, side, side), bias (outputs)."""
+    """A convolution, of component convolution. Tensors: weight (outputs, inputs, side, side), bias (outputs)."""
     return Block(convolution(inputs, outputs, side).children, "convolution")
 
 
 def time_embedding(inputs: int, d: int, outputs: int | None = None, condition: int | None = None) -> Block:
-    """The embedding of a step or of another number. Tensors: linear_1 (d, inputs), linear_2 (outputs or d, d).
+    """The embedding of a timestep or another number. Tensors: linear_1 (d, inputs), linear_2 (outputs or d, d).
 
     With `condition`, also cond_proj (inputs, condition).
     """
@@ -47,23 +47,23 @@ def feed_forward(d: int, inner: int, outputs: int | None = None, gated: bool = F
 
 
 def attention(d: int, inner: int, memory: int | None = None, bias: bool = True, **more: Node | None) -> Block:
-    """Attention, to what is `memory` wide if it is given. Tensors: to_q (inner, d), to_k, to_v and to_out.0 (d, inner).
+    """Attention, to an input of width `memory` if given. Tensors: to_q (inner, d), to_k, to_v and to_out.0 (d, inner).
 
     `bias` is of the first three; `more` are further children.
     """
-    own = Linear(memory or d, inner, bias)
+    into = Linear(memory or d, inner, bias)
     return block(
         "attention",
         to_q=Linear(d, inner, bias),
-        to_k=own,
-        to_v=own,
+        to_k=into,
+        to_v=into,
         to_out=Block({"0": Linear(inner, d, True)}),
         **more,
     )
 
 
 def residual(inputs: int, outputs: int, time: int | None = None, scaled: bool = False) -> Block:
-    """Two convolutions with a way around them. Tensors: norm1, conv1, norm2, conv2, and conv_shortcut if widths differ.
+    """A residual block of two convolutions. Tensors: norm1, conv1, norm2, conv2, and conv_shortcut if widths differ.
 
     With `time`, the width of the embedding of a step, also time_emb_proj (outputs, or twice as many if `scaled`, time).
     """
@@ -78,18 +78,18 @@ def residual(inputs: int, outputs: int, time: int | None = None, scaled: bool = 
 
 
 def residuals(before: int, d: int, count: int, time: int | None = None, scaled: bool = False) -> tuple[Node, ...]:
-    """`count` residual blocks, the first of which reads what is `before` wide; the others are as of `residual`."""
+    """`count` residual blocks as of `residual`; the first has `before` inputs."""
     first, rest = Indices.below(min(1, count)), Indices(range(1, max(1, count)), count - 1)
     return Repeat(first, residual(before, d, time, scaled)), Repeat(rest, residual(d, d, time, scaled))
 
 
 def joined(before: int, d: int, beside: int, count: int, body: Callable[[int, int], Block]) -> Node:
-    """Residual blocks on the way up, `count` and one, each of which also reads what one on the way down made.
+    """`count` + 1 residual blocks on the way up, each of which also reads an output of the way down.
 
     Args:
         before: the width of what the first takes.
         beside: the width of what the last reads besides; that of all others is `d`.
-        body: one of them, by the widths of what it takes and of what it gives.
+        body: builds a block from its input and output widths.
     """
     if not count:
         return numbered([body(before + beside, d)])
@@ -104,7 +104,7 @@ def image_attention(d: int, inner: int | None = None) -> Block:
 
 
 def resampling(d: int) -> Block:
-    """What makes an image smaller or larger: one convolution, number 0."""
+    """Downsampling or upsampling: one convolution, named 0."""
     return Block({"0": block(conv=conv(d, d))})
 
 
@@ -121,7 +121,7 @@ def stage(before: int, d: int, count: int, attends: bool, **resample: Node | Non
 
 
 def encoder(inputs: int, widths: Sequence[int], kinds: Sequence[bool], count: int, **ends: Node) -> Block:
-    """Stages that make an image small, one for each of `kinds`, which says whether it attends.
+    """Stages that downsample an image, one for each of `kinds`: whether it has attention.
 
     `widths` may name more; `ends` are the middle and what is behind it.
     """
@@ -133,7 +133,7 @@ def encoder(inputs: int, widths: Sequence[int], kinds: Sequence[bool], count: in
 
 
 def decoder(inputs: int, widths: Sequence[int], kinds: Sequence[bool], count: int, **ends: Node) -> Block:
-    """The same that make it large again, with a residual block more in each; `widths` are in the encoder's order."""
+    """Stages that upsample it, with one more residual block each; `widths` are in the encoder's order."""
     stages, last, back = list[Node](), len(widths) - 1, widths[::-1]
     for place, (before, d) in enumerate(pairwise((back[0], *back[: len(kinds)]))):
         up = resampling(d) if place != last else None
@@ -142,5 +142,24 @@ def decoder(inputs: int, widths: Sequence[int], kinds: Sequence[bool], count: in
 
 
 def ending(d: int, outputs: int) -> dict[str, Node]:
-    """What is behind the stages: conv_norm_out (d) and conv_out (outputs, d, 3, 3)."""
+    """The output layers: conv_norm_out (d) and conv_out (outputs, d, 3, 3)."""
     return {"conv_norm_out": layer_norm(d), "conv_out": conv(d, outputs)}
+
+
+def hint(inputs: int, widths: Sequence[int], outputs: int) -> Block:
+    """The embedding of a ControlNet's image: conv_in, two blocks from each width to the next, and conv_out."""
+    blocks = [part for before, d in pairwise(widths) for part in (conv(before, before), conv(before, d))]
+    return block(conv_in=conv(inputs, widths[0]), blocks=numbered(blocks), conv_out=conv(widths[-1], outputs))
+
+
+def outlets(first: int, stages: Iterable[tuple[int, int]]) -> tuple[Node, ...]:
+    """A ControlNet's convolution for each output of the way down: of conv_in (`first` channels) and of each stage.
+
+    Args:
+        stages: width and number of outputs of each.
+    """
+    outputs, place = [Repeat(Indices.fixed(0), conv(first, first, 1))], 1
+    for width, count in stages:
+        outputs.append(Repeat(Indices(range(place, place + int(count)), count), conv(width, width, 1)))
+        place += int(count)
+    return tuple(outputs)

@@ -18,8 +18,8 @@ def normed_attention(
 
     `more` are further children, or others in place of these.
     """
-    whole = attention(d, width, source, bias, norm_q=norm, norm_k=norm)
-    return block("attention", **{**whole.children, **more})
+    plain = attention(d, width, source, bias, norm_q=norm, norm_k=norm)
+    return block("attention", **{**plain.children, **more})
 
 
 def joint_attention(d: int, norm: Block | None, bias: bool = True) -> Block:
@@ -31,23 +31,23 @@ def joint_attention(d: int, norm: Block | None, bias: bool = True) -> Block:
 
 
 def modulated(inputs: int, outputs: int, bias: bool = True, norm: Block | None = None) -> Block:
-    """A norm whose scale, shift and gate are made of the step. Tensors: linear (outputs, inputs), norm."""
+    """A norm with scale, shift and gate computed from the step. Tensors: linear (outputs, inputs), norm."""
     return block("norm", linear=Linear(inputs, outputs, bias), norm=norm)
 
 
 def modulation(d: int, count: int = 6) -> Block:
-    """What modulates all blocks alike. Tensors: emb.timestep_embedder, linear (count·d, d)."""
+    """The modulation that all blocks share. Tensors: emb.timestep_embedder, linear (count·d, d)."""
     step = block(timestep_embedder=time_embedding(STEP_CHANNELS, d))
     return block("embedding", emb=step, linear=Linear(d, count * d, True))
 
 
 def table(*shape: int) -> Tensor:
-    """Scales, shifts and gates to which those made of the step are added."""
+    """A table of scales, shifts and gates, added to those computed from the step."""
     return Tensor(shape, component="norm")
 
 
 def head_norm(kind: str | None, d: int, heads: int) -> Block | None:
-    """The norm of queries and keys, by the word for it: of each head, or across heads; None if it has no tensors."""
+    """The norm of queries and keys by its name: per head or across heads; None if it has no tensors."""
     across = heads * d
     known = {
         "layer_norm": layer_norm(d),
@@ -59,7 +59,7 @@ def head_norm(kind: str | None, d: int, heads: int) -> Block | None:
 
 
 def patches(inputs: int, d: int, *sides: int, bias: bool = True) -> Block:
-    """How patches become tokens: a convolution. Tensors: weight (d, inputs, *sides), bias (d)."""
+    """The projection of patches to tokens, a convolution. Tensors: weight (d, inputs, *sides), bias (d)."""
     return block("embedding", weight=Tensor((d, inputs, *sides)), bias=Tensor((d,)) if bias else None)
 
 

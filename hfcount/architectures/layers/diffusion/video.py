@@ -21,9 +21,9 @@ def causal(inputs: int, outputs: int, side: int = 3) -> Block:
     return block(conv=conv3d(inputs, outputs, side))
 
 
-def level(count: int, before: int, width: int, one: Callable[[int, int], Block]) -> Node:
+def level(count: int, before: int, width: int, body: Callable[[int, int], Block]) -> Node:
     """`count` residual blocks, of which the first takes what the level before gives."""
-    return led(count, one(before, width), one(width, width)) if count else Block({})
+    return led(count, body(before, width), body(width, width)) if count else Block({})
 
 
 def residual_with(inputs: int, outputs: int, convolution: Callable[[int, int], Block], norm: Norm) -> Block:

@@ -1,4 +1,4 @@
-"""Single sizes that several groups of keys need."""
+"""Single sizes read from a config: counts of layers, widths by a rule."""
 
 import re
 
@@ -8,46 +8,46 @@ from hfcount.spec.tree.dims import Dim
 _BRACED = re.compile(r"\{(\w+)\}")
 
 
-def divides(c: Config, name: str, part: int, whole_name: str, whole: int, *, built: bool = False) -> int:
-    """`whole` / `part`, by the names of their keys. A remainder is dropped if a model is `built` all the same.
+def divides(c: Config, name: str, part: int, whole_name: str, total: int, *, built: bool = False) -> int:
+    """`total` / `part`; a remainder is dropped if the class builds a model anyway (`built`).
 
     Raises:
         ConfigError: there is a remainder, and no model is built.
     """
-    if whole % part:
-        said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
+    if total % part:
+        text = f"{whole_name} is {total:,}, which is not a multiple of {name}, {part:,}."
         if not built:
-            raise c.error("not-divisible", said, whole_name, "Correct one of them.", observed=int(whole))
-        c.cannot_run("not-divisible", said, whole_name, "Correct one of them.", observed=int(whole))
-    return whole // part
+            raise c.error("not-divisible", text, whole_name, "Correct one of them.", observed=int(total))
+        c.cannot_run("not-divisible", text, whole_name, "Correct one of them.", observed=int(total))
+    return total // part
 
 
 def dim(symbol: str, value: int) -> Dim:
-    """A size that only one architecture has, with a symbol of its own."""
+    """A size with a symbol, for sizes of a single architecture."""
     return Dim.named(symbol, value)
 
 
 def derived_dim(c: Config, symbol: str, value: int, source: str) -> Dim:
-    """A size by a rule of one architecture; `source` says it as in `Atom`, with each key of `c` in braces."""
+    """A size that an architecture computes; `source` is the rule as in `Atom`, with keys of `c` in braces."""
     remark = "" if ", " in source or all(map(c.given, _BRACED.findall(source))) else ", by default"
     return Dim.named(symbol, value, _BRACED.sub(lambda key: c.path(key[1]), source) + remark)
 
 
 def inverse(c: Config, symbol: str, key: str, default: float) -> Dim:
-    """How often the number that the key gives, mostly a fraction, goes into 1."""
+    """1 divided by the value of the key, mostly a fraction, rounded down."""
     return Dim.named(symbol, int(1 / c.number(key, default=default)), f"1 / {c.path(key)}" if c.given(key) else "")
 
 
 def computed(c: Config, symbol: str, key: str, value: int) -> int:
-    """A size that the class makes of other keys, and that a key of its own, if there is one, takes the place of.
+    """A size that the class computes from other keys, unless `key` is present.
 
-    With another value a model is built and loaded, and what it multiplies has other sizes.
+    If `key` has another value, the model is built and loaded but cannot run.
     """
     given = c.int(key, default=value)
     if given != value:
-        said = f"{key} is {given:,}, and what other keys say of it is {value:,}."
+        text = f"{key} is {given:,}, and what other keys say of it is {value:,}."
         c.cannot_run(
-            "contradiction", said, key, "Correct it, or leave it out.", expected=int(value), observed=int(given)
+            "contradiction", text, key, "Correct it, or leave it out.", expected=int(value), observed=int(given)
         )
     return given if given is value else Dim.named(symbol, given)
 
@@ -55,8 +55,8 @@ def computed(c: Config, symbol: str, key: str, value: int) -> int:
 def layer_count(c: Config, *names: str) -> int:
     """The number of layers, by default num_hidden_layers; `names` are aliases of another key.
 
-    A list of each layer's kind must have that length, even if the kinds do not affect shapes; what is listed of their
-    networks matters only beside that.
+    layer_types must have that length, even if the kinds do not affect shapes; mlp_layer_types only if there is a
+    layer_types.
     """
     count = c.int(*(names or ("num_hidden_layers",)), maximum=MAX_LAYERS)
     for key in ("layer_types", "mlp_layer_types") if not names else ():
@@ -70,7 +70,7 @@ def layer_count(c: Config, *names: str) -> int:
 
 
 def rounded(value: float, divisor: int, least: int | None = None) -> int:
-    """The multiple of `divisor` next to `value`, not below `least` nor more than a tenth below `value`.
+    """The multiple of `divisor` nearest to `value`, not below `least` nor more than a tenth below `value`.
 
     Source: arXiv:1801.04381, whose code rounds numbers of channels so; `least` is by default the divisor.
     """

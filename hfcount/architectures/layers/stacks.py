@@ -1,15 +1,18 @@
-"""Layers by kind: which layers have which parts."""
+"""Stacks of layers: which layer is of which kind, and the blocks of a layer."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from hfcount.architectures.keys.sizes import layer_count
+from hfcount.architectures.layers.norms import rms_norm
+from hfcount.architectures.layers.sizes import layer_count
 from hfcount.errors import ConfigError
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Layer, Layers, Mixer
-from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.dims import Dim, origin
 from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.nodes import Block, Node, Repeat
 from hfcount.text import printable
 
 T = TypeVar("T")
@@ -62,13 +65,13 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
         known = ", ".join(map(str, kinds))
         raise _unknown(c, key, str(kind), known)
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
-    for place, own in enumerate(given):
-        places[own].append(place)
+    for place, entry in enumerate(given):
+        places[entry].append(place)
     return [entries(c, key, places[kind]) for kind in kinds]
 
 
 def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
-    """A kind that the family does not know; the reference builds a layer of most, if one that cannot run."""
+    """The error for an unknown kind; the reference builds most of these, but cannot run them."""
     return c.error(
         "unknown-kind",
         f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.",
@@ -79,13 +82,13 @@ def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
 
 
 def entries(c: Config, key: str, places: list[int]) -> Indices:
-    """Layers that a list of the config, or a text with a letter each, has the same entry for; the count says which."""
-    found, given, source = Indices.of(places), c.value(key), c.source(key)
+    """The layers with one entry in a list or text of the config; the source of their count names the entry."""
+    indices, given, source = Indices.of(places), c.value(key), c.source(key)
     if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
         kind = given[places[0]]
-        if places == [place for place, own in enumerate(given) if own == kind]:
-            return replace(found, count=Dim.named("", len(places), f"{kind} in {source}"))
-    return found
+        if places == [place for place, entry in enumerate(given) if entry == kind]:
+            return replace(indices, count=Dim.named("", len(places), f"{kind} in {source}"))
+    return indices
 
 
 def uniform(layer: Layer, count: int) -> list[Layers]:
@@ -108,7 +111,7 @@ def by_kind(
         given: the list, from the config's `key` or the architecture's default.
         key: the key of the list, for messages.
         count: the number of layers, by default num_hidden_layers.
-        otherwise: the kind that a layer of any other is taken for; None if there may be no other.
+        otherwise: the kind that any other kind is read as; None allows no other.
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
@@ -120,7 +123,7 @@ def by_kind(
         if kind not in kinds:
             known = ", ".join(kinds)
             raise _unknown(c, key, kind, known)
-    made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
+    made = {kind: layer if isinstance(layer, Layer) else layer() for kind, layer in kinds.items() if kind in places}
     return [Layers(indices=entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
@@ -144,19 +147,19 @@ _LATER_NAMES = {
 
 
 def kinds(c: Config, *names: str) -> list[str]:
-    """The kind that the config lists for each layer, under the names of transformers 5."""
+    """The kind of each layer in the config's list, under the names of transformers 5."""
     return [_LATER_NAMES.get(kind, kind) for kind in c.strs(*(names or ("layer_types", "layers_block_type")))]
 
 
 def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | None = None) -> Indices:
-    """The last layer of each period, or the one that the key `offset` gives; `key` gives the period's length."""
+    """The last layer of each period, or the layer at `offset`; `key` is the key of the period's length."""
     count = layer_count(c)
     given = {} if default is None else {"default": default}
     period = c.int(key, minimum=1, maximum=MAX_LAYERS, **given)
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
     if first >= period:
-        said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
-        raise c.error("out-of-range", said, offset or key, observed=int(first))
+        text = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
+        raise c.error("out-of-range", text, offset or key, observed=int(first))
     return Indices.span(first, count, period)
 
 
@@ -170,7 +173,7 @@ def mixed(
 ) -> list[Layers]:
     """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`.
 
-    `otherwise` is the kind that a layer of any other is taken for; with None there may be no other.
+    `otherwise` is the kind that any other kind is read as; None allows no other.
     """
     if given:
         known = {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}
@@ -182,24 +185,24 @@ def mixed(
 def combined(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
     """Combines layers with mixers and layers with networks: a kind per non-empty intersection, ordered as in `some`."""
     return [
-        Layers(indices=both, layer=_merged(one.layer, other.layer))
-        for one in some
+        Layers(indices=both, layer=_merged(left.layer, other.layer))
+        for left in some
         for other in others
-        if (both := intersection(one.indices, other.indices)).count
+        if (both := intersection(left.indices, other.indices)).count
     ]
 
 
-def _merged(one: Layer, other: Layer) -> Layer:
-    if one.own is not None and other.own is not None:
+def _merged(left: Layer, other: Layer) -> Layer:
+    if left.own is not None and other.own is not None:
         raise TypeError("of two layers that are combined only one may have sizes of its own")
-    own = other.own if one.own is None else one.own
-    return one.replace(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, own=own)
+    sizes = other.own if left.own is None else left.own
+    return left.replace(mixer=left.mixer or other.mixer, ffn=left.ffn or other.ffn, own=sizes)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
     """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`.
 
-    A layer of another kind is taken for one of the first.
+    Any other kind is read as the first.
     """
     if given := c.strs("layer_types"):
         return by_kind(c, kinds, given, otherwise=next(iter(kinds)))
@@ -210,7 +213,7 @@ def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices])
 def indexing(c: Config) -> list[Indices]:
     """The layers with an indexer, in disjoint sets; the others use the selection of the previous one.
 
-    Without indexer_types index_topk_pattern, a list or letters, says it; else every index_topk_freq-th layer has one.
+    By indexer_types, else index_topk_pattern (a list or letters), else every index_topk_freq-th layer.
     Source: transformers 5.23, configuration_glm_moe_dsa.py, GlmMoeDsaConfig.
     """
     count, given = layer_count(c), c.strs("indexer_types")
@@ -231,7 +234,7 @@ _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "mo
 def spelled(c: Config, key: str, default: str) -> list[str]:
     """Kinds of layers from a pattern of Nemotron-H, which has one letter per layer.
 
-    It is a text, or as mlx-lm writes it a list of letters; transformers reads both alike.
+    The pattern is a text, or a list of letters, as mlx-lm writes it; transformers reads both.
     """
     pattern = c.strs(key) if isinstance(c.value(key), list) else c.str(key, default=default)
     return [_LETTERS.get(letter, letter) for letter in pattern]
@@ -240,20 +243,20 @@ def spelled(c: Config, key: str, default: str) -> list[str]:
 def repeated(
     c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
 ) -> tuple[Layers, ...]:
-    """Layers of the `given` kinds, `times` times over; the `first` and the `last` of each round are marked."""
-    found = []
+    """Layers of the `given` kinds, repeated `times` times; the first and the last of each round are marked."""
+    layers = []
     for place, kind in enumerate(given):
         if kind not in kinds:
-            said = f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}."
-            raise ConfigError(said, variant="unknown-kind")
-        one = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
+            text = f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}."
+            raise ConfigError(text, variant="unknown-kind")
+        layer = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
         indices = Indices(range(place, len(given) * times, len(given)), times)
-        found.append(Layers(indices=indices, layer=one))
-    return tuple(found)
+        layers.append(Layers(indices=indices, layer=layer))
+    return tuple(layers)
 
 
 def hybrids(c: Config) -> Indices | None:
-    """The layers that layers_block_type calls hybrid, all others being Mamba; None if it is absent."""
+    """The hybrid layers in layers_block_type; all others are Mamba. None if the key is absent."""
     if c.length("layers_block_type") is None:
         return None
     given = kinds(c, "layers_block_type")
@@ -261,7 +264,7 @@ def hybrids(c: Config) -> Indices | None:
 
 
 def own_heads(c: Config, usual: GQA) -> list[Layers]:
-    """Attention with the number of heads that the config lists for each layer; `usual` if it has no list."""
+    """Attention with num_attention_heads_per_layer; `usual` in all layers if that is absent."""
     given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)
     if not given:
         return uniform(Layer(mixer=usual), count)
@@ -283,3 +286,68 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
         Layers(indices=part, layer=Layer(mixer=usual.replace(heads=heads)))
         for part, heads in zip(places, numbers, strict=True)
     ]
+
+
+_KEY = r"[A-Za-z_][\w.]*"
+
+
+def numbered(c: Config, key: str) -> Indices:
+    """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
+    given, count = c.ints(key), layer_count(c)
+    return among(c, key, given, count)
+
+
+def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
+    """The layers below `count` with numbers in `given`; the source of their count names `key`."""
+    indices = intersection(Indices.of(given), Indices.below(count))
+    limit, _, remark = origin(count).partition(", ")
+    if len({*given}) != len(given) or min(given, default=0) < 0:
+        return indices  # not each of its entries is a layer
+    source, _, default = c.source(key).partition(", ")
+    text, absent = f"entries of {source}", bool(default) or not c.given(key)
+    if indices.count < len(given):
+        if absent or not re.fullmatch(_KEY, limit):
+            return indices
+        text, absent = f"{text} below {limit}", bool(remark)
+    return replace(indices, count=Dim.named("", int(indices.count), f"{text}, by default" if absent else text))
+
+
+def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Node) -> Block:
+    """A pre-norm layer of two branches, a mixer and a network (arXiv:2002.04745).
+
+    Tensors: input_layernorm (d), the first of `branches`, post_attention_layernorm (d), the second.
+    """
+    (mixer, attention), (network, ffn) = branches.items()
+    return Block({"input_layernorm": norm(d), mixer: attention, "post_attention_layernorm": norm(d), network: ffn})
+
+
+def altered(common: Block, /, **children: Node | None) -> Block:
+    """A block with further children; a child of the same name is replaced, or removed by None."""
+    merged = {**common.children, **children}
+    return Block({name: child for name, child in merged.items() if child is not None}, common.component)
+
+
+def within(common: Block, /, **more: Block) -> Block:
+    """A block whose child blocks get further children: those of the block with their name in `more`."""
+    children = dict(common.children)
+    for name, further in more.items():
+        inner = children[name]
+        if not isinstance(inner, Block):
+            raise TypeError(f"{name} is no block")
+        children[name] = Block({**inner.children, **further.children}, inner.component)
+    return Block(children, common.component)
+
+
+def chain(inputs: int, middle: int, outputs: int, count: int, layer: Callable[[int, int], Node]) -> tuple[Repeat, ...]:
+    """`count` layers: the first from `inputs`, the last to `outputs`, all other widths are `middle`."""
+    last = int(count) - 1
+    if last < 1:
+        return (Repeat(Indices.below(count), layer(inputs, outputs)),)
+    between = Repeat(Indices(range(1, last), count - 2), layer(middle, middle))
+    ends = Repeat(Indices.below(1), layer(inputs, middle)), Repeat(Indices.of([last]), layer(middle, outputs))
+    return (ends[0], between, ends[1])
+
+
+def stack(layers: tuple[Layers, ...], layer: Callable[[Layer], Node]) -> tuple[Node, ...]:
+    """The layers by kind, each kind repeated for its layer numbers."""
+    return tuple(Repeat(part.indices, layer(part.layer)) for part in layers)

@@ -2,8 +2,9 @@
 
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.ffn import fused_swiglu
-from hfcount.architectures.layers.model import embedding, stack
+from hfcount.architectures.layers.model import embedding
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.temporal import conv
 from hfcount.architectures.layers.vision import convolution
 from hfcount.mapper import Config

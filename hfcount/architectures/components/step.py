@@ -1,16 +1,19 @@
-"""Kinds of layers in Step 3.5, whose lists may also cover the layers that predict further tokens."""
+"""Step: the layers of 3.5, whose lists may also cover the layers that predict further tokens, and the vision towers."""
 
 from collections.abc import Callable, Mapping
 
-from hfcount.architectures.keys.attention import attention
-from hfcount.architectures.keys.ffn import moe
-from hfcount.architectures.keys.layers import by_kind, combined, split
-from hfcount.architectures.keys.sizes import layer_count
-from hfcount.architectures.keys.windows import extent, within
+from hfcount.architectures.layers import layer_norm, mlp, stack
+from hfcount.architectures.layers.attention import attention
+from hfcount.architectures.layers.ffn import read_moe
+from hfcount.architectures.layers.sizes import layer_count
+from hfcount.architectures.layers.stacks import by_kind, combined, split
+from hfcount.architectures.layers.vision import convolution
+from hfcount.architectures.layers.windows import extent, within
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.per_layer_config import overrides
-from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Window
+from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec, Window
 from hfcount.spec.tree.indices import Indices, intersection
+from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
 _LOCAL = "sliding_attention"
 
@@ -42,36 +45,36 @@ def _among(some: list[Layers], places: Indices) -> list[Layers]:
 def _listed(
     c: Config, key: str, kinds: Mapping[str, Callable[[], Layer]], count: int, late: Indices
 ) -> list[Layers] | None:
-    """The layers by a list that covers the later ones, too, or leaves them to the list `mtp_` or to its first kind."""
+    """The layers by a list of kinds; the later ones by the same list, by `mtp_` + key, or of the first kind."""
     given, tail = c.strs(key), c.strs(f"mtp_{key}")
     if not given:
         return None
     if len(given) == count:
         given += tail
-    whole = count if len(given) == count else count + int(late.count)
+    total = count if len(given) == count else count + int(late.count)
     first, usual = next(iter(kinds.items()))
-    found = by_kind(c, kinds, given, key, count=whole, otherwise=first)
-    return found if whole > count or not late.count else [*found, Layers(indices=late, layer=usual())]
+    layers = by_kind(c, kinds, given, key, count=total, otherwise=first)
+    return layers if total > count or not late.count else [*layers, Layers(indices=late, layer=usual())]
 
 
 def _mixers(c: Config, count: int, late: Indices) -> list[Layers]:
-    def read(seen: Config) -> GQA:
-        return attention(seen, bias=c.bool("attention_bias", default=False), qk_norm=True)
+    def read(config: Config) -> GQA:
+        return attention(config, bias=c.bool("attention_bias", default=False), qk_norm=True)
 
-    usual, whole = read(c), count + int(late.count)
+    usual, total = read(c), count + int(late.count)
     other = c.sub("attention_other_setting")
     heads = c.int("num_sliding_attention_heads", default=None)
     if heads is None:
         heads = other.int("num_attention_heads", default=usual.heads) if other else usual.heads
-    own = c.given("per_layer_config")
-    near = usual if own else usual.replace(heads=heads)
+    per_layer = c.given("per_layer_config")
+    near = usual if per_layer else usual.replace(heads=heads)
     kinds = {"full_attention": lambda: Layer(mixer=usual), _LOCAL: lambda: Layer(mixer=near)}
     placed = _listed(c, "layer_types", kinds, count, late)
-    placed = placed or [Layers(indices=Indices.below(whole), layer=Layer(mixer=usual))]
-    if not own:
+    placed = placed or [Layers(indices=Indices.below(total), layer=Layer(mixer=usual))]
+    if not per_layer:
         return placed
-    some = [(Indices.of(numbers), read(seen)) for numbers, seen in overrides(c, ("num_attention_heads",), count)]
-    rest = Indices.below(whole).difference(*(part for part, _ in some))
+    some = [(Indices.of(numbers), read(config)) for numbers, config in overrides(c, ("num_attention_heads",), count)]
+    rest = Indices.below(total).difference(*(part for part, _ in some))
     made = [Layers(indices=part, layer=Layer(mixer=mixer)) for part, mixer in ((rest, usual), *some)]
     return combined(made, placed)
 
@@ -84,7 +87,7 @@ def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
             ("n_routed_experts", "moe_num_experts", "num_local_experts"),
             ("num_experts_per_tok", "moe_top_k"),
         )
-        routed = moe(c, "moe_intermediate_size", experts=among, active=active)
+        routed = read_moe(c, "moe_intermediate_size", experts=among, active=active)
         return routed.replace(shared=c.int("share_expert_dim", "share_expert_dims"), bias=bias)
 
     def sparse() -> Layer:
@@ -116,3 +119,29 @@ def _enumerated(c: Config) -> list[int] | None:
             "Correct it.",
         )
     return [int(word) for word in words if word]
+
+
+def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
+    """The layers, and what joins places behind them, for a width of d.
+
+    Tensors of a layer: ln_1 and ln_2 (d), attn.in_proj (3d, d) and out_proj (d, d), mlp.c_fc and c_proj, all with bias,
+    and ls_1.gamma and ls_2.gamma (d) if `scaled`. Then kernels of 3 by 3 from d to 2d, and from 2d to 4d.
+    """
+    d = s.hidden
+    scale = block("other", gamma=Tensor((d,))) if scaled else None
+    fused = block(
+        "attention",
+        in_proj_weight=Tensor((3 * d, d)),
+        in_proj_bias=Tensor((3 * d,)),
+        out_proj=Linear(d, d, bias=True),
+    )
+
+    def layer(kind: Layer) -> Block:
+        network = mlp(d, kind.dense.width, up="c_fc", down="c_proj")
+        return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
+
+    return {
+        "transformer": block(resblocks=stack(s.layers, layer)),
+        "vit_downsampler1": convolution(d, 2 * d, 3),
+        "vit_downsampler2": convolution(2 * d, 4 * d, 3),
+    }

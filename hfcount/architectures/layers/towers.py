@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
-from hfcount.architectures.keys.attention import Indivisible, multi_head
-from hfcount.architectures.keys.layers import uniform
-from hfcount.architectures.keys.model import Fields, Heads, decoder_spec, head_of
-from hfcount.architectures.keys.sizes import dim
-from hfcount.errors import UnknownArchitecture
+from hfcount.architectures.layers.attention import Indivisible, multi_head
+from hfcount.architectures.layers.model import Fields, Heads, decoder_spec, head_of
+from hfcount.architectures.layers.sizes import dim
+from hfcount.architectures.layers.stacks import uniform
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Head, Layer, Layers, Patches, Spec
 from hfcount.spec.tree.indices import Indices
-from hfcount.text import printable
 
 
 def tower(
@@ -32,7 +30,7 @@ def tower(
         ffn: its feed-forward network, by default one with biases, intermediate_size wide.
         heads: aliases of the key with the number of heads.
         depth: aliases of the key with the number of layers.
-        indivisible: what becomes of a config whose heads do not divide the width.
+        indivisible: how the class handles heads that do not divide the width.
         bias: whether the projections of attention have a bias.
         own_width: whether head_dim, if given, is the width of a head.
         further: endings of class names, as in `encoding`.
@@ -52,25 +50,24 @@ def encoding(
 ) -> Spec:
     """The Spec of a tower with these layers: it has no vocabulary, and its tokens also see later ones.
 
-    `further` are endings of class names beside Model and Encoder, with the head that each means.
-
-    The class that a nested config names does not matter, since the model around it holds the base model.
+    `further` maps endings of class names, besides Model and Encoder, to heads. The class in a nested config is ignored:
+    the model around it holds the base model.
     """
     known: dict[str, Head] = {"Model": "base", "Encoder": "base", **(further or {})}
-    found: tuple[str, Head] = ("", "base") if c.nested else head_of(c, known)
+    named: tuple[str, Head] = ("", "base") if c.nested else head_of(c, known)
     more["causal"], heads = False, tuple(dict.fromkeys(known.values()))
-    whole = Spec(family=c.family, dtype=c.dtype(), layers=tuple(layers), heads=heads, **more)
-    return whole.replace(architecture=found[0], head=found[1])
+    spec = Spec(family=c.family, dtype=c.dtype(), layers=tuple(layers), heads=heads, **more)
+    return spec.replace(architecture=named[0], head=named[1])
 
 
 COARSER = "its layers see an image at several scales, so there is no cost of one token"
-"""Reason given when there is no cost of a token because later layers see fewer places than earlier ones."""
+"""Reason why there is no cost per token: later layers see fewer places than earlier ones."""
 
 
 def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: int = 2, **more: Unpack[Fields]) -> Spec:
-    """The Spec of a model of images or videos with these layers: alone with the head that its class names.
+    """The Spec of a model of images or videos with these layers, with the head of its class.
 
-    Within another model it is the base model, whatever class the nested config names.
+    Within another model it is the base model, regardless of the class in the nested config.
     """
     if c.nested:
         return encoding(c, layers, **more)
@@ -80,15 +77,15 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: i
 
 
 def attending(part: Spec, width: int) -> Spec:
-    """A part whose layers attend to something `width` wide."""
-    layers = [one.replace(layer=one.layer.replace(memory=dim("d_e", width))) for one in part.layers]
+    """The part with layers that attend to a memory of this `width`."""
+    layers = [kind.replace(layer=kind.layer.replace(memory=dim("d_e", width))) for kind in part.layers]
     return part.replace(layers=tuple(layers))
 
 
 def reconstructing(c: Config, bias: bool, indivisible: Indivisible = "refused", own_width: bool = False) -> Spec:
     """The decoder of a masked autoencoder (arXiv:2111.06377), by the keys that begin with `decoder_`.
 
-    `bias` is that of queries, keys and values, and the rest as in `multi_head`.
+    `bias` is the bias of queries, keys and values; the other parameters are as in `multi_head`.
     """
     d, heads = c.int("decoder_hidden_size"), c.int("decoder_num_attention_heads")
     ffn = Dense(width=c.int("decoder_intermediate_size"), bias=True)
@@ -99,7 +96,7 @@ def reconstructing(c: Config, bias: bool, indivisible: Indivisible = "refused", 
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
-    """Square patches with sides of patch_size pixels; `channels` are aliases of the key with their channels."""
+    """Square patches with sides of patch_size pixels; `channels` are aliases of num_channels."""
     return Patches(side=_side(c, "patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
 
 
@@ -113,13 +110,13 @@ def grid(c: Config, key: str = "image_size") -> int:
     """The number of patches along a side of a square image, `key` pixels long."""
     image, side = _side(c, key), _side(c, "patch_size")
     if side > image:
-        said = f"patch_size {side:,} exceeds {key} {image:,}, so there is no patch."
-        c.cannot_run("out-of-range", said, "patch_size", "Correct one.")
+        text = f"patch_size {side:,} exceeds {key} {image:,}, so there is no patch."
+        c.cannot_run("out-of-range", text, "patch_size", "Correct one.")
     return image // side
 
 
 def rectangle(c: Config) -> int:
-    """The number of patches in an image, whose image_size and patch_size may give height and width."""
+    """The number of patches in an image; image_size and patch_size may be pairs of height and width."""
     (high, wide), (tall, broad) = sides(c, "image_size"), sides(c, "patch_size")
     if tall > high or broad > wide:
         c.cannot_run(
@@ -129,7 +126,7 @@ def rectangle(c: Config) -> int:
 
 
 def sides(c: Config, key: str) -> tuple[int, int]:
-    """Height and width, which may be one number."""
+    """Height and width; a single number means both."""
     given = [c.int(key)] if c.is_int(key) else c.ints(key)
     if not 0 < len(given) <= 2 or any(side < 1 for side in given):
         raise c.error("list-length", f"{key} must be a size, or height and width.", key)
@@ -137,7 +134,7 @@ def sides(c: Config, key: str) -> tuple[int, int]:
 
 
 def _side(c: Config, key: str) -> int:
-    """The side of a square; the key may give it once, or as height and width."""
+    """The side of a square; the key holds one number, or equal height and width."""
     given = [] if c.is_int(key) else c.ints(key)
     if any(side < 1 for side in given):
         raise c.error(
@@ -161,64 +158,39 @@ def stages(
     depths: Sequence[int] | None = None,
     own: Sequence[object] | None = None,
 ) -> list[Layers]:
-    """Stages of layers, each of another width, by the key depths.
+    """Stages of layers of different widths, by the key depths.
 
     Args:
         widths: the width of each stage.
         wide: the width of the network of a layer, for each stage or by the width of the stage; None if there is none.
         heads: the number of heads in each stage, if its layers attend.
         bias: whether queries, keys and values have a bias.
-        indivisible: what becomes of a width that the heads do not divide.
-        depths: the number of layers in each stage, if the key depths does not say it.
-        own: what else the layers of each stage have, as `Layer.own`.
+        indivisible: how the class handles heads that do not divide the width.
+        depths: the number of layers in each stage, instead of the key depths.
+        own: the `Layer.own` of each stage.
     """
     depths = (c.ints("depths") if depths is None else depths)[: len(widths)]
     if not depths or len({len(depths), len(widths), len(depths if heads is None else heads)}) > 1:
-        said = (
+        text = (
             f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads or ()):,} numbers of heads."
         )
-        raise c.error("list-length", said, "depths", "Correct one of them.")
+        raise c.error("list-length", text, "depths", "Correct one of them.")
     if min(depths) < 0:
         raise c.error("out-of-range", f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")
-    found = []
+    layers = []
     for number, (depth, width) in enumerate(zip(depths, widths, strict=True)):
         d = dim(f"d{number + 1}", width)
         mixer = multi_head(c, d, heads[number], qkv_bias=bias, indivisible=indivisible) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
-        one = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=own[number] if own else None)
-        found.append(Layers(indices=Indices.below(depth), layer=one))
-    return found
+        layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=own[number] if own else None)
+        layers.append(Layers(indices=Indices.below(depth), layer=layer))
+    return layers
 
 
 def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[int] | None = None) -> list[int]:
-    """The first `count` sizes that a key lists, one for each stage, with the symbol and the stage's number."""
+    """The first `count` sizes in the list of a key, one per stage, with the symbol and the stage's number."""
     given = c.ints(key, default=default, minimum=0)[:count]
     if len(given) < count:
-        said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
-        raise c.error("list-length", said, key, "Correct one of them.", expected=int(count), observed=len(given))
+        text = f"{key} has {len(given):,} entries, and there are {count:,} stages."
+        raise c.error("list-length", text, key, "Correct one of them.", expected=int(count), observed=len(given))
     return [dim(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]
-
-
-def outputs(c: Config, stages: Sequence[str]) -> list[int]:
-    """Which of its stages a backbone gives, by number: out_features, or out_indices, or else the last."""
-    named = c.strs("out_features")
-    for name in named:
-        if name not in stages:
-            raise c.error(
-                "unknown-kind",
-                f"out_features names {printable(name, 40)}, which is no stage.",
-                "out_features",
-                observed=name,
-            )
-    given = [stages.index(name) for name in named] if named else [int(place) for place in c.ints("out_indices")]
-    if any(not -len(stages) <= place < len(stages) for place in given):
-        raise c.error("out-of-range", f"out_indices must be below {len(stages):,}.", "out_indices")
-    none = not (c.given("out_features") or c.given("out_indices"))
-    return [len(stages) - 1] if none and not given else [place % len(stages) for place in given]
-
-
-def only(c: Config, backbone: Spec, known: str) -> Spec:
-    """A backbone, which must be of a type that this architecture is described with."""
-    if backbone.family != known:
-        raise UnknownArchitecture(f"{c.where}: {c.family} is described with a backbone of type {known} alone.")
-    return backbone.replace(head="backbone")

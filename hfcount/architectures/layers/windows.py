@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hfcount.architectures.keys.sizes import layer_count
+from hfcount.architectures.layers.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Spec, Window
 from hfcount.spec.tree.indices import Indices, intersection
@@ -16,20 +16,20 @@ def extent(c: Config, key: str, *, default: int | None = None) -> int | None:
 
 
 def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
-    """Refuses windows around each token that no model is built with: odd, not above 0, or not one for each layer.
+    """Refuses windows that no model is built with: odd, not positive, or not one per layer.
 
     Source: transformers 5.23, modeling_longformer.py and modeling_led.py, which take one number or a list.
     """
     windows = c.ints(key, alone=True, default=())
     if c.has(key) and isinstance(c.value(key), list) and len(windows) != layers:
-        said = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
+        text = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
         raise c.error(
-            "list-length", said, key, "Give each layer its window, or one number for all.", expected=int(layers)
+            "list-length", text, key, "Give each layer its window, or one number for all.", expected=int(layers)
         )
-    for one in windows:
-        if one <= 0 or one % 2:
-            said = f"{key} has {shown(int(one))}, and must have even numbers above 0."
-            raise c.error("not-divisible", said, key, "Correct it.", observed=int(one))
+    for window in windows:
+        if window <= 0 or window % 2:
+            text = f"{key} has {shown(int(window))}, and must have even numbers above 0."
+            raise c.error("not-divisible", text, key, "Correct it.", observed=int(window))
 
 
 def sliding(
@@ -51,7 +51,7 @@ def sliding(
     if size is None:
         return ()
     if given:
-        return within(Indices.of(place for place, own in enumerate(given) if own == kind), size)
+        return within(Indices.of(place for place, entry in enumerate(given) if entry == kind), size)
     return within(near(), size) if near else ()
 
 
@@ -99,7 +99,7 @@ def all_but_every_nth(
 
 
 def patterned(c: Config) -> Indices:
-    """The layers with a window by sliding_window_pattern: all except the last of a period, or each L of a word.
+    """The layers with a window, by sliding_window_pattern: all except the last of a period, or each L of a word.
 
     A word of L (local) and G (global) is repeated over the layers, of which the last is always global; null means every
     layer is global, i.e. has no window. Source: transformers 5.23, configuration_exaone4.py, Exaone4Config.
@@ -110,8 +110,8 @@ def patterned(c: Config) -> Indices:
         return all_but_every_nth(c, 4, key="sliding_window_pattern")
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
-        said = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
-        raise c.error("unknown-kind", said, "sliding_window_pattern", observed=word)
+        text = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
+        raise c.error("unknown-kind", text, "sliding_window_pattern", observed=word)
     far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
     return other_than(c, *far, range(count - 1, count))
 
@@ -125,7 +125,7 @@ def other_than(c: Config, *some: range | Indices) -> Indices:
 
 
 def seeing_both_ways(spec: Spec) -> Spec:
-    """The same model as an encoder, whose tokens also see later ones: half of a window is on each side.
+    """The model as an encoder, whose tokens also see later ones: half of a window is on each side.
 
     Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
     """

@@ -1,24 +1,40 @@
-"""SAM's vision tower, of which several models have one (arXiv:2304.02643)."""
+"""SAM and its successors (arXiv:2304.02643, arXiv:2408.00714): prompts, masks, and the vision tower."""
 
-from hfcount.architectures.keys import (
-    dim,
-    encoding,
-    grid,
-    layer_count,
-    multi_head,
-    numbered,
-    patches,
-    split,
-)
+from hfcount.architectures.keys import dim, encoding, grid, layer_count, multi_head, numbered, patches, split
 from hfcount.architectures.layers.ffn import mlp
-from hfcount.architectures.layers.model import stack
 from hfcount.architectures.layers.norms import layer_norm
+from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, flag
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
-from hfcount.spec.tree.nodes import Block, Node, Tensor, block
+from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block
+
+
+def feed_forward(inputs: int, width: int, outputs: int, depth: int, component: Component = "other") -> Block:
+    """A network of `depth` layers, of which all between the first and the last map `width` to itself.
+
+    Tensors: proj_in (width, inputs), layers (width, width), proj_out (outputs, width), with biases.
+    """
+    between = Repeat(Indices.below(depth - 2), Linear(width, width, True)) if depth > 2 else None
+    first, last = Linear(inputs, width, True), Linear(width, outputs, True)
+    return block(component, proj_in=first, layers=between, proj_out=last)
+
+
+def narrowed_attention(d: int, inner: int, out: str, memory: int | None = None) -> Block:
+    """Attention of another width than its input. Tensors: q_proj, k_proj, v_proj (inner, d), `out` (d, inner).
+
+    `memory` is the width of the input of keys and values, if it is not d.
+    """
+    query, source = Linear(d, inner, True), Linear(memory or d, inner, True)
+    return Block({"q_proj": query, "k_proj": source, "v_proj": source, out: Linear(inner, d, True)}, "attention")
+
+
+def frequencies(count: int, trained: bool = False) -> Block:
+    """Random frequencies that encode a place, a buffer unless trained. Tensors: positional_embedding (2, count)."""
+    return block("embedding", positional_embedding=Tensor((2, count), "parameter" if trained else "buffer"))
+
 
 SAM_B = {
     "hidden_size": 768,

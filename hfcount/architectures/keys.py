@@ -1,0 +1,106 @@
+"""Functions that read config keys which many architectures share, such as `keys.attention(c)`."""
+
+from hfcount.architectures.layers.attention import (
+    Indivisible,
+    attention,
+    gate_per_head,
+    grouped,
+    indexed,
+    latent_by_place,
+    multi_head,
+    prefixed_attention,
+    read_mla as mla,
+    wide_attention,
+)
+from hfcount.architectures.layers.ffn import (
+    MOST_EXPERTS,
+    at_most,
+    deepseek_moe,
+    dense,
+    networks,
+    read_gated_moe as gated_moe,
+    read_moe as moe,
+    sparse_steps,
+)
+from hfcount.architectures.layers.mixers import (
+    delta_net,
+    expanded,
+    read_mamba2 as mamba2,
+    step_rank,
+)
+from hfcount.architectures.layers.model import (
+    ACROSS,
+    ENCODER_HEADS,
+    GPT_HEADS,
+    HEADS,
+    composite,
+    decoder_spec,
+    encoder,
+    head_of,
+    named,
+    sequence_to_sequence,
+    tied_anywhere,
+)
+from hfcount.architectures.layers.prediction import (
+    ahead,
+    drafts,
+    mtp,
+)
+from hfcount.architectures.layers.sizes import (
+    computed,
+    derived_dim,
+    dim,
+    divides,
+    inverse,
+    layer_count,
+    rounded,
+)
+from hfcount.architectures.layers.stacks import (
+    among,
+    by_kind,
+    by_place,
+    combined,
+    dense_and_sparse,
+    dense_and_stepped,
+    every_nth,
+    hybrids,
+    indexing,
+    kinds,
+    listing,
+    mixed,
+    numbered,
+    of_two,
+    own_heads,
+    repeated,
+    spelled,
+    split,
+    uniform,
+)
+from hfcount.architectures.layers.towers import (
+    COARSER,
+    attending,
+    each,
+    encoding,
+    grid,
+    imaging,
+    patches,
+    reconstructing,
+    rectangle,
+    sides,
+    squares,
+    stages,
+    tower,
+)
+from hfcount.architectures.layers.windows import (
+    all_but_every_nth,
+    check_even,
+    extent,
+    later,
+    other_than,
+    patterned,
+    seeing_both_ways,
+    sliding,
+    sliding_everywhere,
+    sliding_later,
+    within,
+)
