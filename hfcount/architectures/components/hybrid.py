@@ -160,11 +160,11 @@ def refining(s: Spec, points: int, headed: bool, coordinates: int = 4, beside: B
     d = s.hidden
     more = beside.children if beside else {}
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return detr_layer(d, one, sampling(d, points, one.attention.heads, **more))
 
     return block(
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         query_pos_head=perceptron(coordinates, 2 * d, d),
         **(predictions(s, coordinates) if headed else {}),
     )

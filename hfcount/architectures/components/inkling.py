@@ -52,7 +52,7 @@ def released(s: Spec[Inkling]) -> Block:
     """The language model within the whole one. Tensors: embed (|V|, d), embed_norm (d), layers, norm (d)."""
     d, kernel = s.hidden, s.own.conv_kernel_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attn_norm=rms_norm(d),
             attn=_attention(d, one, s.own.d_rel, kernel),
@@ -63,7 +63,7 @@ def released(s: Spec[Inkling]) -> Block:
         )
 
     table = embedding(s.vocab, d)
-    return block(embed=table, embed_norm=rms_norm(d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    return block(embed=table, embed_norm=rms_norm(d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
 
 
 def spread(channels: int, kernel: int, component: Component = "attention") -> Block:

@@ -85,7 +85,7 @@ def pixel_decoder(inner: Spec, widths: Sequence[int], mask: int, finer: int) -> 
     """
     d, norm = inner.hidden, layer_norm(inner.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         seen = sampling(d, LEVELS * POINTS, one.attention.heads)
         network = fc(d, one.dense.width)
         return Block({"self_attn": seen, "self_attn_layer_norm": norm, **network, "final_layer_norm": norm})
@@ -97,7 +97,7 @@ def pixel_decoder(inner: Spec, widths: Sequence[int], mask: int, finer: int) -> 
     parts = block(
         level_embed=Tensor((LEVELS, d), component="embedding"),
         input_projections=Block({str(place): convolved(width, d, 1, bias=True) for place, width in enumerate(coarse)}),
-        encoder=block(layers=stack(inner.layers, layer)),
+        encoder=block(layers=stack(inner.layers, layer_block)),
         mask_projection=conv(d, mask, 1, bias=True),
     )
     return Block({**parts.children, **more})

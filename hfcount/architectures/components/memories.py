@@ -121,7 +121,7 @@ class Memories(Record):
         width, inner, norm = self.width, self.inner, layer_norm(self.width)
         latent, kept = self.perceiver is not None, self.kept.memory_encoder_output_channels
 
-        def layer(one: Layer) -> Block:
+        def layer_block(one: Layer) -> Block:
             wide = one.dense.width
             named = {"mlp": mlp(width, wide, up="up_proj", down="down_proj")}
             return Block(
@@ -135,7 +135,7 @@ class Memories(Record):
 
         pointed = Linear(d, kept, True, "other") if self.joined.pointed else None
         return block(
-            memory_attention=block(layers=stack(layers, layer), layer_norm=norm),
+            memory_attention=block(layers=stack(layers, layer_block), layer_norm=norm),
             memory_encoder=self.encoder(),
             mask_downsample=block("other", weight=Tensor((1, 1, 4, 4)), bias=Tensor((1,))),
             object_pointer_proj=feed_forward(d, d, d, 3),

@@ -69,7 +69,7 @@ class PerceptionEncoder(Record):
         d, norm = s.hidden, layer_norm(s.hidden)
         gamma = Tensor((d,), component="other") if self.gammas else None
 
-        def layer(one: Layer) -> Block:
+        def layer_block(one: Layer) -> Block:
             attention = fused_square_attention(d, self.qkv_bias)
             network = mlp(d, one.dense.width)
             return block(norm1=norm, attn=attention, gamma_1=gamma, norm2=norm, mlp=network, gamma_2=gamma)
@@ -83,7 +83,7 @@ class PerceptionEncoder(Record):
             pos_embed=tokens(s.positions or 0),
             patch_embed=block(proj=patch_convolution(s, bias=not self.norm_pre)),
             norm_pre=norm if self.norm_pre else None,
-            blocks=stack(s.layers, layer),
+            blocks=stack(s.layers, layer_block),
             norm=norm if self.norm else None,
             attn_pool=None if self.pooled is None else _pooling(d, self.pooled),
             fc_norm=norm if self.fc_norm else None,

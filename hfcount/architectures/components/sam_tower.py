@@ -59,7 +59,7 @@ class SamTower(Sizes):
         d, across = s.hidden, self.across
         norms = ("norm1", "norm2") if released else ("layer_norm1", "layer_norm2")
 
-        def layer(one: Layer) -> Block:
+        def layer_block(one: Layer) -> Block:
             a, rows = one.attention, 2 * one.sizes(SamLayer).across - 1
             table = Tensor((rows, a.head_dim)) if self.use_rel_pos else None
             own = block(rel_pos_h=table, rel_pos_w=table).children
@@ -72,7 +72,7 @@ class SamTower(Sizes):
             {
                 **({"pos_embed": places} if self.use_abs_pos else {}),
                 "patch_embed": Block({"proj" if released else "projection": patch_convolution(s)}),
-                "blocks" if released else "layers": stack(s.layers, layer),
+                "blocks" if released else "layers": stack(s.layers, layer_block),
                 "neck": self.neck(s, released),
                 **more,
             }

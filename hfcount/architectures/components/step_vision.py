@@ -21,12 +21,12 @@ def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
         out_proj=Linear(d, d, bias=True),
     )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
         return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
 
     return {
-        "transformer": block(resblocks=stack(s.layers, layer)),
+        "transformer": block(resblocks=stack(s.layers, layer_block)),
         "vit_downsampler1": convolution(d, 2 * d, 3),
         "vit_downsampler2": convolution(2 * d, 4 * d, 3),
     }

@@ -48,7 +48,7 @@ def series_blueprint(s: Spec[TimeSeries]) -> Block:
     """encoder_embed, encoder and projector."""
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         return block(
             self_attn=Block({**mha(d, one.attention).children, "k_proj": Linear(d, d)}, "attention"),
@@ -62,7 +62,7 @@ def series_blueprint(s: Spec[TimeSeries]) -> Block:
         conv1=_convolution(of.num_mel_bins, d, _SIDE),
         conv2=_convolution(d, d, _SIDE),
         embed_positions=block(weight=Tensor((of.max_source_positions, d))),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
         adapt_in=Linear(of.ts_adapt_in_dim, _BINS, True),
         adapt_out=Linear(d, of.ts_adapt_out_dim, True),

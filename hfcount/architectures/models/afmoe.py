@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
             shared_experts=None if m.shared is None else swiglu(d, m.shared),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         return block(
             input_layernorm=rms_norm(d),
@@ -46,4 +46,4 @@ def blueprint(s: Spec) -> Block:
             post_mlp_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

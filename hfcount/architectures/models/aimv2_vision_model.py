@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Aimv2VisionModel | None]:
 def blueprint(s: Spec[Aimv2VisionModel | None]) -> Block:
     d, bias = s.hidden, s.layers[0].layer.attention.qkv_bias
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attention=square_attention(d, bias, out="out_proj"),
             ffn=swiglu(d, one.dense.width, one.dense.bias),
@@ -41,7 +41,7 @@ def blueprint(s: Spec[Aimv2VisionModel | None]) -> Block:
         )
 
     places = None if s.positions is None else positions(s)
-    encoder = block(layers=stack(s.layers, layer))
+    encoder = block(layers=stack(s.layers, layer_block))
     if s.own is None:
         table = block(token_embedding=embedding(s.vocab, d), position_embedding=places)
         return block(embeddings=table, encoder=encoder, rms_norm=rms_norm(d))

@@ -31,7 +31,7 @@ def _xielu() -> Block:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         act = _xielu() if one.sizes(ApertusLayer).xielu else None
         return block(
             attention_layernorm=rms_norm(d),
@@ -40,4 +40,4 @@ def blueprint(s: Spec) -> Block:
             mlp=altered(mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"), act_fn=act),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Arctic]:
 def blueprint(s: Spec[Arctic]) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         if not isinstance(one.ffn, MoE):
             routed, beside = block(mlp=numbered_swiglu(d, one.dense.width)), False
         else:
@@ -54,4 +54,4 @@ def blueprint(s: Spec[Arctic]) -> Block:
             residual_mlp=numbered_swiglu(d, d) if beside else None,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -69,7 +69,7 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         m = one.moe
         return pre_norm(
             d,
@@ -85,7 +85,7 @@ def text_blueprint(s: Spec) -> Block:
             ),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 PARTS = (

@@ -31,7 +31,7 @@ def blueprint(s: Spec[Axk2]) -> Block:
     d, rank = s.hidden, s.own.gated_norm_rank
     gated = block("norm", W_down=Linear(d, rank), W_up=Linear(rank, d), norm=rms_norm(d))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.latent
         queries = 2 * (a.q_lora_rank or 0)  # and the gates of the output, from two halves
         outputs = a.heads * (a.nope_dim + a.rope_dim + a.value_dim)
@@ -42,4 +42,4 @@ def blueprint(s: Spec[Axk2]) -> Block:
             mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

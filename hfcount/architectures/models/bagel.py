@@ -63,7 +63,7 @@ def spec(c: Config) -> Spec[Bagel]:
 def blueprint(s: Spec[Bagel]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention, network = gqa(d, one.attention), swiglu(d, one.dense.width)
         whole: dict[str, Node] = {"input_layernorm": rms_norm(d), "post_attention_layernorm": rms_norm(d)}
         if "self_attn" in of.doubled:
@@ -75,7 +75,7 @@ def blueprint(s: Spec[Bagel]) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
         norm_moe_gen=_unused(rms_norm(d)) if of.doubled else None,
     )

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         attention = block("attention", W_pack=fused_qkv(d, a), o_proj=Linear(d, d), rotary_emb=inv_freq(a.head_dim))
         return block(
@@ -27,4 +27,4 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

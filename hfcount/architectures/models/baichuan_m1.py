@@ -49,11 +49,11 @@ def _attention(c: Config, prefix: str) -> GQA:
 def blueprint(s: Spec[BaichuanM1]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         kernel = Tensor((1, 1, a.kv_heads, 1, s.own.conv_window))
         out = Linear(a.heads * a.head_dim, d)
         attention = block("attention", W_pack=fused_qkv(d, a), o_proj=out, conv_k=kernel, conv_v=kernel)
         return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

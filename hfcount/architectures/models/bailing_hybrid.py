@@ -53,12 +53,12 @@ def blueprint(s: Spec) -> Block:
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, balanced=True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         linear = kimi_delta(d, mixer, ranked=False, out="dense") if isinstance(mixer, DeltaNet) else None
         return pre_norm(d, attention=linear or ling.latent(d, one.latent, gated=True), mlp=network(d, one, sparse))
 
     # Only the classes with a head store the embedding under its old name.
     table = "embed_tokens" if s.head == "base" else "word_embeddings"
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return with_head(s, Block({table: embedding(s.vocab, d), **body.children}), table=table)

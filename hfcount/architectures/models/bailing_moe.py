@@ -39,7 +39,7 @@ def blueprint(s: Spec[BailingMoe]) -> Block:
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, s.own.balanced)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, attention=ling.fused(d, one.attention), mlp=network(d, one, sparse))
 
-    return ling.model(s, layer)
+    return ling.model(s, layer_block)

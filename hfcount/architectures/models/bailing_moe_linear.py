@@ -64,10 +64,10 @@ def blueprint(s: Spec[BailingMoeLinear]) -> Block:
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, of.moe_router_enable_expert_bias)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, attention=attention(one.mixer), mlp=network(d, one, sparse))
 
-    return ling.model(s, layer)
+    return ling.model(s, layer_block)
 
 
 def _lightning(d: int, a: Lightning, of: BailingMoeLinear) -> Block:

@@ -51,7 +51,7 @@ def blueprint(s: Spec[BailingMoeV3]) -> Block:
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, balanced=True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, attention=attention(one), mlp=network(d, one, sparse))
 
-    return ling.model(s, layer)
+    return ling.model(s, layer_block)

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         ssm = mamba2(d, one.mixer) if isinstance(one.mixer, SSM) else None
         return block(
             input_layernorm=rms_norm(d),
@@ -32,5 +32,5 @@ def blueprint(s: Spec) -> Block:
             feed_forward=swiglu(d, one.dense.width, one.dense.bias),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)

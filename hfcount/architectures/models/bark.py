@@ -70,14 +70,14 @@ def _tree(s: Spec) -> Block:
     mask = {} if codes else {"bias": buffer(1, 1, rows, rows, whole=True)}
     norm = layer_norm(d, bias or codes is not None)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "att_proj", "out_proj").children
         network = mlp(d, one.dense.width, bias, "in_proj", "out_proj")
         return block(layernorm_1=norm, attn=Block({**attention, **mask}, "attention"), layernorm_2=norm, mlp=network)
 
     around = block(
         position_embeds_layer=embedding(rows, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layernorm_final=norm,
     ).children
     words, out = embedding(s.vocab, d), own.output_vocab_size

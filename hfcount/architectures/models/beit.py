@@ -75,7 +75,7 @@ def blueprint(s: Spec[Beit]) -> Block:
     own = relative if of.use_relative_position_bias else None
     shared = relative if of.use_shared_relative_position_bias else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = vit_attention(d, one.attention, key_bias=False, relative_position_bias=own)
         return altered(vit_layer(d, one, attention), lambda_1=scale, lambda_2=scale)
 
@@ -90,13 +90,13 @@ def blueprint(s: Spec[Beit]) -> Block:
     mean = of.use_mean_pooling
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, layer), relative_position_bias=shared),
+        encoder=block(layer=stack(s.layers, layer_block), relative_position_bias=shared),
         layernorm=None if mean else norm,
         pooler=block(layernorm=norm) if mean and pooled else None,
     )
     if head == "backbone":
         # Only what is stored under these two names keeps them without the base model's prefix.
-        kept = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
+        kept = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)))
         rest = block(layernorm=None if mean else norm, encoder=block(relative_position_bias=shared) if shared else None)
         return altered(kept, beit=rest if rest.children else None, **(_finer(d) if of.add_fpn else {}))
     made = Heads(s.labels, later=not first)

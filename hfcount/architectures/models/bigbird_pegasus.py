@@ -27,7 +27,7 @@ def blueprint(s: Spec[BigbirdPegasus]) -> Block:
     d, bias = s.hidden, s.own.use_bias
     square = Linear(d, d, bias)
 
-    def layer(one: Layer, crossed: bool) -> Block:
+    def layer_block(one: Layer, crossed: bool) -> Block:
         across = mha(d, one.attention.replace(qkv_bias=bias, out_bias=bias))
         sparse = block("attention", self=block(query=square, key=square, value=square), output=square)
         return block(
@@ -39,4 +39,4 @@ def blueprint(s: Spec[BigbirdPegasus]) -> Block:
             final_layer_norm=layer_norm(d),
         )
 
-    return bart(s, first_norm=True, last_norm=False, layer=layer)
+    return bart(s, first_norm=True, last_norm=False, layer=layer_block)

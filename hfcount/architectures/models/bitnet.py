@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         return pre_norm(
             d,
@@ -25,4 +25,4 @@ def blueprint(s: Spec) -> Block:
             mlp=altered(swiglu(d, width), ffn_sub_norm=rms_norm(width)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -49,7 +49,7 @@ def blueprint(s: Spec[Blip2Qformer]) -> Block:
         parts = bert_attention(d, one.attention, memory=memory).children
         return Block({"attention" if name == "self" else name: part for name, part in parts.items()})
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         into, back = network(one.dense.width)
         words = s.own.use_qformer_text_input
         return block(
@@ -61,7 +61,7 @@ def blueprint(s: Spec[Blip2Qformer]) -> Block:
             output_query=back,
         )
 
-    encoder: Node = block(layer=stack(s.layers, layer))
+    encoder: Node = block(layer=stack(s.layers, layer_block))
     if s.family == "blip_2_qformer":
         return block(layernorm=layer_norm(d), encoder=encoder)
     words = embedding(s.own.vocab_size, d)

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(
             d,
             layer_norm,
@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
     body = block(
         word_embeddings=embedding(s.vocab, d),
         word_embeddings_layernorm=layer_norm(d),
-        h=stack(s.layers, layer),
+        h=stack(s.layers, layer_block),
         ln_f=layer_norm(d),
     )
     return generative(s, "transformer", body, "word_embeddings")

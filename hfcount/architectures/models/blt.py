@@ -105,10 +105,10 @@ def patcher_spec(c: Config) -> Spec[BltPart]:
 def patcher_blueprint(s: Spec[BltPart]) -> Block:
     d, local = s.hidden, s.own.local
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     if s.family == "blt_global_transformer":
         inputs = s.own.encoder_cross_output_size
         return block(token_embedding_projection=Linear(inputs, d) if inputs else None, layers=layers)

@@ -111,7 +111,7 @@ def vision_spec(c: Config) -> Spec[BridgetowerVisionModel]:
 def vision_blueprint(s: Spec[BridgetowerVisionModel]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         weight, bias = Tensor((3 * d, d)), Tensor((3 * d,))
         attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=Linear(d, d, True))
         network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
@@ -127,7 +127,7 @@ def vision_blueprint(s: Spec[BridgetowerVisionModel]) -> Block:
     visual = block(
         embeddings=table,
         ln_pre=layer_norm(d),
-        transformer=block(resblocks=stack(s.layers, layer)),
+        transformer=block(resblocks=stack(s.layers, layer_block)),
         ln_post=layer_norm(d),
         ln_separate=norms if s.own.norms else None,
     )

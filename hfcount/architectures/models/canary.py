@@ -35,7 +35,7 @@ def decoder_spec(c: Config) -> Spec:
 def decoder_blueprint(s: Spec) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = mha(d, one.attention, "o_proj")
         return block(
             self_attn=attention,
@@ -45,7 +45,7 @@ def decoder_blueprint(s: Spec) -> Block:
         )
 
     table = embedding(s.vocab, d)
-    return block(embed_tokens=table, layers=stack(s.layers, layer), norm=norm, embedding_layernorm=norm)
+    return block(embed_tokens=table, layers=stack(s.layers, layer_block), norm=norm, embedding_layernorm=norm)
 
 
 PARTS = (architectures.Family(("canary_decoder",), decoder_spec, decoder_blueprint),)

@@ -50,15 +50,15 @@ def blueprint(s: Spec[Canine]) -> Block:
     def convolution(inputs: int, kernel: int) -> Block:
         return block("other", conv=block(weight=Tensor((d, inputs, kernel)), bias=Tensor((d,))), LayerNorm=norm)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return bert_layer(d, one)
 
-    shallow = block(layer=Repeat(Indices.below(1), layer(s.layers[0].layer)))
+    shallow = block(layer=Repeat(Indices.below(1), layer_block(s.layers[0].layer)))
     body = block(
         char_embeddings=tables,
         initial_char_encoder=shallow,
         chars_to_molecules=convolution(d, of.downsampling_rate),
-        encoder=block(layer=stack(s.layers, layer)),
+        encoder=block(layer=stack(s.layers, layer_block)),
         projection=convolution(2 * d, of.upsampling_kernel_size),
         final_char_encoder=shallow,
         pooler=block("other", dense=Linear(d, d, True)),

@@ -38,12 +38,12 @@ def blueprint(s: Spec) -> Block:
         """Each head has a norm of its own."""
         return block("norm", weight=Tensor((heads, width)), bias=Tensor((heads, width)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, of = one.attention, one.dense
         own = altered(gqa(d, a), q_norm=norm(a.heads, a.head_dim), k_norm=norm(a.kv_heads, a.head_dim))
         return pre_norm(d, self_attn=own, mlp=swiglu(d, of.width, of.bias))
 
-    body = Block({**base(s, layer).children, "vqmodel": architectures.tower(s, "vision")})
+    body = Block({**base(s, layer_block).children, "vqmodel": architectures.tower(s, "vision")})
     return with_head(s, body)
 
 

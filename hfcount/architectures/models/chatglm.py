@@ -68,7 +68,7 @@ def blueprint(s: Spec[Chatglm]) -> Block:
     d = s.hidden
     norm = rms_norm(d) if s.own.rmsnorm else layer_norm(d)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, ffn = one.attention, one.dense
         out = Linear(a.heads * a.head_dim, d, a.out_bias)
         attention = block("attention", query_key_value=fused_qkv(d, a), dense=out)
@@ -85,7 +85,7 @@ def blueprint(s: Spec[Chatglm]) -> Block:
     body = block(
         embedding=block(word_embeddings=embedding(s.vocab, d)),
         rotary_pos_emb=block(inv_freq=buffer(turning)),
-        encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.own.post_layer_norm else None),
+        encoder=block(layers=stack(s.layers, layer_block), final_layernorm=norm if s.own.post_layer_norm else None),
         output_layer=Linear(d, s.vocab, component="lm_head"),
         vision=_vision(s) if "vision" in s.parts else None,
     )
@@ -104,7 +104,7 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_layernorm=layer_norm(d),
             attention=block("attention", query_key_value=Linear(d, 3 * d, True), dense=Linear(d, d, True)),
@@ -114,7 +114,7 @@ def vision_blueprint(s: Spec) -> Block:
 
     first = Tensor((1, d), component="embedding")
     table = block(cls_embedding=first, position_embedding=positions(s), proj=patch_convolution(s))
-    return block(patch_embedding=table, transformer=block(layers=stack(s.layers, layer)))
+    return block(patch_embedding=table, transformer=block(layers=stack(s.layers, layer_block)))
 
 
 PARTS = (

@@ -90,7 +90,7 @@ def audio_blueprint(s: Spec[ClapAudioModel]) -> Block:
     window = of.window_size
     side, squares = 2 * window - 1, window * window
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, d, wide = one.attention, one.width, one.dense.width
         into = Linear(d, d, a.qkv_bias)
         table, pairs = Tensor((side * side, a.heads)), buffer(squares, squares, whole=True)
@@ -108,7 +108,7 @@ def audio_blueprint(s: Spec[ClapAudioModel]) -> Block:
         last = part.layer.width
         coarser = block("other", reduction=Linear(4 * last, 2 * last), norm=layer_norm(4 * last))
         end = number == len(s.layers) - 1
-        stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if end else coarser)
+        stages[str(number)] = block(blocks=stack((part,), layer_block), downsample=None if end else coarser)
     patch, narrow = of.side, first // of.aff_block_r
 
     def weighing(start: int) -> Block:

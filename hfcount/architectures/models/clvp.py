@@ -75,7 +75,7 @@ def encoder_spec(c: Config) -> Spec[ClvpEncoder]:
 def encoder_blueprint(s: Spec[ClvpEncoder]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide = one.dense.width
         network = block("mlp", fc1=block(proj=Linear(d, 2 * wide, True)), fc2=Linear(wide, d, True))
         return block(
@@ -89,7 +89,7 @@ def encoder_blueprint(s: Spec[ClvpEncoder]) -> Block:
     return block(
         token_embedding=embedding(s.vocab, d),
         rotary_pos_emb=block(inv_freq=buffer((waves + 1) // 2)) if waves else None,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layer_norm=layer_norm(d),
         projection=Linear(d, s.output, component="projector"),
     )
@@ -108,7 +108,7 @@ def decoder_spec(c: Config) -> Spec:
 def decoder_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide = one.dense.width
         return block(
             input_layernorm=layer_norm(d),
@@ -120,7 +120,7 @@ def decoder_blueprint(s: Spec) -> Block:
     decoder = block(
         input_embeds_layer=embedding(s.vocab, d),
         position_embeds_layer=positions(s),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )
     if s.head == "base":

@@ -57,7 +57,7 @@ def blueprint(s: Spec[CogVLM]) -> Block:
             language_expert_dense=out,
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         wide, narrow = Linear(d, width, active=unused), Linear(width, d, active=unused)
         shown = block("mlp", gate_proj=wide, up_proj=wide, down_proj=narrow) if of.experts else None
@@ -72,4 +72,4 @@ def blueprint(s: Spec[CogVLM]) -> Block:
         boi=ends,
         eoi=ends,
     )
-    return with_head(s, altered(base(s, layer), vision=vision))
+    return with_head(s, altered(base(s, layer_block), vision=vision))

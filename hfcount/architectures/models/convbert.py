@@ -45,7 +45,7 @@ def blueprint(s: Spec[Convbert]) -> Block:
         parts = block(weight=Tensor((groups, inputs // groups, outputs // groups)), bias=Tensor((outputs,)))
         return block("mlp", dense=Linear(inputs, outputs, True) if groups == 1 else parts)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, kernel, wide = one.attention, of.conv_kernel_size, one.dense.width
         into = a.heads * a.head_dim
         projected = Linear(d, into, True)
@@ -65,7 +65,7 @@ def blueprint(s: Spec[Convbert]) -> Block:
         )
 
     wider = None if width == d else Linear(width, d, True, "embedding")
-    tables, layers = bert_embeddings(s, width), stack(s.layers, layer)
+    tables, layers = bert_embeddings(s, width), stack(s.layers, layer_block)
     body = block(embeddings=tables, embeddings_project=wider, encoder=block(layer=layers))
     words = block(
         generator_predictions=block("lm_head", LayerNorm=layer_norm(width), dense=Linear(d, width, True)),

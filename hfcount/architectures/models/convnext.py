@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Convnext]:
 def blueprint(s: Spec[Convnext]) -> Block:
     second = s.family == "convnextv2"
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         d = one.width
         wide = 4 * d
         response = Tensor((1, 1, 1, wide))
@@ -52,7 +52,7 @@ def blueprint(s: Spec[Convnext]) -> Block:
     for number, part in enumerate(s.layers):
         width = part.layer.width
         coarser = Block({"0": layer_norm(before), "1": convolution(before, width, 2)}, "other")
-        stages[str(number)] = block(layers=stack((part,), layer), downsampling_layer=coarser if number else None)
+        stages[str(number)] = block(layers=stack((part,), layer_block), downsampling_layer=coarser if number else None)
         before = width
     first = s.layers[0].layer.width
     embeddings = block(patch_embeddings=patch_convolution(s, width=first), layernorm=layer_norm(first))

@@ -62,10 +62,10 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=mlp(d, one.dense.width, one.dense.bias))
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 PARTS = (architectures.Family(("cosmos3_edge_text",), text_spec, text_blueprint),)

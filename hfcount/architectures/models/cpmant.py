@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Cpmant]:
 def blueprint(s: Spec[Cpmant]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         into, wide = Linear(d, a.heads * a.head_dim), Linear(d, width)
         out = Linear(a.heads * a.head_dim, d)
@@ -49,6 +49,6 @@ def blueprint(s: Spec[Cpmant]) -> Block:
         input_embedding=embedding(s.vocab + of.prompts, d),
         segment_embedding=embedding(segments, d),
         position_bias=block("attention", relative_attention_bias=Tensor((segments * segments + of.buckets, heads))),
-        encoder=block(layers=stack(s.layers, layer), output_layernorm=rms_norm(d)),
+        encoder=block(layers=stack(s.layers, layer_block), output_layernorm=rms_norm(d)),
     )
     return headed(s, "cpmant", body, causal_lm=block(lm_head=Linear(d, s.vocab, component="lm_head")))

@@ -28,14 +28,14 @@ def spec(c: Config) -> Spec[Csm]:
 def blueprint(s: Spec[Csm]) -> Block:
     d, of, rows = s.hidden, s.own, s.own.num_codebooks * s.vocab
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
 
     tied = Tied("depth_decoder.model.embed_tokens.weight", (rows, d), "embedding")
     table = block(embed_audio_tokens=tied if s.tied else embedding(rows, d))
     return block(
         embed_text_tokens=embedding(of.text_vocab_size, d),
-        backbone_model=altered(base(s, layer), embed_tokens=table),
+        backbone_model=altered(base(s, layer_block), embed_tokens=table),
         lm_head=Linear(d, s.vocab, component="lm_head"),
         depth_decoder=architectures.tree(s.part("depth")),
         codec_model=architectures.tower(s, "audio"),
@@ -60,11 +60,11 @@ def depth_spec(c: Config) -> Spec[CsmDepthDecoderModel]:
 def depth_blueprint(s: Spec[CsmDepthDecoderModel]) -> Block:
     d, books, wide = s.hidden, s.own.num_codebooks, s.own.backbone_hidden_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
 
     table, into = embedding(books * s.vocab, wide), Linear(wide, d, component="projector")
-    body = altered(base(s, layer), embed_tokens=table, inputs_embeds_projector=into)
+    body = altered(base(s, layer_block), embed_tokens=table, inputs_embeds_projector=into)
     head = block("lm_head", weight=Tensor((books - 1, d, s.vocab)))
     return body if s.head == "base" else block(model=body, codebooks_head=head)
 

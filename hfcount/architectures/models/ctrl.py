@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         return block(
             multi_head_attention=block("attention", Wq=square, Wk=square, Wv=square, dense=square),
@@ -32,6 +32,6 @@ def blueprint(s: Spec) -> Block:
             layernorm2=layer_norm(d),
         )
 
-    body = block(w=embedding(s.vocab, d), h=stack(s.layers, layer), layernorm=layer_norm(d))
+    body = block(w=embedding(s.vocab, d), h=stack(s.layers, layer_block), layernorm=layer_norm(d))
     labels = block(classifier=classifier(s, bias=False))
     return generative(s, "transformer", body, "w", bias=True, sequence_classification=labels)

@@ -57,13 +57,13 @@ def blueprint(s: Spec[DFine]) -> Block:
     d, own, labels, norm, inside = s.hidden, s.own, s.labels, layer_norm(s.hidden), s.part("encoder").hidden
     of, seen = own.distributions, architectures.tree(s.part("backbone"))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
         first = {"self_attn": square_attention(d, out="out_proj"), "self_attn_layer_norm": norm}
         seen = {"encoder_attn": weighing(d, one.attention.heads, of.points)}
         return Block({**first, **seen, **fc(d, one.dense.width), "final_layer_norm": norm, "gateway": gate})
 
-    decoder = {"layers": stack(s.layers, layer), "query_pos_head": perceptron(4, 2 * d, d), **of.refining(d, s.depth)}
+    decoder = {"layers": stack(s.layers, layer_block), "query_pos_head": perceptron(4, 2 * d, d), **of.refining(d, s.depth)}
     refined = {} if s.head == "base" else of.predicting(s)
     lower = [own.lower] * own.lowers
     fused = _aggregated(inside, of.encoder_fused, of.blocks)

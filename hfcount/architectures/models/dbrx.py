@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, m = one.attention, one.moe
         attention = block("attention", Wqkv=fused_qkv(d, a), out_proj=Linear(d, d), rotary_emb=inv_freq(a.head_dim))
         matrix = Tensor((m.experts * m.width, d), component="experts", active=(m.active, m.experts))
@@ -45,5 +45,5 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    body = block(wte=embedding(s.vocab, d), blocks=stack(s.layers, layer), norm_f=layer_norm(d, False))
+    body = block(wte=embedding(s.vocab, d), blocks=stack(s.layers, layer_block), norm_f=layer_norm(d, False))
     return with_head(s, body, prefix="transformer", table="wte")

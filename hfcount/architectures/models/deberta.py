@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Deberta]:
 def blueprint(s: Spec[Deberta]) -> Block:
     d, of, width = s.hidden, s.own, s.own.embedding_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         heads = one.attention.heads
         mixed = Linear(heads, heads) if of.talking_head else None
         own = block(
@@ -65,7 +65,7 @@ def blueprint(s: Spec[Deberta]) -> Block:
     wider = None if width == d else Linear(width, d, component="embedding")
     tables = bert_embeddings(s, width, norm=False)
     distances = embedding(2 * of.distances, d) if of.distances else None
-    encoder = block(layer=stack(s.layers, layer), rel_embeddings=distances)
+    encoder = block(layer=stack(s.layers, layer_block), rel_embeddings=distances)
     embeddings = altered(tables, LayerNorm=layer_norm(d), embed_proj=wider)
     body = block(embeddings=embeddings, encoder=encoder)
     return deberta_heads(s, body, width, of.pooler_hidden_size, of.legacy)

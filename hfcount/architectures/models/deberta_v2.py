@@ -54,7 +54,7 @@ def blueprint(s: Spec[DebertaV2]) -> Block:
     own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
     attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return altered(bert_layer(d, one.replace(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
@@ -62,7 +62,7 @@ def blueprint(s: Spec[DebertaV2]) -> Block:
     kernel = Tensor((d, d // of.conv_groups, of.conv_kernel_size))
     convolution = block("other", conv=block(weight=kernel, bias=Tensor((d,))), LayerNorm=norm)
     encoder = block(
-        layer=stack(s.layers, layer),
+        layer=stack(s.layers, layer_block),
         rel_embeddings=embedding(2 * of.distances, d) if of.distances else None,
         LayerNorm=norm if of.norm_rel_ebd else None,
         conv=convolution if of.conv_kernel_size else None,

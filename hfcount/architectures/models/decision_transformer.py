@@ -38,11 +38,11 @@ def spec(c: Config) -> Spec[DecisionTransformer]:
 def blueprint(s: Spec[DecisionTransformer]) -> Block:
     d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         crossed = one.cross_attention
         return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
-    encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)
+    encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=norm)
     states, actions = of.state_dim, of.act_dim
     return block(
         encoder=encoder,

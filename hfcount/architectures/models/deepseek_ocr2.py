@@ -79,11 +79,11 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         ffn = network(d, one, lambda m: shared_moe(d, m, bias=m.bias))
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=ffn)
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -128,10 +128,10 @@ def encoder_spec(c: Config) -> Spec:
 def encoder_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return block(model=block(model=body)) if s.place else body  # in a tower the names are those of the release
 
 
@@ -143,7 +143,7 @@ def unlimited_vision_spec(c: Config) -> Spec:
 def unlimited_vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             layer_norm1=layer_norm(d),
             self_attn=block("attention", qkv_proj=Linear(d, 3 * d, True), out_proj=Linear(d, d, True)),
@@ -155,7 +155,7 @@ def unlimited_vision_blueprint(s: Spec) -> Block:
     weight = Tensor((d, *s.seen.kernel), presence="obsolete")
     first = Tensor((d,), component="embedding")
     table = block(class_embedding=first, patch_embedding=block(weight=weight), position_embedding=positions(s))
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     return block(embeddings=table, pre_layrnorm=layer_norm(d), transformer=block(layers=layers))
 
 

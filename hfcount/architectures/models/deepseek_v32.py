@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.latent
         whole = pre_norm(
             d,
@@ -40,4 +40,4 @@ def blueprint(s: Spec) -> Block:
         )
         return predicting(s, one, whole)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

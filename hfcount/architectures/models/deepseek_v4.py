@@ -141,7 +141,7 @@ def _compressing(c: Config) -> list[tuple[Indices, DeepseekV4Layer]]:
 def blueprint(s: Spec[DeepseekV4]) -> Block:
     d, several = s.hidden, s.own.hc_mult
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attn_norm=rms_norm(d),
             attn=_attention(d, one, s.own),
@@ -153,14 +153,14 @@ def blueprint(s: Spec[DeepseekV4]) -> Block:
             **mixer("hc_ffn", d, several),
         )
 
-    whole = streamed(s, stack(s.layers, layer), several)
+    whole = streamed(s, stack(s.layers, layer_block), several)
     if "mtp" not in s.parts:
         return whole
     join = joining(d, several)
     if s.own.stages:
-        mtp: Node = s.own.stages.tensors(s, layer, ("markov_w1", "markov_w2"), **join)
+        mtp: Node = s.own.stages.tensors(s, layer_block, ("markov_w1", "markov_w2"), **join)
     else:
-        mtp = stack(s.stack("mtp"), lambda one: _predicting(s, layer(one), join))
+        mtp = stack(s.stack("mtp"), lambda one: _predicting(s, layer_block(one), join))
     return Block({**whole.children, "mtp": mtp})
 
 

@@ -151,7 +151,7 @@ def _engrams(c: Config, most: int) -> dict[int, Engram]:
 def blueprint(s: Spec[DeepseekV41]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         own = one.sizes(DeepseekV41Layer)
         return block(
             engram=_engram(d, own.engram, of.hc_mult) if own.engram else None,
@@ -167,10 +167,10 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
     marks: dict[str, Node] = {f"image_{name}": mark for name in ("start", "end", "newline")} if of.seen else {}
     mtp: Node | None = Undescribed("layers that draft further tokens") if of.ahead else None
     if of.stages:
-        mtp = of.stages.tensors(s, layer)
+        mtp = of.stages.tensors(s, layer_block)
     return block(
         embed=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
         head=lm_head(s, "embed.weight"),
         vision=architectures.tower(s, "vision") if of.seen else None,
@@ -253,7 +253,7 @@ def vision_spec(c: Config) -> Spec[DeepseekV41Vision]:
 def vision_blueprint(s: Spec[DeepseekV41Vision]) -> Block:
     d, side = s.hidden, s.own.patch_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         return block(
             norm1=rms_norm(d),
@@ -263,7 +263,7 @@ def vision_blueprint(s: Spec[DeepseekV41Vision]) -> Block:
         )
 
     patches = block("embedding", proj=Linear(3 * side * side, d, True))
-    return block(patch_embed=patches, blocks=stack(s.layers, layer), norm=rms_norm(d))
+    return block(patch_embed=patches, blocks=stack(s.layers, layer_block), norm=rms_norm(d))
 
 
 PARTS = (

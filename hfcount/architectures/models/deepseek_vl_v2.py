@@ -130,11 +130,11 @@ def text_spec(c: Config) -> Spec[DeepseekVlV2Text]:
 def text_blueprint(s: Spec[DeepseekVlV2Text]) -> Block:
     d, balanced = s.hidden, s.own.balanced
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = mla(d, one.latent) if isinstance(one.mixer, MLA) else gqa(d, one.attention)
         return pre_norm(d, self_attn=attention, mlp=network(d, one, lambda m: shared_moe(d, m, balanced=balanced)))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 # modeling_deepseek_vl_v2.py of deepseek-ai/DeepSeek-VL2.
@@ -168,7 +168,7 @@ def vision_spec(c: Config) -> Spec[DeepseekVlV2Vision]:
 def vision_blueprint(s: Spec[DeepseekVlV2Vision]) -> Block:
     d, width, of = s.hidden, s.layers[0].layer.dense.width, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(norm1=layer_norm(d), attn=fused_square_attention(d), norm2=layer_norm(d), mlp=mlp(d, width))
 
     square, token = Linear(d, d, True), Tensor((1, 1, d))
@@ -177,7 +177,7 @@ def vision_blueprint(s: Spec[DeepseekVlV2Vision]) -> Block:
         patch_embed=block(proj=patch_convolution(s)),
         cls_token=token if of.class_token else None,
         pos_embed=Tensor((1, s.positions or 0, d), component="embedding"),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         norm=None if of.averaged else layer_norm(d),
         fc_norm=layer_norm(d) if of.averaged else None,
         attn_pool=Block({**pool.children, "norm": layer_norm(d), "mlp": mlp(d, width)}) if of.pooled else None,

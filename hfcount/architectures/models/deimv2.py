@@ -93,11 +93,11 @@ def _encoder(s: Spec[Deimv2]) -> Block:
             pan_block=joined,
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = perceptron(d, one.dense.width, d, component="mlp")
         return block(self_attn=square_attention(d), self_attn_layer_norm=norm, mlp=network, final_layer_norm=norm)
 
-    aifi = Repeat(Indices.below(of.attended), block(layers=stack(inner.layers, layer)))
+    aifi = Repeat(Indices.below(of.attended), block(layers=stack(inner.layers, layer_block)))
     encoder = hybrid_encoder(inner, len(own.inner), of.attended, joined, separable(d))
     return altered(encoder, encoder=None, aifi=aifi)
 
@@ -106,7 +106,7 @@ def _decoder(s: Spec[Deimv2]) -> dict[str, Node]:
     """Layers of attention and a gated network, and what refines boxes."""
     d, own, of, norm = s.hidden, s.own, s.own.distributions, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
         return block(
             self_attn=square_attention(d),
@@ -118,7 +118,7 @@ def _decoder(s: Spec[Deimv2]) -> dict[str, Node]:
             gateway=gate if own.gated else None,
         )
 
-    return {"layers": stack(s.layers, layer), "query_pos_head": perceptron(4, d, d, d), **of.refining(d, s.depth)}
+    return {"layers": stack(s.layers, layer_block), "query_pos_head": perceptron(4, d, d, d), **of.refining(d, s.depth)}
 
 
 def blueprint(s: Spec[Deimv2]) -> Block:

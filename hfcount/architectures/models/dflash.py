@@ -155,7 +155,7 @@ def blueprint(s: Spec[DFlash]) -> Block:
     words, head = of.vocabulary, of.head
     convolution = head.convolution(d) if isinstance(head, Selection) else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = gqa(d, one.attention, sinks="attention_sink_bias")
         whole = pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
         return altered(whole, attention_conv=convolution, mlp_conv=convolution)
@@ -164,7 +164,7 @@ def blueprint(s: Spec[DFlash]) -> Block:
         **words.tensors(d, own_head=False).children,
         fc=Linear(of.seen * of.target_hidden_size, d, component="projector"),
         hidden_norm=rms_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
     )
     if isinstance(head, Markov | Refinement):

@@ -52,7 +52,7 @@ def half_spec(c: Config) -> Spec[DiaDecoder | None]:
 def half_blueprint(s: Spec[DiaDecoder | None]) -> Block:
     d, decoding, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention, network = mha(d, one.attention, "o_proj"), fused_swiglu(d, one.dense.width)
         own = block(self_attention=attention, mlp=network, pre_sa_norm=norm)
         if decoding is None:
@@ -60,7 +60,7 @@ def half_blueprint(s: Spec[DiaDecoder | None]) -> Block:
         crossing = _crossing(d, decoding)
         return Block({**own.children, "cross_attention": crossing, "pre_ca_norm": norm, "pre_mlp_norm": norm})
 
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     if decoding is None:
         return block(embedding=embedding(s.vocab, d), layers=layers, norm=norm)
     table = block(embed=embedding(decoding.num_channels * s.vocab, d))

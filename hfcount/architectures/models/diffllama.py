@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         weigh = Tensor((one.attention.head_dim,))
         return pre_norm(
             d,
@@ -27,4 +27,4 @@ def blueprint(s: Spec) -> Block:
             mlp=swiglu(d, one.dense.width),
         )
 
-    return decoder(s, layer, question_answering="transformer")
+    return decoder(s, layer_block, question_answering="transformer")

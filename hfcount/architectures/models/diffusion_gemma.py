@@ -66,7 +66,7 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         named = block(
             self_attn=lending_attention(d, one.attention, bool(one.sizes(DiffusionGemmaTextLayer).values)),
             mlp=swiglu(d, one.moe.shared or 0),
@@ -78,7 +78,7 @@ def text_blueprint(s: Spec) -> Block:
         )
         return Block({**named.children, **experts_beside(d, one.moe)})
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 PARTS = (architectures.Family(("diffusion_gemma_text",), text_spec, text_blueprint),)

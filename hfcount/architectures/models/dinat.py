@@ -47,7 +47,7 @@ def blueprint(s: Spec[Dinat]) -> Block:
     of, first, levels, shown = s.own, s.layers[0].layer.width, dict[str, Block](), dict[str, Block]()
     side, half = 2 * of.kernel_size - 1, first // 2
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, d = one.attention, one.width
         into = Linear(d, d, a.qkv_bias)
         own = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
@@ -61,7 +61,7 @@ def blueprint(s: Spec[Dinat]) -> Block:
         d = part.layer.width
         coarser = block(reduction=conv(d, 2 * d, 3), norm=layer_norm(2 * d))
         levels[str(number)] = block(
-            layers=stack((part,), layer), downsample=coarser if number < len(s.layers) - 1 else None
+            layers=stack((part,), layer_block), downsample=coarser if number < len(s.layers) - 1 else None
         )
         if part.layer.sizes(DinatLayer).shown:
             shown[f"stage{number + 1}"] = layer_norm(d)

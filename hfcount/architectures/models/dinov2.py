@@ -49,7 +49,7 @@ def _registers(c: Config) -> bool:
 def blueprint(s: Spec[Dinov2]) -> Block:
     d, of, scale = s.hidden, s.own, block(lambda1=Tensor((s.hidden,)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         gated = block("mlp", weights_in=Linear(d, 2 * width, True), weights_out=Linear(width, d, True))
         network = gated if of.gated else mlp(d, width)
@@ -66,5 +66,5 @@ def blueprint(s: Spec[Dinov2]) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d))
+    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)), layernorm=layer_norm(d))
     return headed(s, s.family, body, image_classification=block(classifier=classifier(s, 2 * d)))

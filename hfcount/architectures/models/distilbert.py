@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attention=block("attention", q_lin=square, k_lin=square, v_lin=square, out_lin=square),
             sa_layer_norm=layer_norm(d),
@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     embeddings = bert_embeddings(s)
-    body = block(embeddings=embeddings, transformer=block(layer=stack(s.layers, layer)))
+    body = block(embeddings=embeddings, transformer=block(layer=stack(s.layers, layer_block)))
     words = block(
         vocab_transform=Linear(d, d, True, "lm_head"),
         vocab_layer_norm=block("lm_head", **layer_norm(d).children),

@@ -44,7 +44,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
     weights = Tensor((d,), component="other")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         seen = Linear(a.kv_heads * a.head_dim, a.kv_heads, a.qkv_bias)
         return block(
@@ -56,4 +56,4 @@ def blueprint(s: Spec) -> Block:
             post_attention_residual=weights,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -98,7 +98,7 @@ def vision_blueprint(s: Spec) -> Block:
         wide = Linear(d, width, bias)
         return block(component, fc1=wide, fc2=Linear(width, d, bias), fc3=wide)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, ffn = one.attention, one.ffn
         attention = fused_square_attention(d, a.qkv_bias, a.out_bias).children
         mlp = network(one.dense.width, one.dense.bias, "mlp") if not isinstance(ffn, MoE) else None
@@ -119,7 +119,7 @@ def vision_blueprint(s: Spec) -> Block:
     merger = {"0": Linear(merged, merged, True), "2": Linear(merged, s.output, True)}
     return block(
         patch_embed=block(proj=patch_convolution(s), norm=rms_norm(d)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         adapter=block("projector", ln_q=layer_norm(d), mlp=Block(merger)),
         post_trunk_norm=rms_norm(d),
     )
@@ -153,7 +153,7 @@ def audio_spec(c: Config) -> Spec[Dots3NoteAudioEncoder]:
 def audio_blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
     d, out, channels = s.hidden, s.output, s.own.downsample_hidden_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         bias, width = one.attention.qkv_bias, one.dense.width
         own, plain = Linear(d, d, bias), Linear(d, d)
         return block(
@@ -170,7 +170,7 @@ def audio_blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
         conv2d2=again,
         conv2d3=again,
         conv_out=Linear(s.own.left, d, component="embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=rms_norm(d),
     )
     adapter: dict[str, Node] = {"0": layer_norm(d), "1": Linear(d, out, True), "3": Linear(out, out, True)}

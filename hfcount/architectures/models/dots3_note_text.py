@@ -118,7 +118,7 @@ def _windowed(c: Config, usual: MLA) -> MLA:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.latent
         attention = altered(
             mla(d, a),
@@ -130,4 +130,4 @@ def blueprint(s: Spec) -> Block:
             d, self_attn=attention, mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True, bias=m.bias))
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

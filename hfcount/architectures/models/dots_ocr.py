@@ -62,7 +62,7 @@ def vision_spec(c: Config) -> Spec[DotsVit]:
 def vision_blueprint(s: Spec[DotsVit]) -> Block:
     d, merged = s.hidden, s.seen.merged(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         wide = Linear(d, width, bias)
         attention = fused_square_attention(d, bias, bias)
@@ -72,7 +72,7 @@ def vision_blueprint(s: Spec[DotsVit]) -> Block:
     merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.output, bias=True)}
     return block(
         patch_embed=block(patchifier=block(proj=patch_convolution(s), norm=rms_norm(d))),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_trunk_norm=rms_norm(d) if s.own.post_norm else None,
         merger=block("projector", ln_q=layer_norm(d), mlp=Block(merger)),
     )

@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[EfficientLoftr]:
 def blueprint(s: Spec[EfficientLoftr]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         pooled = block("attention", q_aggregation=depthwise(d, of.q_aggregation_kernel_size), norm=layer_norm(d))
         network = block(
             "mlp", fc1=Linear(2 * d, one.dense.width), fc2=Linear(one.dense.width, d), layer_norm=layer_norm(d)
@@ -55,7 +55,7 @@ def blueprint(s: Spec[EfficientLoftr]) -> Block:
         whole = block(aggregation=pooled, attention=mha(d, one.attention, out="o_proj"), mlp=network)
         return block(self_attention=whole, cross_attention=whole)
 
-    body = block(backbone=of.backbone.tensors(), local_feature_transformer=block(layers=stack(s.layers, layer)))
+    body = block(backbone=of.backbone.tensors(), local_feature_transformer=block(layers=stack(s.layers, layer_block)))
     return headed(s, "efficientloftr", body, keypoint_matching=block(refinement_layer=_refinement(of.fine)))
 
 

@@ -81,7 +81,7 @@ def spec(c: Config) -> Spec[Efficientnet]:
 
 
 def blueprint(s: Spec[Efficientnet]) -> Block:
-    def layer(one: Layer, inputs: int, narrow: int) -> Block:
+    def layer_block(one: Layer, inputs: int, narrow: int) -> Block:
         of = one.sizes(EfficientnetLayer)
         wide = inputs * of.ratio
         side, d, names = of.kernel, one.width, ("project_conv", "project_bn")
@@ -97,10 +97,10 @@ def blueprint(s: Spec[Efficientnet]) -> Block:
         one, own, numbers = part.layer, part.layer.sizes(EfficientnetLayer), part.indices
         start, count = numbers.base[0] if numbers.base else 0, numbers.count
         if count > 0:
-            layers.append(Repeat(Indices.of((start,)), layer(one, own.inputs, own.inputs_narrow)))
+            layers.append(Repeat(Indices.of((start,)), layer_block(one, own.inputs, own.inputs_narrow)))
         if count > 1:
             later = Indices(range(start + 1, start + int(count)), count - 1)
-            layers.append(Repeat(later, layer(one, one.width, own.narrow)))
+            layers.append(Repeat(later, layer_block(one, one.width, own.narrow)))
     of = s.own
     top, last = of.top, s.layers[-1].layer.width
     ends = block(top_conv=conv(last, top, 1), top_bn=batch_norm(s.hidden)).children

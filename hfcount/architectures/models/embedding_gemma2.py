@@ -57,7 +57,7 @@ def text_spec(c: Config) -> Spec[EmbeddingGemma2Text]:
 def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
     d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=gemma.lending_attention(d, one.attention),
             mlp=swiglu(d, one.dense.width),
@@ -72,7 +72,7 @@ def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
     projection = Linear(d, s.depth * per_layer, component="embedding")
     own = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
     out = Linear(d, s.own.embedding_dim, component="projector")
-    return Block({**base(s, layer).children, "ple": own, "embedding_projection": out})
+    return Block({**base(s, layer_block).children, "ple": own, "embedding_projection": out})
 
 
 PARTS = (architectures.Family(("embedding_gemma2_text",), text_spec, text_blueprint),)

@@ -74,7 +74,7 @@ def blueprint(s: Spec[Eomt]) -> Block:
     scale, third, videos = block(lambda1=Tensor((d,))), own.biases is not None, s.family == "videomt"
     attention = _attention(d, own.biases)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         if third:
             network = swiglu(d, width, bias) if own.gated else mlp(d, width, bias, up="up_proj", down="down_proj")
@@ -98,7 +98,7 @@ def blueprint(s: Spec[Eomt]) -> Block:
         ),
         layernorm=norm,
         query=embedding(of.num_queries, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         upscale_block=block(block=Repeat(Indices.below(of.num_upscale_blocks), larger)),
         mask_head=block("other", fc1=square, fc2=square, fc3=square),
         class_predictor=Linear(d, s.labels + 1, True, "other"),

@@ -124,10 +124,10 @@ def text_blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
             shared_experts=shared,
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -146,11 +146,11 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width)
         return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=fused_square_attention(d), mlp=network)
 
-    return block(patch_embed=block(proj=patch_projection(s)), blocks=stack(s.layers, layer), ln=layer_norm(d))
+    return block(patch_embed=block(proj=patch_projection(s)), blocks=stack(s.layers, layer_block), ln=layer_norm(d))
 
 
 PARTS = (

@@ -37,7 +37,7 @@ def blueprint(s: Spec[Esm]) -> Block:
     def frequencies(width: int) -> Block | None:
         return block(inv_freq=obsolete(width // 2)) if of.rotary else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         # Norms come before attention and networks.
         rotary = frequencies(one.attention.head_dim)
         own = block("attention", query=square, key=square, value=square, rotary_embeddings=rotary)
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Esm]) -> Block:
     body = block(
         embeddings=embeddings,
         rotary_embeddings=turned,
-        encoder=block(layer=(*stack(s.layers, layer), joined), emb_layer_norm_after=norm),
+        encoder=block(layer=(*stack(s.layers, layer_block), joined), emb_layer_norm_after=norm),
         pooler=pooler(s, ("base",)),
         contact_head=block("other", regression=Linear(counted, 1, True)),
     )

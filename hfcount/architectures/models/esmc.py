@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, bias=False)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = altered(gqa(d, one.attention), q_norm=norm, k_norm=norm)  # over all heads at once
         return pre_norm(d, layer_norm, self_attn=attention, mlp=swiglu(d, one.dense.width, one.dense.bias))
 
@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
     return headed(
         s,
         "esmc",
-        block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=norm),
+        block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=norm),
         masked_lm=block(lm_head=block("lm_head", dense=dense, layer_norm=layer_norm(d), decoder=decoder)),
         sequence_classification=block(classifier=dense_classifier(s)),
         token_classification=block(score=classifier(s)),

@@ -165,7 +165,7 @@ def _placing(s: Spec[Esmfold2]) -> Block:
     t, d, single = module.hidden, s.hidden, s.own.single_inputs_size
     gate, pairs = Linear(t, t, True), transition(d, own.pair_intermediate_size)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         adapted = block("norm", cond_norm=layer_norm(t, False), gate_proj=gate, shift_proj=Linear(t, t))
         named: dict[str, Node] = dict.fromkeys(("k_proj", "v_proj", "gate_proj", "o_proj"), Linear(t, t))
         return block(
@@ -206,7 +206,7 @@ def _placing(s: Spec[Esmfold2]) -> Block:
         atom_encoder=atom_encoder(atoms, s.own.atom_feature_dim),
         atom_decoder=decoder,
         single_to_token=Linear(t, t),
-        token_transformer=block(layers=stack(module.layers, layer)),
+        token_transformer=block(layers=stack(module.layers, layer_block)),
         single_step_norm=layer_norm(t),
         token_norm=layer_norm(t),
     )

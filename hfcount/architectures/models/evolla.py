@@ -77,7 +77,7 @@ def blueprint(s: Spec[Evolla]) -> Block:
         ff=_network(d, of.aligner_ffn_mult),
     )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = swiglu(d, one.dense.width, one.dense.bias)
         return altered(
             pre_norm(d, self_attn=gqa(d, one.attention), mlp=network),
@@ -100,7 +100,7 @@ def blueprint(s: Spec[Evolla]) -> Block:
         protein_projector=Linear(p, d, True),
     )
     encoder = Block({"model": architectures.tree(protein), "sequence_compressor_resampler": resampler}, repeats=0)
-    return with_head(s, altered(base(s, layer), protein_encoder=encoder))
+    return with_head(s, altered(base(s, layer_block), protein_encoder=encoder))
 
 
 class EvollaProtein(Sizes):
@@ -127,7 +127,7 @@ def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
     d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
     square = Linear(d, d, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         # Norms come before attention and networks.
         own = block("attention", query=square, key=square, value=square)
         attention = block(self=own, output=block("attention", dense=square), LayerNorm=norm)
@@ -141,7 +141,7 @@ def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
         position_embeddings=None if s.positions is None else embedding(s.positions, d),
     )
     turned = None if of.turned is None else block(inv_freq=buffer((of.turned + 1) // 2))
-    encoder = block(layer=stack(s.layers, layer), emb_layer_norm_after=norm)
+    encoder = block(layer=stack(s.layers, layer_block), emb_layer_norm_after=norm)
     return block(embeddings=tables, rotary_embeddings=turned, encoder=encoder)
 
 

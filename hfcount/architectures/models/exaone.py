@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         into, out = Linear(d, one.dense.width), Linear(one.dense.width, d)
         return block(
             ln_1=rms_norm(d),
@@ -29,5 +29,5 @@ def blueprint(s: Spec) -> Block:
             mlp=block("mlp", c_fc_0=into, c_fc_1=into, c_proj=out),
         )
 
-    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d))
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=rms_norm(d))
     return with_head(s, body, prefix="transformer", table="wte")

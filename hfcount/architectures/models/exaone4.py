@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
@@ -25,4 +25,4 @@ def blueprint(s: Spec) -> Block:
             post_feedforward_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer, question_answering="transformer")
+    return decoder(s, layer_block, question_answering="transformer")

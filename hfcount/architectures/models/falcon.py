@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         norms, norm = one.sizes(FalconLayer).num_ln_in_parallel_attn, layer_norm(d)
         return block(
             self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
@@ -46,5 +46,5 @@ def blueprint(s: Spec) -> Block:
             ln_mlp=norm if norms == 2 else None,
         )
 
-    body = block(word_embeddings=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(word_embeddings=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "word_embeddings")

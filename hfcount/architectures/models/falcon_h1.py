@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[FalconH1]:
 def blueprint(s: Spec[FalconH1]) -> Block:
     d, norm, bias = s.hidden, bool(s.own.mamba_rms_norm), bool(s.own.projectors_bias)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
             mamba=mamba2(d, one.ssm, norm=norm, out_bias=bias),
@@ -40,5 +40,5 @@ def blueprint(s: Spec[FalconH1]) -> Block:
             feed_forward=swiglu(d, one.dense.width, one.dense.bias),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)

@@ -99,7 +99,7 @@ def blueprint(s: Spec[FastSpeech2]) -> Block:
     norm, kernel = layer_norm(d), own.positionwise_conv_kernel_size
     curly, convolved = own.use_macaron_style_in_conformer, own.use_cnn_in_conformer
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, sizes = one.dense.width, one.sizes(FastSpeech2Layer)
         network = block("mlp", conv1=conv(d, width, kernel), conv2=conv(width, d, kernel))
         convolution = nemo_convolution(d, sizes.kernel_size, batch_norm(d), own.convolution_bias)
@@ -122,13 +122,13 @@ def blueprint(s: Spec[FastSpeech2]) -> Block:
         language_id_embedding=embedding(languages, d) if languages > 1 else None,
         speaker_id_embedding=embedding(speakers, d) if speakers > 1 else None,
         projection=Linear(d + speaker, d, True, "projector") if speaker else None,
-        encoder=block(embed=embedding(s.vocab, d), conformer_layers=stack(s.stack("encoder"), layer)),
+        encoder=block(embed=embedding(s.vocab, d), conformer_layers=stack(s.stack("encoder"), layer_block)),
         duration_predictor=_predictor(d, own.predictors.duration),
         pitch_predictor=_predictor(d, own.predictors.pitch),
         pitch_embed=block("embedding", conv=conv(1, d, own.pitch_embed_kernel_size)),
         energy_predictor=_predictor(d, own.predictors.energy),
         energy_embed=block("embedding", conv=conv(1, d, own.energy_embed_kernel_size)),
-        decoder=block(conformer_layers=stack(s.layers, layer)),
+        decoder=block(conformer_layers=stack(s.layers, layer_block)),
         speech_decoder_postnet=block(
             "other", feat_out=Linear(d, bins * own.reduction_factor, True), layers=own.postnet.tensors(bins)
         ),

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
@@ -27,4 +27,4 @@ def blueprint(s: Spec) -> Block:
             post_feedforward_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         return pre_norm(
             d,
@@ -35,4 +35,4 @@ def blueprint(s: Spec) -> Block:
             mlp=network(d, one, lambda m: shared_moe(d, m, "shared_expert")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

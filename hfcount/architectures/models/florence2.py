@@ -108,7 +108,7 @@ def vision_spec(c: Config) -> Spec[FlorenceVision]:
 def vision_blueprint(s: Spec[FlorenceVision]) -> Block:
     released = s.family == "davit"
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         d, bias = one.width, one.attention.qkv_bias
         attention = block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, True))
         mixing = depthwise(d, 3, bias=True)
@@ -130,7 +130,7 @@ def vision_blueprint(s: Spec[FlorenceVision]) -> Block:
         d, side = part.layer.width, entry.patch_size
         norm = layer_norm(before if entry.prenorm else d)
         entries[str(number)] = Block({"proj" if released else "conv": conv(before, d, side, bias=True), "norm": norm})
-        stages[str(number)] = stack((part,), layer)
+        stages[str(number)] = stack((part,), layer_block)
         before = d
     return block(convs=Block(entries), blocks=Block(stages))
 

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         return block(
             fourier=block(output=block(LayerNorm=layer_norm(d))),
@@ -33,5 +33,5 @@ def blueprint(s: Spec) -> Block:
         )
 
     tables = altered(bert_embeddings(s), projection=Linear(d, d, True, "embedding"))
-    body = block(embeddings=tables, encoder=block(layer=stack(s.layers, layer)), pooler=pooler(s, heads=s.heads))
+    body = block(embeddings=tables, encoder=block(layer=stack(s.layers, layer_block)), pooler=pooler(s, heads=s.heads))
     return bert_heads(s, "fnet", body)

@@ -47,7 +47,7 @@ def blueprint(s: Spec[Focalnet]) -> Block:
     of, d, stages = s.own, s.hidden, dict[str, Block]()
     first = s.layers[0].layer.width
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, norm, own = one.width, layer_norm(one.width), one.sizes(FocalnetLayer)
         scale = Tensor((width,)) if of.use_layerscale else None
         focal = {str(level): Block({"0": depthwise(width, 2 * level + own.window)}) for level in range(own.level)}
@@ -68,7 +68,7 @@ def blueprint(s: Spec[Focalnet]) -> Block:
         width, last = part.layer.width, number == len(s.layers) - 1
         after = d if last else s.layers[number + 1].layer.width
         coarser = block(projection=patches(width, after, 3 if of.use_conv_embed else 2), norm=layer_norm(after))
-        stages[str(number)] = block(layers=stack((part,), layer), downsample=None if last else coarser)
+        stages[str(number)] = block(layers=stack((part,), layer_block), downsample=None if last else coarser)
     side = 7 if of.use_conv_embed else s.seen.side
     embeddings = block(
         "embedding",

@@ -81,7 +81,7 @@ def encoder_spec(c: Config) -> Spec[FunAsrNanoEncoder]:
 def encoder_blueprint(s: Spec[FunAsrNanoEncoder]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         inputs = one.sizes(FunAsrNanoEncoderLayer).inputs
         into = Linear(inputs, d, True)
         memory = block(conv=conv(1, d, s.own.fsmn_kernel_size, False))
@@ -94,7 +94,7 @@ def encoder_blueprint(s: Spec[FunAsrNanoEncoder]) -> Block:
             final_layernorm=layer_norm(d) if one.sizes(FunAsrNanoEncoderLayer).end else None,
         )
 
-    return block(layers=stack(s.layers, layer))
+    return block(layers=stack(s.layers, layer_block))
 
 
 PARTS = (architectures.Family(("fun_asr_nano_encoder",), encoder_spec, encoder_blueprint),)

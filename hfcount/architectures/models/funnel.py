@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         heads, width = one.attention.heads, one.attention.head_dim
         inner = heads * width
         attention = block(
@@ -48,11 +48,11 @@ def blueprint(s: Spec) -> Block:
         return block(attention=attention, ffn=altered(ffn, layer_norm=layer_norm(d)))
 
     whole = s.head not in ("encoder", "sequence_classification", "multiple_choice")
-    blocks = Block({str(number): stack((part,), layer) for number, part in enumerate(s.layers)})
+    blocks = Block({str(number): stack((part,), layer_block) for number, part in enumerate(s.layers)})
     body = block(
         embeddings=block(word_embeddings=embedding(s.vocab, d), layer_norm=layer_norm(d)),
         encoder=block(blocks=blocks),
-        decoder=block(layers=stack(s.stack("decoder"), layer)) if whole else None,
+        decoder=block(layers=stack(s.stack("decoder"), layer_block)) if whole else None,
     )
     if s.head == "encoder":
         return body

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
@@ -28,4 +28,4 @@ def blueprint(s: Spec) -> Block:
             post_feedforward_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

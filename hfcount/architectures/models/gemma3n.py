@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec[Gemma3n]:
 def blueprint(s: Spec[Gemma3n]) -> Block:
     d, norm, of = s.hidden, rms_norm(s.hidden), s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         named = block(
             self_attn=gemma.lending_attention(d, one.attention, shares_kv=one.shares_kv),
             mlp=swiglu(d, one.dense.width),
@@ -66,7 +66,7 @@ def blueprint(s: Spec[Gemma3n]) -> Block:
         return Block({**named.children, **gemma.per_layer_input(d, of.hidden_size_per_layer_input)})
 
     tables = gemma.per_layer_tables(d, s.depth, of.vocab_size_per_layer_input, of.hidden_size_per_layer_input)
-    body = Block({**base(s, layer).children, **tables, **_altup_projections(d, of.altup_num_inputs)})
+    body = Block({**base(s, layer_block).children, **tables, **_altup_projections(d, of.altup_num_inputs)})
     if of.senses is None or s.head == "causal_lm":
         return with_head(s, body)
     towers = {"vision_tower": architectures.tower(s, "vision"), "audio_tower": architectures.tower(s, "audio")}
@@ -126,7 +126,7 @@ def _pairs(c: Config, key: str, usual: int) -> list[list[int]]:
 def audio_blueprint(s: Spec[Gemma3nAudio]) -> Block:
     d, own, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, inner = one.dense.width, one.attention.heads * one.attention.head_dim
         two = {"ffw_layer_1": Linear(d, width), "ffw_layer_2": Linear(width, d)}
         network = Block({"pre_layer_norm": norm, **two, "post_layer_norm": norm}, "mlp")
@@ -160,7 +160,7 @@ def audio_blueprint(s: Spec[Gemma3nAudio]) -> Block:
         sampling[f"conv_{number}"] = block(conv=block(weight=weight), norm=layer_norm(one.channels, bias=False))
         before = one.channels
     sampling["input_proj_linear"] = Linear(before * own.bands, d)
-    return block(subsample_conv_projection=Block(sampling, "embedding"), conformer=stack(s.layers, layer))
+    return block(subsample_conv_projection=Block(sampling, "embedding"), conformer=stack(s.layers, layer_block))
 
 
 def _altup(d: int, streams: int) -> Block:

@@ -38,7 +38,7 @@ def blueprint(s: Spec[Gemma4Audio]) -> Block:
     d, clipped, first, second = s.hidden, s.own.use_clipped_linears, s.own.first, s.own.second
     norm = rms_norm(d)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         up, down = clippable(d, one.dense.width, clipped), clippable(one.dense.width, d, clipped)
         network = block("mlp", ffw_layer_1=up, ffw_layer_2=down, pre_layer_norm=norm, post_layer_norm=norm)
         inner = one.attention.heads * one.attention.head_dim
@@ -58,7 +58,7 @@ def blueprint(s: Spec[Gemma4Audio]) -> Block:
         )
 
     sampling = _subsampling(first, second, Linear(s.own.flat, d))
-    layers, out = stack(s.layers, layer), Linear(d, s.output, bias=True)
+    layers, out = stack(s.layers, layer_block), Linear(d, s.output, bias=True)
     return block(subsample_conv_projection=sampling, layers=layers, output_proj=out)
 
 

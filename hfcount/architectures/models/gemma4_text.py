@@ -70,7 +70,7 @@ def _network(c: Config, width: int) -> Dense | MoE:
 def blueprint(s: Spec[Gemma4Text]) -> Block:
     d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         ffn = one.ffn
         named = block(
             self_attn=lending_attention(d, one.attention, one.sizes(Gemma4Layer).values, one.shares_kv),
@@ -86,4 +86,4 @@ def blueprint(s: Spec[Gemma4Text]) -> Block:
         return Block({**named.children, **own, **experts})
 
     tables = per_layer_tables(d, s.depth, per_layer.vocab, per_layer.width) if per_layer else {}
-    return with_head(s, Block({**base(s, layer).children, **tables}))
+    return with_head(s, Block({**base(s, layer_block).children, **tables}))

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[Gemma4Vision]:
 def blueprint(s: Spec[Gemma4Vision]) -> Block:
     d, clipped = s.hidden, s.own.use_clipped_linears
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width, norm = one.attention, one.dense.width, rms_norm(d)
         query, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         attention = block(
@@ -55,5 +55,5 @@ def blueprint(s: Spec[Gemma4Vision]) -> Block:
         "embedding", input_proj=patch_projection(s), position_embedding_table=Tensor((2, s.positions or 0, d))
     )
     scale = buffer(d) if s.own.standardize else None
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return block(patch_embedder=table, encoder=layers, std_bias=scale, std_scale=scale)

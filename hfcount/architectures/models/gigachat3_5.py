@@ -119,7 +119,7 @@ def blueprint(s: Spec[GigaChat35]) -> Block:
         gate = Linear(d, 1, component="router") if of.use_shared_expert_sigmoid else None
         return altered(shared_moe(d, m, balanced=True), shared_expert_gate=gate)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         before, after = of.normed != "post", of.normed != "pre"
         whole = block(
             input_layernorm=norm(d) if before else None,
@@ -133,4 +133,4 @@ def blueprint(s: Spec[GigaChat35]) -> Block:
             return whole
         return within(altered(predicting(s, one, whole), enorm=norm(d), hnorm=norm(d)), shared_head=block(norm=norm(d)))
 
-    return decoder(s, layer, norm=norm(d))
+    return decoder(s, layer_block, norm=norm(d))

@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
@@ -35,4 +35,4 @@ def blueprint(s: Spec) -> Block:
             post_mlp_layernorm=rms_norm(d),
         )
 
-    return towers_in_model(s, base(s, layer), visual=architectures.tower(s, "vision"))
+    return towers_in_model(s, base(s, layer_block), visual=architectures.tower(s, "vision"))

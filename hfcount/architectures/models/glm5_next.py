@@ -55,11 +55,11 @@ def blueprint(s: Spec[Glm5Next]) -> Block:
         pooled = altered(indexer(d, a), index_kpool_compress_ape=ape, index_kpool_compress_gate=gate)
         return altered(mla(d, a), indexer=pooled if a.index_heads else None)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         usual = pre_norm(d, self_attn=attention(one), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)))
         return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
 
-    body = base(s, layer)
+    body = base(s, layer_block)
     return towers_in_model(s, body, visual=architectures.tower(s, "vision")) if "vision" in s.parts else body
 
 

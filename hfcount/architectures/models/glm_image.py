@@ -55,14 +55,14 @@ def vision_spec(c: Config) -> Spec[GlmImageVision]:
 def vision_blueprint(s: Spec[GlmImageVision]) -> Block:
     d, bias = s.hidden, s.own.attention_bias
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = fused_square_attention(d, bias, bias)
         return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=attention, mlp=mlp(d, one.dense.width))
 
     return block(
         embeddings=block(position_embedding=positions(s)),
         patch_embed=block(proj=patch_convolution(s)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
     )
 
 

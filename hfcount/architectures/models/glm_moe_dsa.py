@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.latent
         whole = pre_norm(
             d,
@@ -42,4 +42,4 @@ def blueprint(s: Spec) -> Block:
         )
         return predicting(s, one, whole, tables=False)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -39,7 +39,7 @@ def blueprint(s: Spec[GlmOcrVision]) -> Block:
     head = rms_norm(s.layers[0].layer.attention.head_dim)
     attention = altered(fused_square_attention(d, bias, bias), q_norm=head, k_norm=head)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = swiglu(d, one.dense.width, bias)
         return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
 
@@ -47,7 +47,7 @@ def blueprint(s: Spec[GlmOcrVision]) -> Block:
     merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
     return block(
         patch_embed=block(proj=patch_convolution(s)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=Block({**merging, **swiglu(out, wide).children}, "projector"),
         downsample=block("projector", weight=Tensor((out, d, m, m)), bias=Tensor((out,))),
         post_layernorm=rms_norm(d),

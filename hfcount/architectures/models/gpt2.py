@@ -44,7 +44,7 @@ def _summary(c: Config, width: int) -> int:
 def blueprint(s: Spec[Gpt2]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mask, crossed, width = causal_mask(one.sizes(Gpt2Layer).n_ctx), one.cross_attention, one.dense.width
         across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
         return block(
@@ -56,6 +56,6 @@ def blueprint(s: Spec[Gpt2]) -> Block:
             mlp=block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d)),
         )
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     both = block(lm_head=lm_head(s, "transformer.wte.weight"), multiple_choice_head=summary(d, s.own.summary))
     return generative(s, "transformer", body, "wte", double_heads=both)

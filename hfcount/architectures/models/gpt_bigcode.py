@@ -39,7 +39,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         crossed, square = one.cross_attention, Linear(d, d, True)
         across = block("attention", c_attn=Linear(d, 2 * d, True), q_attn=square, c_proj=square)
         return block(
@@ -51,5 +51,5 @@ def blueprint(s: Spec) -> Block:
             mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
         )
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "wte")

@@ -45,7 +45,7 @@ def _local(c: Config) -> list[Indices]:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             ln_1=layer_norm(d),
             attn=block("attention", attention=altered(mha(d, one.attention), **causal_mask(s.positions or 0))),
@@ -53,5 +53,5 @@ def blueprint(s: Spec) -> Block:
             mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
         )
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "wte")

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         m = one.moe
         experts = block(
             "experts",
@@ -38,4 +38,4 @@ def blueprint(s: Spec) -> Block:
             mlp=block(router=router(d, m, bias=True), experts=experts),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -86,7 +86,7 @@ def spec(c: Config) -> Spec[GradiumPhononTTS]:
 def blueprint(s: Spec[GradiumPhononTTS]) -> Block:
     d, own, latent = s.hidden, s.own, s.own.latent_dim
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         attention = block("attention", in_proj=fused_qkv(d, a), out_proj=Linear(a.heads * a.head_dim, d))
         wide, back = Linear(d, width, component="mlp"), Linear(width, d, component="mlp")
@@ -108,7 +108,7 @@ def blueprint(s: Spec[GradiumPhononTTS]) -> Block:
         bos_emb=Tensor((latent,), component="embedding"),
         emb_mean=buffer(latent),
         emb_std=buffer(latent),
-        transformer=block(layers=stack(s.layers, layer)),
+        transformer=block(layers=stack(s.layers, layer_block)),
         out_norm=layer_norm(d),
         out_eos=Linear(d, 1, True, "lm_head"),
         flow_net=renamed(renamed(own.flow.tensors(), _FLOW), {"mlp.3.weight": "alpha"}),

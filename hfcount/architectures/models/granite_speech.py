@@ -75,7 +75,7 @@ def encoder_blueprint(s: Spec[GraniteSpeechEncoder]) -> Block:
         down_conv=conv(inner, d, 1),
     )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         wide = a.heads * a.head_dim
         up, down = Linear(d, width, True), Linear(width, d, True)
@@ -92,7 +92,7 @@ def encoder_blueprint(s: Spec[GraniteSpeechEncoder]) -> Block:
 
     return block(
         input_linear=Linear(of.input_dim, d, True, "embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         out=Linear(d, of.output_dim, True, "lm_head"),
         out_mid=Linear(of.output_dim, d, True, "other"),
     )

@@ -65,7 +65,7 @@ def encoder_blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:
         pointwise_lin2=Linear(inner, d, True),
     )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         into = Linear(d, a.heads * a.head_dim)
         attention = block(
@@ -79,7 +79,7 @@ def encoder_blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:
     # A frame has two differences beside it, and two frames are one.
     return block(
         input_linear=Linear(4 * of.num_mel_bins, d, True, "embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         out=Linear(d, words, True, "lm_head"),
         out_mid=Linear(words, d, True, "other"),
     )

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         m, shared = one.moe, one.moe.shared
         return block(
             input_layernorm=rms_norm(d),
@@ -38,4 +38,4 @@ def blueprint(s: Spec) -> Block:
             else None,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

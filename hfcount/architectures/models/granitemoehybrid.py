@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
             output_linear=block(weight=stacked(m, d, m.width)),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         ffn = one.ffn
         ssm = mamba2(d, one.mixer) if isinstance(one.mixer, SSM) else None
         shared = (one.moe.shared or 0) if isinstance(ffn, MoE) else one.dense.width
@@ -47,4 +47,4 @@ def blueprint(s: Spec) -> Block:
             shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

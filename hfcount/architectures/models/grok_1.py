@@ -47,11 +47,11 @@ def blueprint(s: Spec[Grok]) -> Block:
         wide, narrow = Linear(d, m.width), Linear(m.width, d)
         return {"moe_block": moe(d, m, block("experts", linear=wide, linear_v=wide, linear_1=narrow))}
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = gqa(d, one.attention)
         norms = ("pre_attn_norm", "post_attn_norm", "pre_moe_norm", "post_moe_norm")
         mixer: dict[str, Node] = {"self_attn" if of.later else "attn": attention}
         return Block({**mixer, **network(one.moe), **dict.fromkeys(norms, norm)})
 
     norm = rms_norm(d) if of.later else block("norm", scale=Tensor((d,)))
-    return decoder(s, layer, norm=norm)
+    return decoder(s, layer_block, norm=norm)

@@ -52,7 +52,7 @@ def _encoder(s: Spec[GroundingDino]) -> tuple[Node, ...]:
     inner, d, norm = s.part("encoder"), s.hidden, layer_norm(s.hidden)
     points = s.own.levels.count * s.own.encoder_n_points
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide, half = one.dense.width, one.dense.width // 2
         into, out, scale = Linear(d, half, True), Linear(half, d, True), Tensor((d,))
         both = {f"{name}_proj": into for name in ("vision", "text", "values_vision", "values_text")}
@@ -72,7 +72,7 @@ def _encoder(s: Spec[GroundingDino]) -> tuple[Node, ...]:
             deformable_layer=Block({**places, **fc(d, wide), "final_layer_norm": norm}),
         )
 
-    return stack(inner.layers, layer)
+    return stack(inner.layers, layer_block)
 
 
 def _shared(s: Spec[GroundingDino], name: str, one: Block, copy: Node, shared: bool) -> tuple[Block, Block]:
@@ -91,7 +91,7 @@ def blueprint(s: Spec[GroundingDino]) -> Block:
     d, own, norm, second = s.hidden, s.own, layer_norm(s.hidden), s.family == "mm-grounding-dino"
     box, bias = perceptron(d, d, d, 4), block("other", bias=Tensor(()))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         seen = sampling(d, own.levels.count * own.decoder_n_points, one.attention.heads)
         parts = {"self_attn": named_attention(d), "encoder_attn_text": named_attention(d), "encoder_attn": seen}
         named = {name: made for key, part in parts.items() for name, made in ((key, part), (f"{key}_layer_norm", norm))}
@@ -106,7 +106,7 @@ def blueprint(s: Spec[GroundingDino]) -> Block:
         boxes, copies = Block({**boxes.children, **classes.children}), Block({**copies.children, **others.children})
     decoder = block(
         layer_norm=norm,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         reference_points_head=perceptron(own.query_dim // 2 * d, d, d),
     )
     finding, table = s.head == "object_detection", embedding(_ROWS, d // 2)

@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         return block(
             attention=fused_attention(d, a, "qkv_proj", "o_proj"),
@@ -47,7 +47,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     pooled = pooler(s, heads=("sequence_classification",))
-    body = block(embeddings=bert_embeddings(s), encoder=block(layer=stack(s.layers, layer)), pooler=pooled)
+    body = block(embeddings=bert_embeddings(s), encoder=block(layer=stack(s.layers, layer_block)), pooler=pooled)
     decoder = lm_head(s, "gte.embeddings.word_embeddings.weight", True)
     words = block(lm_head=block("lm_head", dense=Linear(d, d, True), norm=layer_norm(d), decoder=decoder))
     labels = block(classifier=classifier(s))

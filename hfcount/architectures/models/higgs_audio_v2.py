@@ -25,12 +25,12 @@ def spec(c: Config) -> Spec[HiggsAudioV2]:
 def blueprint(s: Spec[HiggsAudioV2]) -> Block:
     d, rows = s.hidden, s.own.num_codebooks * s.own.codebook_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network, norm = swiglu(d, one.dense.width, one.dense.bias), rms_norm(d)
         usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=network)
         heard = Block(network.children, repeats=0)  # a text token skips it
         more = {"audio_mlp": heard, "audio_input_layernorm": norm, "audio_post_attention_layernorm": norm}
         return Block({**usual.children, **more})
 
-    body = altered(base(s, layer), embed_audio_tokens=block(embed_audio_tokens=embedding(rows, d)))
+    body = altered(base(s, layer_block), embed_audio_tokens=block(embed_audio_tokens=embedding(rows, d)))
     return body if s.head == "base" else block(model=body, audio_lm_head=Linear(d, rows, component="lm_head"))

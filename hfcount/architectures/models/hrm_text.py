@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[HrmText]:
 def blueprint(s: Spec[HrmText]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width, network_bias = one.attention, one.dense.width, one.dense.bias
         wide = a.heads * a.head_dim
         # Weights that are one in the checkpoint keep a bias each.
@@ -53,8 +53,8 @@ def blueprint(s: Spec[HrmText]) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        L_module=Block({"layers": stack(s.layers, layer)}, repeats=s.own.H_cycles * s.own.L_cycles),
-        H_module=Block({"layers": stack(s.layers, layer)}, repeats=s.own.H_cycles),
+        L_module=Block({"layers": stack(s.layers, layer_block)}, repeats=s.own.H_cycles * s.own.L_cycles),
+        H_module=Block({"layers": stack(s.layers, layer_block)}, repeats=s.own.H_cycles),
         z_L_init=Tensor((d,)),
     )
     return with_head(s, body)

@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         m, a = one.moe, one.attention
         return pre_norm(
             d,
@@ -46,4 +46,4 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

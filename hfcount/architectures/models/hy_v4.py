@@ -68,7 +68,7 @@ def blueprint(s: Spec[HyV4]) -> Block:
             shared_experts=network(m.shared or 0),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, ffn = one.latent, one.ffn
         more = block(
             linear_gate=Linear(d, a.heads * a.value_dim),
@@ -81,5 +81,5 @@ def blueprint(s: Spec[HyV4]) -> Block:
 
     join = block("other", **_mixing("hc_head_", several, several * d, 1))
     last = {"hc_head": block(hc_pre=join)} if s.head == "base" else {"hc_pre": block(hc_head=join)}
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d), **last)
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d), **last)
     return with_head(s, body)

@@ -125,7 +125,7 @@ def blueprint(s: Spec[Hymba]) -> Block:
             C_layernorm=inside,
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         if not of.network:
             return block(mamba=mixing(one.attention, one.ssm, one.shares_kv), input_layernorm=rms_norm(d))
         network = altered(swiglu(d, one.dense.width), **({} if of.gated else {"gate_proj": None}))
@@ -138,7 +138,7 @@ def blueprint(s: Spec[Hymba]) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layernorm=rms_norm(d),
         memory_tokens=Tensor((of.memory, d), component="embedding") if of.memory else None,
     )

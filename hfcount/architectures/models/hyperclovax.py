@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         behind = rms_norm(d) if one.sizes(HyperclovaxLayer).use_post_norm else None
         return block(
             input_layernorm=rms_norm(d),
@@ -34,4 +34,4 @@ def blueprint(s: Spec) -> Block:
             post_norm2=behind,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -57,7 +57,7 @@ def perceiver_spec(c: Config) -> Spec[Idefics2Perceiver]:
 def perceiver_blueprint(s: Spec[Idefics2Perceiver]) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_latents_norm=norm,
             input_context_norm=norm,
@@ -66,7 +66,7 @@ def perceiver_blueprint(s: Spec[Idefics2Perceiver]) -> Block:
             mlp=swiglu(d, 4 * d),
         )
 
-    return block(latents=Tensor((s.own.latents, d)), layers=stack(s.layers, layer), norm=norm)
+    return block(latents=Tensor((s.own.latents, d)), layers=stack(s.layers, layer_block), norm=norm)
 
 
 PARTS = (architectures.Family(("idefics2_perceiver",), perceiver_spec, perceiver_blueprint),)

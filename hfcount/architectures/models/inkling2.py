@@ -104,7 +104,7 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
         packed = block(w13_weight=stacked(m, 2 * m.width, d), w2_weight=stacked(m, d, m.width))
         return block(gate=block("router", weight=Tensor((m.experts, d)), bias=correction_bias(m)), experts=packed)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         norm, full = rms_norm(d), one.sizes(Reach).full
         before = [f"{name}_input_norm" for name in "qkv"] if full else ["attn_norm"]
         named = block(
@@ -123,7 +123,7 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
         output_query=query,
     )
     table, norm = embedding(s.vocab, d), rms_norm(d)
-    body = block(embed=table, embed_norm=norm, layers=stack(s.layers, layer), norm=norm, attn_res=queries)
+    body = block(embed=table, embed_norm=norm, layers=stack(s.layers, layer_block), norm=norm, attn_res=queries)
     if s.head == "base":
         return body
     head = Linear(d, s.vocab, component="lm_head")
@@ -184,7 +184,7 @@ def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
     gamma = block("other", gamma=scale)
     scales = {"ls_1": gamma, "ls_2": gamma} if released else {"lambda_1": scale, "lambda_2": scale}
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network, attention = mlp(d, one.dense.width, up=up, down=down), square_attention(d, out="out_proj")
         return Block({before: layer_norm(d), after: layer_norm(d), "self_attn": attention, "mlp": network, **scales})
 
@@ -199,7 +199,7 @@ def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
     bias, width = s.own.projector_bias, s.own.projection_hidden_dim
     inner = Linear(s.seen.merged(d), width, bias, "projector")
     outer = Linear(width, s.output, bias, "projector")
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     if not released or s.adapted:
         merger = block(linear_1=inner, linear_2=outer)
         return block(embeddings=table, pre_layernorm=layer_norm(d), layers=layers, merger=merger)

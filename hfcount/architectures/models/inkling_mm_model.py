@@ -103,7 +103,7 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
     d, rel, kernel = s.hidden, s.own.d_rel, s.own.conv_kernel_size
     table = altered(embedding(s.vocab, d), embed_norm=rms_norm(d))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         sparse = _joint_moe(d, one.ffn) if isinstance(one.ffn, MoE) else None
         return block(
             input_layernorm=rms_norm(d),
@@ -114,7 +114,7 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
             mlp_sconv=spread(d, kernel),
         )
 
-    return with_head(s, block(embed_tokens=table, layers=stack(s.layers, layer), norm=rms_norm(d)))
+    return with_head(s, block(embed_tokens=table, layers=stack(s.layers, layer_block), norm=rms_norm(d)))
 
 
 class Step(Record):

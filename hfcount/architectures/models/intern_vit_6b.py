@@ -31,7 +31,7 @@ def blueprint(s: Spec[InternVit6b]) -> Block:
     d, scale = s.hidden, Tensor((s.hidden,))
     norm = rms_norm(d) if s.own.rms_norm else layer_norm(d)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         inner = d + s.own.dummies * one.attention.head_dim if s.own.dummies else d
         both = block(q_norm=rms_norm(inner), k_norm=rms_norm(inner)) if s.own.qk_normalization else block()
         into, out = Linear(d, 3 * inner, s.own.qkv_bias), Linear(inner, d, True)
@@ -50,4 +50,4 @@ def blueprint(s: Spec[InternVit6b]) -> Block:
         patch_embedding=patch_convolution(s),
         position_embedding=Tensor((1, s.positions or 0, d)),
     )
-    return block(embeddings=table, encoder=block(layers=stack(s.layers, layer)))
+    return block(embeddings=table, encoder=block(layers=stack(s.layers, layer_block)))

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         attention = block(
             "attention",
@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
             ffn_norm=rms_norm(d),
         )
 
-    body = block(tok_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(tok_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     if s.head == "sequence_classification":

@@ -113,15 +113,15 @@ def _coming_round(c: Config, width: int, most: int) -> int:
 def text_blueprint(s: Spec[Interns1ProText]) -> Block:
     d, of = s.hidden, s.own.fourier
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         experts = network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts")))
         return pre_norm(d, self_attn=altered(gqa(d, one.attention), rotary_emb=None), mlp=experts)
 
     if of is None:
-        return base(s, layer)
+        return base(s, layer_block)
     shape = (of.frequencies, of.frequencies) if of.heads is None else (of.heads, of.frequencies, of.frequencies)
     coefficients = buffer(*shape, component="other")
-    return altered(base(s, layer), rotary_emb=block(sin_coef=coefficients, cos_coef=coefficients))
+    return altered(base(s, layer_block), rotary_emb=block(sin_coef=coefficients, cos_coef=coefficients))
 
 
 PARTS = (

@@ -62,7 +62,7 @@ def vision_blueprint(s: Spec[InternvlVision]) -> Block:
     projections = block(q_proj=into, k_proj=into, v_proj=into, projection_layer=Linear(d, d, True)).children
     attention = block("attention", **projections, q_norm=normed, k_norm=normed)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attention=attention,
             mlp=mlp(d, one.dense.width),
@@ -80,7 +80,7 @@ def vision_blueprint(s: Spec[InternvlVision]) -> Block:
         position_embeddings=Tensor((1, s.positions or 0, d)) if of.use_absolute_position_embeddings else None,
     )
     last = None if of.use_mean_pooling else layer_norm(d)
-    return block(embeddings=table, encoder=block(layer=stack(s.layers, layer)), layernorm=last)
+    return block(embeddings=table, encoder=block(layer=stack(s.layers, layer_block)), layernorm=last)
 
 
 PARTS = (architectures.Family(("internvl_vision", "interns1_vision"), vision_spec, vision_blueprint),)

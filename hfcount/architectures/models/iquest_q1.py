@@ -77,7 +77,7 @@ def blueprint(s: Spec[IquestQ1]) -> Block:
         packed = block(fc=stacked(m, 2 * m.width, d), proj=stacked(m, d, m.width))
         return block(router=router(d, m), experts=packed)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         sinks = Tensor((a.kv_heads, a.head_dim)) if s.own.enable_sink_attention else None
         return block(
@@ -89,4 +89,4 @@ def blueprint(s: Spec[IquestQ1]) -> Block:
             ffn_out_norm=norm if one.first else None,
         )
 
-    return with_head(s, base(s, layer))
+    return with_head(s, base(s, layer_block))

@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Jais]:
 def blueprint(s: Spec[Jais]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         network = block(
             "mlp",
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Jais]) -> Block:
     body = block(
         wte=embedding(s.vocab, d),
         wpe=None if s.own.alibi else positions(s),
-        h=stack(s.layers, layer),
+        h=stack(s.layers, layer_block),
         ln_f=layer_norm(d),
         relative_pe=slopes if s.own.alibi else None,
     )

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(
             d,
             layer_norm,
@@ -26,4 +26,4 @@ def blueprint(s: Spec) -> Block:
             mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"),
         )
 
-    return decoder(s, layer, norm=layer_norm(d))
+    return decoder(s, layer_block, norm=layer_norm(d))

@@ -52,7 +52,7 @@ def blueprint(s: Spec) -> Block:
         expert = swiglu(d, m.width, component="experts")
         return block(router=router(d, m), experts=experts(m, expert))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         ssm = mamba(d, mixer, norms=True) if isinstance(mixer, SSM) else None
         return block(
@@ -63,5 +63,5 @@ def blueprint(s: Spec) -> Block:
             feed_forward=network(d, one, sparse),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)

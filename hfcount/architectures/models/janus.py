@@ -77,13 +77,13 @@ def vision_blueprint(s: Spec[JanusVisionModel]) -> Block:
         "attention", q_proj=square, k_proj=square, v_proj=square, projection_layer=out, q_norm=norm, k_norm=norm
     )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width)
         return block(layer_norm1=layer_norm(d), self_attn=attention, layer_norm2=layer_norm(d), mlp=network)
 
     return block(
         embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, layer)),
+        encoder=block(layers=stack(s.layers, layer_block)),
         post_layernorm=layer_norm(d),
     )
 

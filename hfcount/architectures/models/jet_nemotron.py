@@ -77,12 +77,12 @@ def _generator(c: Config) -> int:
 def blueprint(s: Spec[JetNemotron]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         attention = _jet(d, mixer, s.own.generator) if isinstance(mixer, DeltaNet) else gqa(d, one.attention)
         return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _jet(d: int, a: DeltaNet, generator: int) -> Block:

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, m = one.attention, one.moe
         width = a.kv_heads * a.head_dim
         router = block("router", layer=Linear(d, m.experts))
@@ -41,4 +41,4 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -52,7 +52,7 @@ def spec(c: Config) -> Spec[JinaBert]:
 def blueprint(s: Spec[JinaBert]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         if not s.own.gated:
             return bert_layer(d, one)
         width = one.dense.width
@@ -60,4 +60,4 @@ def blueprint(s: Spec[JinaBert]) -> Block:
         mlp = block("mlp", gated_layers=into, wo=out, layernorm=layer_norm(d))
         return block(attention=bert_attention(d, one.attention), mlp=mlp)
 
-    return bert_heads(s, "bert", bert_base(s, layer, bert_embeddings(s), pooler=pooler(s)))
+    return bert_heads(s, "bert", bert_base(s, layer_block, bert_embeddings(s), pooler=pooler(s)))

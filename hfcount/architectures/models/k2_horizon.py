@@ -62,10 +62,10 @@ def blueprint(s: Spec[K2Horizon]) -> Block:
     def sparse(m: MoE) -> Block:
         return altered(shared_moe(d, m), gate=router(d, m, of.moe_gate_bias))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=attention(one), mlp=network(d, one, sparse))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _values(d: int, a: GQA, of: K2Horizon) -> dict[str, Linear | Repeat]:

@@ -52,7 +52,7 @@ def blueprint(s: Spec[KimiK25Vision]) -> Block:
     d, places = s.hidden, Tensor((s.own.pos_emb_height, s.own.pos_emb_width, s.hidden))
     released = bool(s.place)  # within the whole model the names are those of the release
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         if not released:
             attention = square_attention(d, out="proj")
@@ -68,5 +68,5 @@ def blueprint(s: Spec[KimiK25Vision]) -> Block:
     table = block("embedding", **({"weight": places} if released else {"position_embeddings": places}))
     patches, norm = block(proj=patch_convolution(s), pos_emb=table), layer_norm(d)
     if not released:
-        return block(patch_embed=patches, layers=stack(s.layers, layer), final_layernorm=norm)
-    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer), final_layernorm=norm))
+        return block(patch_embed=patches, layers=stack(s.layers, layer_block), final_layernorm=norm)
+    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer_block), final_layernorm=norm))

@@ -73,7 +73,7 @@ def vision_spec(c: Config) -> Spec[MoonVit3d]:
 def vision_blueprint(s: Spec[MoonVit3d]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         return block(
             norm0=rms_norm(d),
@@ -85,7 +85,7 @@ def vision_blueprint(s: Spec[MoonVit3d]) -> Block:
 
     table = block("embedding", weight=Tensor((of.init_pos_emb_height, of.init_pos_emb_width, d)))
     patches = block(proj=patch_convolution(s, bias=of.patch_embed_proj_bias), pos_emb=table)
-    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer), final_layernorm=rms_norm(d)))
+    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer_block), final_layernorm=rms_norm(d)))
 
 
 PARTS = (

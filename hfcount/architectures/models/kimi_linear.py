@@ -92,7 +92,7 @@ def _listed(c: Config, part: Config) -> list[str]:
 def blueprint(s: Spec[KimiK3]) -> Block:
     d, third = s.hidden, s.family == "kimi_k3_text"
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer, sparse = one.mixer, not third or isinstance(one.ffn, MoE)
         linear = _linear(d, mixer, s.own, third) if isinstance(mixer, DeltaNet) else None
         attention = linear or _latent(d, one.latent, s.own)
@@ -100,7 +100,7 @@ def blueprint(s: Spec[KimiK3]) -> Block:
         found = pre_norm(d, self_attn=attention, **{"block_sparse_moe" if sparse else "mlp": ffn})
         return altered(found, **_residual(d, s.own, "self_attention", "mlp"))
 
-    return with_head(s, altered(base(s, layer), **_residual(d, s.own, "output_attn")))
+    return with_head(s, altered(base(s, layer_block), **_residual(d, s.own, "output_attn")))
 
 
 def _linear(d: int, a: DeltaNet, of: KimiK3, third: bool) -> Block:

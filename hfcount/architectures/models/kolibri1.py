@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
@@ -36,4 +36,4 @@ def blueprint(s: Spec) -> Block:
             post_ffn_norm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -56,7 +56,7 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, first = s.hidden, s.family == "kosmos_2_text_model"
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide, attention = one.dense.width, mha(d, one.attention)
         return block(
             self_attn=altered(attention, inner_attn_ln=layer_norm(d)) if first else attention,
@@ -70,7 +70,7 @@ def text_blueprint(s: Spec) -> Block:
     body = block(
         embed_tokens=embedding(s.vocab, d),
         segment_emb=None if first else embedding(2, d),  # text and image
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )
     head = None if s.head == "base" else lm_head(s, "model.embed_tokens.weight")

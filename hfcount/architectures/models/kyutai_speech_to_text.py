@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[KyutaiSpeechToText]:
 def blueprint(s: Spec[KyutaiSpeechToText]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         queries, kept = a.heads * a.head_dim, block(linear=Linear(d, a.kv_heads * a.head_dim))
         into, out = block(linear=Linear(d, queries)), block(linear=Linear(queries, d))
@@ -43,7 +43,7 @@ def blueprint(s: Spec[KyutaiSpeechToText]) -> Block:
 
     rows = s.vocab + of.num_codebooks * of.codebook_vocab_size + 1
     table = block(embed_tokens=embedding(rows, d))
-    body = block(embed_tokens=table, layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=table, layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     head = lm_head(s, "model.embed_tokens.embed_tokens.weight")

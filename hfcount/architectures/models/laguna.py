@@ -47,9 +47,9 @@ def blueprint(s: Spec[Laguna]) -> Block:
         routed = experts(m, swiglu(d, m.width, component="experts"))
         return altered(shared_moe(d, m, "shared_expert"), experts=(routed, balance))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         gate = Linear(d, a.heads if s.own.gate_per_head else a.heads * a.head_dim)
         return pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), mlp=network(d, one, sparse))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -32,7 +32,7 @@ def blueprint(s: Spec[Led]) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
     near = dict.fromkeys((*_NAMES, *(f"{name}_global" for name in _NAMES)), square)
 
-    def layer(one: Layer, crossed: bool) -> Block:
+    def layer_block(one: Layer, crossed: bool) -> Block:
         usual, own = bart_layer(d, one, crossed), block("attention", longformer_self_attn=Block(near), output=square)
         return usual if crossed else altered(usual, self_attn=own)
 
@@ -40,7 +40,7 @@ def blueprint(s: Spec[Led]) -> Block:
         s,
         first_norm=True,
         last_norm=False,
-        layer=layer,
+        layer=layer_block,
         tables=block(),
         encoder=block(embed_positions=embedding(s.own.max_encoder_position_embeddings, d)),
         decoder=block(embed_positions=embedding(s.own.max_decoder_position_embeddings, d)),

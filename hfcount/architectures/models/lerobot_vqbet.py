@@ -75,7 +75,7 @@ def _gpt(s: Spec[Vqbet]) -> Block:
     own, d = s.own, s.hidden
     mask = buffer(1, 1, own.gpt_block_size, own.gpt_block_size)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         return block(
             ln_1=layer_norm(d),
@@ -87,7 +87,7 @@ def _gpt(s: Spec[Vqbet]) -> Block:
     transformer = block(
         wte=Linear(own.gpt_input_dim, d, True, "projector"),
         wpe=embedding(own.gpt_block_size, d),
-        h=stack(s.layers, layer),
+        h=stack(s.layers, layer_block),
         ln_f=layer_norm(d),
     )
     return block(transformer=transformer, lm_head=Linear(d, own.gpt_output_dim, component="lm_head"))

@@ -61,7 +61,7 @@ def blueprint(s: Spec[Lfm2]) -> Block:
         bias = buffer(m.experts, component="router") if s.own.use_expert_bias else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer, ffn = one.mixer, one.ffn
         conv = short_conv(d, mixer) if isinstance(mixer, ShortConv) else None
         return block(
@@ -72,7 +72,7 @@ def blueprint(s: Spec[Lfm2]) -> Block:
             feed_forward=sparse(ffn) if isinstance(ffn, MoE) else numbered_swiglu(d, one.dense.width),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), embedding_norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), embedding_norm=rms_norm(d))
     return with_head(s, body)
 
 

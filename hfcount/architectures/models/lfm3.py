@@ -54,7 +54,7 @@ def blueprint(s: Spec[Lfm3]) -> Block:
     def attention(one: Layer) -> Block:
         return altered(gqa(d, one.attention), gate_proj=Linear(d, one.attention.heads) if gated else None)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         conv = short_conv(d, one.mixer) if isinstance(one.mixer, ShortConv) else None
         return block(
             operator_norm=rms_norm(d),
@@ -66,5 +66,5 @@ def blueprint(s: Spec[Lfm3]) -> Block:
             post_ffn_norm=rms_norm(d) if sandwiched else None,
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), embedding_norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), embedding_norm=rms_norm(d))
     return with_head(s, body)

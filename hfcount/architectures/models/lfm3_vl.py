@@ -61,7 +61,7 @@ def vision_blueprint(s: Spec) -> Block:
         over = block(weight=Tensor((d, 1, kernel, kernel)))
         return block("linear_attention", in_proj=Linear(d, 3 * d), spatial_conv=over, out_proj=Linear(d, d))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         near = convolution(one.mixer.kernel) if isinstance(one.mixer, ShortConv) else None
         return block(
             operator_norm=rms_norm(d),
@@ -72,7 +72,7 @@ def vision_blueprint(s: Spec) -> Block:
         )
 
     patches = Linear(frames * s.seen.pixels, d, component="embedding")
-    return block(patchifier=patches, embedding_norm=rms_norm(d), layers=stack(s.layers, layer))
+    return block(patchifier=patches, embedding_norm=rms_norm(d), layers=stack(s.layers, layer_block))
 
 
 PARTS = (

@@ -38,7 +38,7 @@ def blueprint(s: Spec[Lilt]) -> Block:
         back = block(dense=Linear(width, inputs, True, "mlp"), LayerNorm=layer_norm(inputs))
         return block("mlp", dense=Linear(inputs, width, True)), back
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, wide = one.attention, one.dense.width
         into = Linear(narrow, (a.heads * a.head_dim) // less, True)
         both = {f"layout_{name}": into for name in ("query", "key", "value")}
@@ -60,6 +60,6 @@ def blueprint(s: Spec[Lilt]) -> Block:
         box_linear_embeddings=Linear(d, narrow, True, "embedding"),
         LayerNorm=layer_norm(narrow),
     )
-    body = bert_base(s, layer, bert_embeddings(s), pooler=pooler(s, heads=("base",)))
+    body = bert_base(s, layer_block, bert_embeddings(s), pooler=pooler(s, heads=("base",)))
     whole = Block({**body.children, "layout_embeddings": Block({**places, **layout.children})})
     return bert_heads(s, "lilt", whole, sequence_classification=block(classifier=dense_classifier(s)))

@@ -53,7 +53,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width, bias = one.attention, one.dense.width, one.dense.bias
         shared, wide = Linear(d, a.kv_heads * a.head_dim, a.qkv_bias, "attention"), Linear(d, width, bias, "mlp")
         return block(
@@ -71,5 +71,5 @@ def blueprint(s: Spec) -> Block:
     head = None if s.tied else lm_head(s, "", s.layers[0].layer.dense.bias)
     table = embedding(s.vocab, d)
     return block(
-        model=block(transformer=block(wte=table, blocks=stack(s.layers, layer), ln_f=rms_norm(d), ff_out=head))
+        model=block(transformer=block(wte=table, blocks=stack(s.layers, layer_block), ln_f=rms_norm(d), ff_out=head))
     )

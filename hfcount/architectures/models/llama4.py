@@ -81,10 +81,10 @@ def text_blueprint(s: Spec) -> Block:
             shared_expert=swiglu(d, m.width),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), feed_forward=network(d, one, moe))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 class Llama4VisionModel(Sizes):
@@ -102,7 +102,7 @@ def vision_spec(c: Config) -> Spec[Llama4VisionModel]:
 def vision_blueprint(s: Spec[Llama4VisionModel]) -> Block:
     d, out, width = s.hidden, s.output, s.layers[0].layer.dense.width
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=mha(d, one.attention, "o_proj"),
             mlp=mlp(d, one.dense.width),
@@ -117,7 +117,7 @@ def vision_blueprint(s: Spec[Llama4VisionModel]) -> Block:
         patch_embedding=block(linear=patch_projection(s)),
         layernorm_pre=layer_norm(d),
         layernorm_post=layer_norm(d),
-        model=block(layers=stack(s.layers, layer)),
+        model=block(layers=stack(s.layers, layer_block)),
         vision_adapter=block(mlp=adapter),
     )
 

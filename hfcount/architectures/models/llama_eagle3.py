@@ -108,7 +108,7 @@ def blueprint(s: Spec[LlamaEagle3]) -> Block:
     d, of, depth = s.hidden, s.own, s.depth
     read = of.seen * of.target_hidden_size
 
-    def layer(one: Layer, inputs: int, entrance: bool) -> Block:
+    def layer_block(one: Layer, inputs: int, entrance: bool) -> Block:
         a = one.attention
         query, shared = (
             Linear(inputs, a.heads * a.head_dim, a.qkv_bias),
@@ -123,8 +123,8 @@ def blueprint(s: Spec[LlamaEagle3]) -> Block:
         )
 
     one = s.layers[0].layer
-    first = layer(one, 2 * d, True)  # it reads the embedding beside the state
-    later = Repeat(Indices.span(1, depth), layer(one, d, not of.listed))
+    first = layer_block(one, 2 * d, True)  # it reads the embedding beside the state
+    later = Repeat(Indices.span(1, depth), layer_block(one, d, not of.listed))
     several = (Repeat(Indices.below(1), first), *((later,) if int(depth) > 1 else ()))
     layers = block(layers=several) if int(depth) > 1 or of.listed else block(midlayer=first)
     words = of.vocabulary.tensors(d, own_head=True).children

@@ -92,7 +92,7 @@ def blueprint(s: Spec[LongcatFlash]) -> Block:
     d, of, both = s.hidden, s.own, Indices.below(2)
     twice = Repeat(both, rms_norm(d))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         m, scored = one.moe, one.moe.experts + of.zero_expert_num
         scores = Linear(d, scored, of.router_bias)
         router = block("router", classifier=scores, e_score_correction_bias=correction_bias(m.replace(experts=scored)))
@@ -107,7 +107,7 @@ def blueprint(s: Spec[LongcatFlash]) -> Block:
     table = block(weight=Tensor((s.vocab, d), presence="spare"))  # a copy of the model's
     ahead = stack(s.stack("mtp"), lambda one: _ahead(d, one))
     mtp = block("mtp", embed_tokens=table, layers=ahead, norm=rms_norm(d)) if ahead else None
-    body = altered(base(s.without("mtp"), layer), mtp=mtp)
+    body = altered(base(s.without("mtp"), layer_block), mtp=mtp)
     if of.ngrams is None:
         return with_head(s, body)
     # The embedding of tokens is one of those of n-grams.

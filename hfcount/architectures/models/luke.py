@@ -43,7 +43,7 @@ def blueprint(s: Spec[Luke]) -> Block:
     entities, width = of.entity_vocab_size, of.entity_emb_size
     square, kinds = Linear(d, d, True), ("w2e", "e2w", "e2e")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         pairs = {f"{kind}_query": square for kind in kinds if of.use_entity_aware_attention}
         own = block("attention", **dict.fromkeys(("query", "key", "value"), square), **pairs)
         attention = altered(bert_attention(d, one.attention), self=own)
@@ -57,7 +57,7 @@ def blueprint(s: Spec[Luke]) -> Block:
         **{name: usual[name] for name in ("position_embeddings", "token_type_embeddings", "LayerNorm")},
     )
     unpooled = ("token_classification", "question_answering")
-    body = bert_base(s, layer, entity_embeddings=tables, pooler=None if s.head in unpooled else pooler(s, (s.head,)))
+    body = bert_base(s, layer_block, entity_embeddings=tables, pooler=None if s.head in unpooled else pooler(s, (s.head,)))
     transform = block(dense=Linear(d, width, True), LayerNorm=layer_norm(width))
     table = Tied("luke.entity_embeddings.entity_embeddings.weight", (entities, width))
     decoder = table if s.tied else Linear(width, entities)

@@ -81,7 +81,7 @@ def blueprint(s: Spec[LwDetr]) -> Block:
     d, own, of, seen = s.hidden, s.own, s.own.queries, s.part("backbone")
     points, queries = own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=mha(d, one.attention, "o_proj"),
             self_attn_layer_norm=layer_norm(d),
@@ -97,7 +97,7 @@ def blueprint(s: Spec[LwDetr]) -> Block:
         backbone=block(backbone=architectures.tree(seen), projector=block(scale_layers=Block(scales))),
         reference_point_embed=embedding(queries, 4),
         query_feat=embedding(queries, d),
-        decoder=block(layers=stack(s.layers, layer), layernorm=layer_norm(d), ref_point_head=perceptron(2 * d, d, d)),
+        decoder=block(layers=stack(s.layers, layer_block), layernorm=layer_norm(d), ref_point_head=perceptron(2 * d, d, d)),
         **of.tensors(d, s.labels),
     )
     if s.head == "base":
@@ -135,7 +135,7 @@ def backbone_spec(c: Config) -> Spec[LwDetrVit]:
 def backbone_blueprint(s: Spec[LwDetrVit]) -> Block:
     d, norm, scale = s.hidden, layer_norm(s.hidden), Tensor((s.hidden,))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         wide = a.heads * a.head_dim
         into, out = Linear(d, wide, a.qkv_bias), Linear(wide, d, True)
@@ -154,7 +154,7 @@ def backbone_blueprint(s: Spec[LwDetrVit]) -> Block:
 
     table = Tensor((1, s.positions, d)) if s.positions else None
     embeddings = block("embedding", position_embeddings=table, projection=patch_convolution(s))
-    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)))
 
 
 PARTS = (

@@ -38,14 +38,14 @@ def blueprint(s: Spec[Mask2Former]) -> Block:
     d, own, norm, inner = s.hidden, s.own, layer_norm(s.hidden), s.part("encoder").hidden
     queries, mask = embedding(own.masks.num_queries, d), own.mask_feature_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         first = block(self_attn=square_attention(d, out="out_proj"), self_attn_layer_norm=norm)
         crossed = block(cross_attn=fused_attention(d), cross_attn_layer_norm=norm)
         return Block({**first.children, **crossed.children, **fc(d, one.dense.width), "final_layer_norm": norm})
 
     into = Repeat(Indices.below(LEVELS), conv(inner, d, 1, bias=True))
     decoder = block(
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layernorm=norm,
         mask_predictor=block(mask_embedder=numbered_steps(d, d, d, mask)),
     )

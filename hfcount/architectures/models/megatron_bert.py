@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         attention = Block({"ln": layer_norm(d), **bert_attention(d, one.attention, norm=False).children})
         return block(
@@ -30,6 +30,6 @@ def blueprint(s: Spec) -> Block:
             output=block("mlp", dense=Linear(width, d, True)),
         )
 
-    encoder = block(layer=stack(s.layers, layer), ln=layer_norm(d))
+    encoder = block(layer=stack(s.layers, layer_block), ln=layer_norm(d))
     body = block(embeddings=bert_embeddings(s, norm=False), encoder=encoder, pooler=pooler(s))
     return bert_heads(s, "bert", body)

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Mellum]:
 def blueprint(s: Spec[Mellum]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(
             d,
             self_attn=gqa(d, one.attention),
@@ -40,4 +40,4 @@ def blueprint(s: Spec[Mellum]) -> Block:
         )
 
     ahead = Undescribed("its layers for multi-token prediction are not described") if s.own.num_mtp_layers else None
-    return altered(decoder(s, layer), mtp=ahead)
+    return altered(decoder(s, layer_block), mtp=ahead)

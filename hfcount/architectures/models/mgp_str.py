@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[MgpStr]:
 def blueprint(s: Spec[MgpStr]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = fused_square_attention(d, one.attention.qkv_bias)
         return block(norm1=layer_norm(d), attn=attention, norm2=layer_norm(d), mlp=mlp(d, one.dense.width))
 
@@ -47,7 +47,7 @@ def blueprint(s: Spec[MgpStr]) -> Block:
         pos_embed=Tensor((1, s.positions or 0, d)),
         proj=patch_convolution(s),
     )
-    body = block(embeddings=table, encoder=block(blocks=stack(s.layers, layer)))
+    body = block(embeddings=table, encoder=block(blocks=stack(s.layers, layer_block)))
     grouped = conv(d, d, 1, groups=_GROUPS)
     picking = block(
         "other",

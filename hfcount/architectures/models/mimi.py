@@ -91,7 +91,7 @@ def blueprint(s: Spec[Mimi]) -> Block:
     d, of = s.hidden, s.own
     scale = block("other", scale=Tensor((d,)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width, bias=False)
         usual = pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
         return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
@@ -107,7 +107,7 @@ def blueprint(s: Spec[Mimi]) -> Block:
             layers=Repeat(Indices.below(count), block(codebook=codebook)),
         )
 
-    transformer, found = block(layers=stack(s.layers, layer)), dict[str, Block]()
+    transformer, found = block(layers=stack(s.layers, layer_block)), dict[str, Block]()
     if of.encodes:
         found |= {"encoder": of.coder.encoder(d), "encoder_transformer": transformer}
         found |= {"downsample": block("convolution", conv=conv(d, d, 2 * of.stride, False))} if of.stride else {}

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=gqa(d, one.attention),
             mlp=swiglu(d, one.dense.width),
@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
             hidden_layernorm=rms_norm(d),
             final_layernorm=rms_norm(d),
         )
-        return Block({**layer(one).children, **entrance.children}, "mtp")
+        return Block({**layer_block(one).children, **entrance.children}, "mtp")
 
-    body, further = base(s.without("mtp"), layer), stack(s.stack("mtp"), ahead)
+    body, further = base(s.without("mtp"), layer_block), stack(s.stack("mtp"), ahead)
     return with_head(s, Block({**body.children, **({"mtp_layers": further} if further else {})}))

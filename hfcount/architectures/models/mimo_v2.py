@@ -78,7 +78,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(
             d,
             self_attn=_attention(d, one.attention),
@@ -87,10 +87,10 @@ def blueprint(s: Spec) -> Block:
 
     def further(one: Layer) -> Block:
         ahead = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
-        return Block({**ahead.children, **layer(one).children, "final_layernorm": rms_norm(d)}, "mtp")
+        return Block({**ahead.children, **layer_block(one).children, "final_layernorm": rms_norm(d)}, "mtp")
 
     mtp = stack(s.stack("mtp"), further)
-    body = altered(base(s.without("mtp"), layer), mtp=block("mtp", layers=mtp) if mtp else None)
+    body = altered(base(s.without("mtp"), layer_block), mtp=block("mtp", layers=mtp) if mtp else None)
     if s.head == "base":
         return body
     towers: dict[str, Node | None] = {}
@@ -142,7 +142,7 @@ def vision_spec(c: Config) -> Spec[MimoV2Vision]:
 def vision_blueprint(s: Spec[MimoV2Vision]) -> Block:
     d, side = s.hidden, s.own.spatial_merge_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         attention = block(
             "attention",
@@ -156,7 +156,7 @@ def vision_blueprint(s: Spec[MimoV2Vision]) -> Block:
     merger = Block({"0": Linear(merged, merged), "2": Linear(merged, s.output)})
     return block(
         patch_embed=block(proj=patch_convolution(s, bias=False)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=block("projector", ln_q=rms_norm(d), mlp=merger),
     )
 
@@ -195,12 +195,12 @@ def audio_spec(c: Config) -> Spec[MimoV2Audio]:
 def audio_blueprint(s: Spec[MimoV2Audio]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
     wide = d * of.group_size
     twice = block(mlp=Block({"0": Linear(wide, 4 * wide), "2": Linear(4 * wide, s.output)}))
-    local = block(layers=stack(s.layers, layer), norm=rms_norm(d) if of.add_post_norm else None)
+    local = block(layers=stack(s.layers, layer_block), norm=rms_norm(d) if of.add_post_norm else None)
     return block(
         speech_embeddings=Repeat(Indices.below(of.audio_channels), block(weight=Tensor((of.speech_vocab_size, d)))),
         audio_encoder=block(

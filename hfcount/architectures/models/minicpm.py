@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=gqa(d, one.attention),
             mlp=swiglu(d, one.dense.width),
@@ -30,4 +30,4 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -126,7 +126,7 @@ def speech_blueprint(s: Spec[ConditionalChattts]) -> Block:
     d, of = s.hidden, s.own
     codes, tokens = Indices.below(of.num_vq), of.num_audio_tokens
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
     two = block(linear1=Linear(of.llm_dim, d, True), linear2=Linear(d, d, True))
@@ -140,7 +140,7 @@ def speech_blueprint(s: Spec[ConditionalChattts]) -> Block:
         emb_text=embedding(of.num_text_tokens, d),
         head_code=Repeat(codes, block(parametrizations=block(weight=normed))),
         dvae=None if of.later else _codec(),
-        model=base(s, layer),
+        model=base(s, layer_block),
     )
 
 

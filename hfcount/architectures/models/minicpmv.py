@@ -89,7 +89,7 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             norm1=layer_norm(d),
             attn=fused_square_attention(d),
@@ -100,7 +100,7 @@ def vision_blueprint(s: Spec) -> Block:
     return block(
         patch_embed=block(proj=patch_convolution(s)),
         pos_embed=Tensor((1, s.positions or 0, d), component="embedding"),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         norm=layer_norm(d),
     )
 

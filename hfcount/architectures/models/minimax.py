@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[Minimax]:
 def blueprint(s: Spec[Minimax]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer, size = one.mixer, s.own.block_size
         return pre_norm(
             d,
@@ -39,7 +39,7 @@ def blueprint(s: Spec[Minimax]) -> Block:
             block_sparse_moe=moe(d, one.moe, numbered_swiglu(d, one.moe.width, "experts")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _lightning(d: int, a: Lightning, size: int) -> Block:

@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         m = one.moe
         routed = moe(d, m, numbered_swiglu(d, m.width, "experts"))
         return pre_norm(
@@ -37,4 +37,4 @@ def blueprint(s: Spec) -> Block:
             block_sparse_moe=altered(routed, e_score_correction_bias=correction_bias(m)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

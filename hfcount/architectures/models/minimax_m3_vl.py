@@ -138,11 +138,11 @@ def text_blueprint(s: Spec) -> Block:
         gate = altered(router(d, m), **balance.children)
         return "mlp", block(gate=gate, experts=packed, shared_experts=fused_swiglu(d, m.shared or 0))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         name, ffn = network(one)
         return pre_norm(d, self_attn=attention(one), **{name: ffn})
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def alone_spec(c: Config) -> Spec:

@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             out_proj=Linear(values, d),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         return pre_norm(
             d,
@@ -56,4 +56,4 @@ def blueprint(s: Spec) -> Block:
             block_sparse_moe=moe(d, one.moe, numbered_swiglu(d, one.moe.width, "experts")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

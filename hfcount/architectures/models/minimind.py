@@ -110,10 +110,10 @@ def blueprint(s: Spec[Minimind]) -> Block:
         shared = every if of.early else Repeat(Indices.below(of.shared), every)
         return altered(routed, shared_experts=shared if of.shared else None)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=altered(gqa(d, one.attention), rotary_emb=None), mlp=network(d, one, experts))
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if of.early:
         return renamed(altered(body, lm_head=lm_head(s, "tok_embeddings.weight")), _EARLY)
     return block(model=body, lm_head=lm_head(s, "model.embed_tokens.weight"))

@@ -147,12 +147,12 @@ def text_blueprint(s: Spec[MistralLarge4Text]) -> Block:
         routed = experts(m, numbered_swiglu(d, m.width, "experts"))
         return block(gate=router(d, m), experts=routed, shared_experts=shared)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         norms = block(attention_norm=rms_norm(d), attention=attention(one), ffn_norm=rms_norm(d))
         return Block({**norms.children, **network(one).children})
 
     scaled = block("other", alpha=buffer(s.own.frequencies))
-    table, layers = embedding(s.vocab, d), stack(s.layers, layer)
+    table, layers = embedding(s.vocab, d), stack(s.layers, layer_block)
     body = block(embed_tokens=table, layers=layers, norm=rms_norm(d), rotary_emb=scaled)
     return body if s.own.within else renamed(body, _ALONE)
 

@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention, crosses = gqa(d, one.attention), one.sizes(MllamaLayer).crosses
         gate = Tensor((1,), component="attention") if crosses else None
         return block(
@@ -55,7 +55,7 @@ def blueprint(s: Spec) -> Block:
             mlp=swiglu(d, one.dense.width),
         )
 
-    body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if "vision" not in s.parts or s.head == "causal_lm":
         return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, component="lm_head"))
     projector = Linear(s.part("vision").output, d, bias=True, component="projector")
@@ -90,7 +90,7 @@ def vision_blueprint(s: Spec[MllamaVisionModel]) -> Block:
     d, gate, tiles, rows = s.hidden, Tensor((1,)), s.own.max_num_tiles, s.positions or 0
     arrangements = s.own.ratios + 1  # one of them is none
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=mha(d, one.attention, "o_proj"),
             mlp=mlp(d, one.dense.width),
@@ -99,7 +99,7 @@ def vision_blueprint(s: Spec[MllamaVisionModel]) -> Block:
         )
 
     def gated(one: Layer) -> Block:
-        return Block({**layer(one).children, "gate_attn": gate, "gate_ffn": gate})
+        return Block({**layer_block(one).children, "gate_attn": gate, "gate_ffn": gate})
 
     tiled = block("embedding", embedding=embedding(arrangements, tiles * d), gate=gate)
     places = block(
@@ -116,7 +116,7 @@ def vision_blueprint(s: Spec[MllamaVisionModel]) -> Block:
         post_tile_positional_embedding=tiled,
         layernorm_pre=layer_norm(d),
         layernorm_post=layer_norm(d),
-        transformer=block(layers=stack(s.layers, layer)),
+        transformer=block(layers=stack(s.layers, layer_block)),
         global_transformer=block(layers=stack(s.stack("global"), gated)) if "global" in s.parts else None,
     )
 

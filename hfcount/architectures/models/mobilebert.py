@@ -60,7 +60,7 @@ def blueprint(s: Spec[Mobilebert]) -> Block:
     def normed(inputs: int, outputs: int) -> Block:
         return block("mlp", dense=Linear(inputs, outputs, True), LayerNorm=layer_norm(outputs))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         first, back = block("mlp", dense=Linear(inner, one.dense.width, True)), normed(one.dense.width, inner)
         shared = normed(d, of.boxed) if of.key_query_shared_bottleneck else None
         more = Repeat(Indices.below(of.num_feedforward_networks - 1), block(intermediate=first, output=back))
@@ -82,4 +82,4 @@ def blueprint(s: Spec[Mobilebert]) -> Block:
     transform = bert_predictions(s, "").children["transform"]
     rest = Linear(s.vocab, d - narrow)
     predictions = Block({"transform": transform, "dense": rest, **over.children}, "lm_head")
-    return bert_heads(s, "mobilebert", bert_base(s, layer, embeddings, pooler=pooled), predictions)
+    return bert_heads(s, "mobilebert", bert_base(s, layer_block, embeddings, pooler=pooled), predictions)

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[ModernBert]:
 def blueprint(s: Spec[ModernBert]) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, s.own.norm_bias)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         return block(
             attn_norm=norm if one.sizes(ModernBertLayer).attn_norm else None,
@@ -33,7 +33,7 @@ def blueprint(s: Spec[ModernBert]) -> Block:
         )
 
     embeddings = block(tok_embeddings=embedding(s.vocab, d), norm=norm)
-    body = block(embeddings=embeddings, layers=stack(s.layers, layer), final_norm=norm)
+    body = block(embeddings=embeddings, layers=stack(s.layers, layer_block), final_norm=norm)
     dense, table = Linear(d, d, s.own.classifier_bias), "model.embeddings.tok_embeddings.weight"
     words = lm_head(s, table, s.own.decoder_bias)
     labels = block(head=block("other", dense=dense, norm=norm), classifier=classifier(s))

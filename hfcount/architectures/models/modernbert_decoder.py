@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[ModernBert]:
 def blueprint(s: Spec[ModernBert]) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, s.own.norm_bias)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         return block(
             attn_norm=norm if one.sizes(ModernBertLayer).attn_norm else None,
@@ -40,7 +40,7 @@ def blueprint(s: Spec[ModernBert]) -> Block:
         )
 
     embeddings = block(tok_embeddings=embedding(s.vocab, d), norm=norm)
-    body = block(embeddings=embeddings, layers=stack(s.layers, layer), final_norm=norm)
+    body = block(embeddings=embeddings, layers=stack(s.layers, layer_block), final_norm=norm)
     biased, table = s.own.classifier_bias, "model.embeddings.tok_embeddings.weight"
     words = lm_head(s, table, s.own.decoder_bias)
     causal = block(lm_head=block("lm_head", dense=Linear(d, d, biased), norm=norm), decoder=words)

@@ -39,7 +39,7 @@ def blueprint(s: Spec[Molmo]) -> Block:
     d = s.hidden
     norm = rms_norm(d) if s.own.rms else layer_norm(d, bias=False)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         inner = a.heads * a.head_dim
         return block(
@@ -56,7 +56,7 @@ def blueprint(s: Spec[Molmo]) -> Block:
     table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.own.additional_vocab, d)))
     text = block(
         wte=table,
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         ln_f=norm,
         ff_out=None if s.tied else Linear(d, s.vocab, component="lm_head"),
     )
@@ -82,7 +82,7 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attention=_pooling_attention(d, d),
             feed_forward=mlp(d, one.dense.width, up="w1", down="w2"),
@@ -95,7 +95,7 @@ def vision_blueprint(s: Spec) -> Block:
         positional_embedding=Tensor((s.positions or 0, d), component="embedding"),
         patch_embedding=patch_projection(s),
         pre_ln=layer_norm(d),
-        transformer=block(resblocks=stack(s.layers, layer)),
+        transformer=block(resblocks=stack(s.layers, layer_block)),
     )
 
 

@@ -72,7 +72,7 @@ def text_spec(c: Config) -> Spec[Molmo2Text]:
 def text_blueprint(s: Spec[Molmo2Text]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         query, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         wide = a.qk_norm == "width"
@@ -92,7 +92,7 @@ def text_blueprint(s: Spec[Molmo2Text]) -> Block:
     def table(first: int, second: int) -> Block:
         return block("embedding", embedding=Tensor((first, d)), new_embedding=Tensor((second, d)))
 
-    more, layers, norm = s.own.additional_vocab_size, stack(s.layers, layer), rms_norm(d)
+    more, layers, norm = s.own.additional_vocab_size, stack(s.layers, layer_block), rms_norm(d)
     if s.place:  # the names are those of the release
         return block(wte=table(s.vocab, more), blocks=layers, ln_f=norm)
     half = (s.vocab + more + 1) // 2  # alone, its table is written in two equal parts
@@ -116,7 +116,7 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         if not s.place:
             network = mlp(d, width)
@@ -132,7 +132,7 @@ def vision_blueprint(s: Spec) -> Block:
             ffn_norm=layer_norm(d),
         )
 
-    table, layers = Tensor((s.positions or 0, d), component="embedding"), stack(s.layers, layer)
+    table, layers = Tensor((s.positions or 0, d), component="embedding"), stack(s.layers, layer_block)
     first = block(positional_embedding=table, patch_embedding=patch_projection(s, bias=True))
     last = block(transformer=block(resblocks=layers)) if s.place else block(layers=layers)
     return Block({**first.children, **last.children})

@@ -61,7 +61,7 @@ def spec(c: Config) -> Spec[Moondream1]:
 def blueprint(s: Spec[Moondream1]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "qkv", "proj")
         return block(ln=layer_norm(d), attn=attention, mlp=mlp(d, one.dense.width))
 
@@ -76,7 +76,7 @@ def blueprint(s: Spec[Moondream1]) -> Block:
         return {f"{name}_{part}": node for part, node in coder.items()}
 
     text = block(
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_ln=layer_norm(d),
         lm_head=Linear(d, s.vocab, True, "lm_head"),
         wte=Tensor((s.vocab, d), component="embedding"),
@@ -129,13 +129,13 @@ def vision_spec(c: Config) -> Spec[Moondream1Vision]:
 def vision_blueprint(s: Spec[Moondream1Vision]) -> Block:
     d, inner = s.hidden, s.own.proj_inner_dim
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width)
         return block(ln1=layer_norm(d), attn=fused_square_attention(d), ln2=layer_norm(d), mlp=network)
 
     return block(
         patch_emb=patch_projection(s, bias=True),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_ln=layer_norm(d),
         proj_mlp=block("projector", fc1=Linear(2 * d, inner, True), fc2=Linear(inner, s.output, True)),
         pos_emb=Tensor((1, s.positions or 0, d), component="embedding"),

@@ -82,12 +82,12 @@ def blueprint(s: Spec[Moondream3]) -> Block:
         up, down = stacked(m, 2 * m.width, d), stacked(m, d, m.width)
         return block(router=router(d, m, True), fc1=block(weight=up), fc2=block(weight=down))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         ffn = sparse(one.ffn) if isinstance(one.ffn, MoE) else mlp(d, one.dense.width)
         return block(ln=layer_norm(d), attn=attention(one.attention), mlp=ffn)
 
     text = block(
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_ln=layer_norm(d),
         lm_head=Linear(d, s.vocab, True, "lm_head"),
         wte=Tensor((s.vocab, d), component="embedding"),

@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
     def norm(width: int) -> Block:
         return layer_norm(width, bias=False)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention, width = mha(d, one.attention, "o_proj"), one.dense.width
         gated = block("mlp", fc1=Linear(d, 2 * width, True), fc2=Linear(width, d, True))
         usual = pre_norm(d, norm, self_attn=attention, mlp=gated).children
@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=norm(d),
         pos_emb=embedding(s.positions or 0, encoder.hidden),
         proj=Linear(encoder.hidden, d, component="projector") if encoder.hidden != d else None,
@@ -74,7 +74,7 @@ def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
     def norm(width: int) -> Block:
         return block("norm", gamma=Tensor((width,)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, norm, self_attn=mha(d, one.attention, "o_proj"), mlp=mlp(d, one.dense.width))
 
     # Kernels of 5 frames, and twice the width between.
@@ -85,7 +85,7 @@ def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
         conv2=conv(2 * d, d, 5),
         linear=Linear(s.own.frame, d),
     )
-    return block(embedder=embedder, layers=stack(s.layers, layer), final_norm=norm(d))
+    return block(embedder=embedder, layers=stack(s.layers, layer_block), final_norm=norm(d))
 
 
 PARTS = (

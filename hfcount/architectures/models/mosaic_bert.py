@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, norm = one.dense.width, layer_norm(d)
         fused = block(self=block(Wqkv=Linear(d, 3 * d, True)), output=block(dense=Linear(d, d, True), LayerNorm=norm))
         gated = block("mlp", gated_layers=Linear(d, 2 * width), wo=Linear(width, d, True), layernorm=norm)
@@ -36,4 +36,4 @@ def blueprint(s: Spec) -> Block:
         transform=block(dense=Linear(d, d, True), LayerNorm=layer_norm(d)),
         decoder=Tied("bert.embeddings.word_embeddings.weight", (s.vocab, d), bias=True),
     )
-    return bert_heads(s, "bert", bert_base(s, layer, pooler=pooler(s)), words)
+    return bert_heads(s, "bert", bert_base(s, layer_block, pooler=pooler(s)), words)

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         queries, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         return pre_norm(
@@ -41,7 +41,7 @@ def blueprint(s: Spec) -> Block:
             mlp=block("mlp", fc1=Linear(d, 2 * width), fc2=Linear(width, d)),
         )
 
-    body = block(embed_tokens=embedding(s.vocab + 1, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab + 1, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.embed_tokens.weight"))
 
 
@@ -71,7 +71,7 @@ def depth_blueprint(s: Spec[MoshiDepth]) -> Block:
     def each(inputs: int, outputs: int) -> Block:
         return block(weight=Tensor((books, outputs, inputs)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         into, keyed = block(linear=each(d, a.heads * a.head_dim)), block(linear=each(d, a.kv_heads * a.head_dim))
         out = block(linear=each(a.heads * a.head_dim, d))
@@ -82,7 +82,7 @@ def depth_blueprint(s: Spec[MoshiDepth]) -> Block:
         text_embed_tokens=embedding(s.vocab + 1, d),
         embed_tokens=Repeat(Indices.below(books - 1), embedding(of.audio_vocab_size + 1, d)),
         input_projections=block("projector", weight=Tensor((books, d, of.input_size))),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         lm_heads=block("lm_head", weight=Tensor((books, of.audio_vocab_size, d))),
     )
 

@@ -28,12 +28,12 @@ def spec(c: Config) -> Spec[Mpnet]:
 def blueprint(s: Spec[Mpnet]) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = block(attn=block("attention", q=square, k=square, v=square, o=square), LayerNorm=layer_norm(d))
         own = bert_layer(d, one.replace(cross_attention=False))
         return Block({**own.children, "attention": attention})
 
     table = (s.own.relative_attention_num_buckets, s.layers[0].layer.attention.heads)
-    encoder = block(layer=stack(s.layers, layer), relative_attention_bias=block("attention", weight=Tensor(table)))
+    encoder = block(layer=stack(s.layers, layer_block), relative_attention_bias=block("attention", weight=Tensor(table)))
     pooled = pooler(s, heads=("base", "multiple_choice"))
     return roberta_heads(s, "mpnet", block(embeddings=bert_embeddings(s), encoder=encoder, pooler=pooled))

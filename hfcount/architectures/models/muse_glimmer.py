@@ -65,7 +65,7 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         return block(
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
@@ -76,7 +76,7 @@ def text_blueprint(s: Spec) -> Block:
             post_feedforward_layernorm=norm,
         )
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -89,7 +89,7 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             norm1=layer_norm(d),
             norm2=layer_norm(d),
@@ -101,7 +101,7 @@ def vision_blueprint(s: Spec) -> Block:
     return block(
         patch_embedder=block(patch_embedding=table, position_embedding_table=positions(s)),
         ln_pre=layer_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         ln_post=layer_norm(d),
     )
 
@@ -144,7 +144,7 @@ def spark_text_blueprint(s: Spec) -> Block:
             post_expert_proj=Linear(width, d, component="mlp"),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, ffn = one.attention, one.ffn
         gate = block("other", gate=Tensor((d,)))
         return block(
@@ -159,7 +159,7 @@ def spark_text_blueprint(s: Spec) -> Block:
             post_feedforward_residual_gate=gate,
         )
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 class MuseSparkAudio(Sizes):

@@ -108,7 +108,7 @@ def _nemo(s: Spec) -> Block:
     """A stack of frames' transformer, as NeMo names it."""
     d, own, norm = s.hidden, s.own, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         queries, small = a.heads * a.head_dim, layer_norm(a.head_dim) if a.qk_norm else None
         attention = block(
@@ -120,7 +120,7 @@ def _nemo(s: Spec) -> Block:
         network = Block({"0": Linear(d, width, True), "3": Linear(width, d, True)})
         return block(norm1=norm, norm2=norm, attn=attention, ffn=block(net=network))
 
-    body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer))
+    body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer_block))
     return altered(body, pre_encode=block(proj=Linear(own.stacked, d))) if isinstance(own, Stacked) else body
 
 

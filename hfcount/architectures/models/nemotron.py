@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(
             d,
             layer_norm,
@@ -25,4 +25,4 @@ def blueprint(s: Spec) -> Block:
             mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"),
         )
 
-    return decoder(s, layer, question_answering="transformer", norm=layer_norm(d))
+    return decoder(s, layer_block, question_answering="transformer", norm=layer_norm(d))

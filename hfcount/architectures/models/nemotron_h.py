@@ -126,11 +126,11 @@ def blueprint(s: Spec[NemotronH]) -> Block:
                 return _latent_moe(d, m, s.own.moe_latent_size)
         return mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return drafting(d, one, block(norm=rms_norm(d), mixer=mixer(one)))
 
-    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm_f=rms_norm(d))
-    further = stack(s.stack("mtp"), layer)
+    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm_f=rms_norm(d))
+    further = stack(s.stack("mtp"), layer_block)
     prefix = "model" if s.family == "nemotron_h_puzzle" else "backbone"
     tree = with_head(s, body, prefix=prefix, table="embeddings")
     return altered(tree, mtp=block("mtp", layers=further) if further else None)

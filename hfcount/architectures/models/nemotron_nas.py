@@ -93,7 +93,7 @@ def _shape(c: Config, one: object, place: int, hidden: int) -> _Shape:
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         kind = one.sizes(NemotronNasLayer)
         mixer: Node | None = gqa(d, one.attention) if one.mixer else None
         network: Node | None = swiglu(d, one.dense.width, one.dense.bias) if one.ffn else None
@@ -108,4 +108,4 @@ def blueprint(s: Spec) -> Block:
             mlp=network,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

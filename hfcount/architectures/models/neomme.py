@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Neomme]:
 def blueprint(s: Spec[Neomme]) -> Block:
     d, rank, pixels = s.hidden, s.own.embedding_rank, s.seen.pixels
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         out = block(gate_proj=Linear(d, a.heads * a.head_dim), o_proj=Linear(a.heads * a.head_dim, d, a.out_bias))
         exclusive = block(alpha=Tensor((a.heads,)))
@@ -43,7 +43,7 @@ def blueprint(s: Spec[Neomme]) -> Block:
     body = block(
         embed_tokens=block("embedding", word_embeddings=embedding(s.vocab, rank), embedding_projection=Linear(rank, d)),
         patch_embeddings=Block(patches.children, "embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         value_embeddings=embedding(s.vocab, a.kv_heads * a.head_dim),
     )
     if s.head == "base":

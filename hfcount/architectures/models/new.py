@@ -53,7 +53,7 @@ def blueprint(s: Spec[New]) -> Block:
     apart = block("attention", q_proj=square, k_proj=square, v_proj=square, o_proj=square)
     packed = block("attention", qkv_proj=Linear(d, 3 * d, True), o_proj=square)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         return block(
             attention=packed if of.pack_qkv else apart,
@@ -64,7 +64,7 @@ def blueprint(s: Spec[New]) -> Block:
 
     tables = bert_embeddings(s, norm=False)
     first = Block({**tables.children, "LayerNorm": norm})
-    body = block(embeddings=first, encoder=block(layer=stack(s.layers, layer)), pooler=pooler(s, _POOLED))
+    body = block(embeddings=first, encoder=block(layer=stack(s.layers, layer_block)), pooler=pooler(s, _POOLED))
     decoder = lm_head(s, "new.embeddings.word_embeddings.weight", True)
     words = block(lm_head=block("lm_head", dense=square, norm=layer_norm(d), decoder=decoder))
     labels, choice = block(classifier=classifier(s)), block(classifier=Linear(d, 1, True, component="other"))

@@ -52,7 +52,7 @@ def blueprint(s: Spec[NllbMoe]) -> Block:
         gate = Linear(d, m.experts, s.own.router_bias, "router")
         return block(router=block(classifier=gate), experts=switched(d, m, "fc1", "fc2"))
 
-    def layer(one: Layer, crossed: bool) -> Block:
+    def layer_block(one: Layer, crossed: bool) -> Block:
         return block(
             self_attn=mha(d, one.attention),
             self_attn_layer_norm=norm,
@@ -63,5 +63,5 @@ def blueprint(s: Spec[NllbMoe]) -> Block:
         )
 
     # Positions are computed.
-    whole = bart(s, first_norm=False, last_norm=True, layer=layer, tables=block())
+    whole = bart(s, first_norm=False, last_norm=True, layer=layer_block, tables=block())
     return altered(whole, final_logits_bias=None)

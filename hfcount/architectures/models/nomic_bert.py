@@ -62,7 +62,7 @@ def spec(c: Config) -> Spec[NomicBert]:
 def blueprint(s: Spec[NomicBert]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, first, second = one.attention, s.own.mlp_fc1_bias, s.own.mlp_fc2_bias
         if isinstance(one.ffn, MoE):
             network = _experts(d, one.ffn)
@@ -77,7 +77,7 @@ def blueprint(s: Spec[NomicBert]) -> Block:
 
     tables = block(word_embeddings=embedding(s.vocab, d), token_type_embeddings=embedding(s.own.type_vocab_size, d))
     pooled = pooler(s, heads=("sequence_classification",))
-    encoder = block(layers=stack(s.layers, layer))
+    encoder = block(layers=stack(s.layers, layer_block))
     body = block(embeddings=tables, emb_ln=layer_norm(d), encoder=encoder, pooler=pooled)
     transform = block(dense=Linear(d, d, True), layer_norm=layer_norm(d))
     decoder = decoder_over(s, "nomic_bert.embeddings.word_embeddings.weight")

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         linear = _unfused_delta_net(d, one.mixer) if isinstance(one.mixer, DeltaNet) else None
         return block(
             attention_layer_norm=rms_norm(d) if linear else None,
@@ -49,7 +49,7 @@ def blueprint(s: Spec) -> Block:
             post_feedforward_layernorm=None if linear else rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _unfused_delta_net(d: int, a: DeltaNet) -> Block:

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         keys_ = d if a.kv_heads == a.heads else d // a.heads * a.kv_heads  # whatever the width of a head
         return pre_norm(
@@ -28,4 +28,4 @@ def blueprint(s: Spec) -> Block:
             mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

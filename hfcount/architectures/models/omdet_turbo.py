@@ -105,7 +105,7 @@ def _decoder(s: Spec[OmDetTurbo]) -> Block:
     box, each, between = perceptron(d, d, d, 4), Indices.below(s.depth), own.task_encoder_hidden_dim
     points, classes = own.num_feature_levels * own.decoder_num_points, Linear(c, d, True, "other")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=named_attention(d),
             norm1=norm,
@@ -124,7 +124,7 @@ def _decoder(s: Spec[OmDetTurbo]) -> Block:
         channel_projection_layers=projected(own.given, d),
         task_encoder=block(mlp=Block(task, "mlp"), res1=block(norm1=layer_norm(c))),
         task_project=Linear(c, d, True, "projector") if int(c) != int(d) else None,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         tgt_embed=embedding(own.num_queries, d) if own.learned else None,
         query_position_head=perceptron(4, 2 * d, d),
         encoder_vision_features=normed_linear(d),

@@ -64,7 +64,7 @@ def _placed(c: Config, numbers: list[int]) -> Indices:
 def blueprint(s: Spec[Openelm]) -> Block:
     d, times = s.hidden, 2 if s.own.ffn_with_glu else 1
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         norm = rms_norm(a.head_dim) if a.qk_norm else None
         out = Linear(a.heads * a.head_dim, d)
@@ -75,7 +75,7 @@ def blueprint(s: Spec[Openelm]) -> Block:
             attn_norm=rms_norm(d),
         )
 
-    body = block(token_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(token_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     return block(transformer=body, lm_head=None if s.tied else lm_head(s, ""))

@@ -36,7 +36,7 @@ def blueprint(s: Spec[Opt]) -> Block:
     d, width = s.hidden, s.own.word_embed_proj_dim
     norm = layer_norm(d) if s.own.norms else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=mha(d, one.attention),
             self_attn_layer_norm=norm,
@@ -50,6 +50,6 @@ def blueprint(s: Spec[Opt]) -> Block:
         project_out=None if width == d else Linear(d, width, component="embedding"),
         project_in=None if width == d else Linear(width, d, component="embedding"),
         final_layer_norm=norm if s.own.final_layer_norm else None,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
     )
     return generative(s, "model", block(decoder=body), "decoder.embed_tokens", width=width)

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         whole = block(
             input_layernorm=norm,
             self_attn=gqa(d, one.attention),
@@ -33,4 +33,4 @@ def blueprint(s: Spec) -> Block:
         )
         return replace(whole, repeats=one.repeats)
 
-    return with_head(s, altered(base(s, layer), early_exit_gate=Linear(d, 1, True, "other")))
+    return with_head(s, altered(base(s, layer_block), early_exit_gate=Linear(d, 1, True, "other")))

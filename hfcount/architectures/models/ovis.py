@@ -116,7 +116,7 @@ def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
     d, of = s.hidden, s.own
     bias = of.use_bias
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide, narrow = Linear(d, one.dense.width, bias), Linear(one.dense.width, d, bias)
         attention = fused_square_attention(d, of.qkv_bias, bias)
         network = block("mlp", fc1=wide, fc2=narrow, fc3=wide)
@@ -124,7 +124,7 @@ def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
 
     patches = block(proj=patch_convolution(s), norm=rms_norm(d))
     places = None if s.positions is None else Tensor((1, s.positions, d), component="embedding")
-    trunk = block(blocks=stack(s.layers, layer), post_trunk_norm=rms_norm(d))
+    trunk = block(blocks=stack(s.layers, layer_block), post_trunk_norm=rms_norm(d))
     return block(preprocessor=block(patchifier=patches, pos_embed=places), trunk=trunk)
 
 

@@ -63,7 +63,7 @@ def vision_blueprint(s: Spec[Ovis2Vision]) -> Block:
     d, of = s.hidden, s.own
     words = of.vocab_size - of.num_visual_indicator_tokens
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attention=square_attention(d, of.qkv_bias, out="out_proj"),
             ffn=swiglu(d, one.dense.width, one.dense.bias),
@@ -72,7 +72,7 @@ def vision_blueprint(s: Spec[Ovis2Vision]) -> Block:
         )
 
     table = block(patch_embedding=patch_convolution(s), position_embedding=positions(s), rms_norm=rms_norm(d))
-    body = block(embeddings=table, encoder=block(layers=stack(s.layers, layer)), rms_norm=rms_norm(d))
+    body = block(embeddings=table, encoder=block(layers=stack(s.layers, layer_block)), rms_norm=rms_norm(d))
     seen = of.hidden_stride * of.hidden_stride * d
     return block(
         transformer=body,

@@ -123,9 +123,9 @@ def blueprint(s: Spec[Pangu]) -> Block:
         bias = Tensor((m.experts,), component="router") if of.balanced else None
         return altered(shared_moe(d, m), e_score_correction_bias=bias)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         both = {"pre_mlp_layernorm": rms_norm(d), "post_mlp_layernorm": rms_norm(d)} if of.sandwich_norm else {}
         whole = altered(pre_norm(d, self_attn=attention(one), mlp=network(d, one, experts)), **both)
         return predicting(s, one, whole)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -63,7 +63,7 @@ def blueprint(s: Spec[Patchtsmixer]) -> Block:
         gate = block("mlp", attn_layer=Linear(size, size, True)) if of.gated_attn else None
         return block(norm=norm, mlp=mlp(size, size * of.expansion_factor), gating_block=gate, **more)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         own = {"self_attn_layer": mha(d, one.attention), "norm_attn": norm} if one.mixer else {}
         mixed = mixing(channels) if of.mixed else None
         return block(patch_mixer=mixing(patches, **own), feature_mixer=mixing(d), channel_feature_mixer=mixed)
@@ -72,7 +72,7 @@ def blueprint(s: Spec[Patchtsmixer]) -> Block:
     encoder = block(
         patcher=Linear(of.patch_length, d, True, "embedding"),
         positional_encoder=places,
-        mlp_mixer_encoder=block(mixers=stack(s.layers, layer)),
+        mlp_mixer_encoder=block(mixers=stack(s.layers, layer_block)),
     )
     wide = d * channels * patches if of.flat else d * channels
     twice = 2 * d

@@ -62,7 +62,7 @@ def blueprint(s: Spec[Patchtst]) -> Block:
     channels, first, parameters = Indices.below(of.channels), of.use_cls_token, of.parameters
     norm = block(batchnorm=batch_norm(d)) if of.batch_norm else layer_norm(d)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         return block(
             self_attn=mha(d, one.attention),
@@ -80,7 +80,7 @@ def blueprint(s: Spec[Patchtst]) -> Block:
             cls_token=Tensor((1, 1, 1, d)) if first else None,
             position_enc=Tensor((of.patches + 1 if first else of.patches, d)),
         ),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
     )
     wide = of.channels * d
     ahead = forecast(d if first or of.pooled else d * of.patches, of.prediction_length, parameters)

@@ -107,7 +107,7 @@ def _codec(c: Config) -> PeAudioCodec:
 def encoder_blueprint(s: Spec[PeAudioCodec | None]) -> Block:
     d, unit = s.hidden, block(groupnorm=layer_norm(s.hidden), project=conv(s.hidden, s.hidden, 3))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
@@ -119,7 +119,7 @@ def encoder_blueprint(s: Spec[PeAudioCodec | None]) -> Block:
     return block(
         embedder=_embedder(s),
         patch_embedder=block(class_embedding=first, resnet_block=block("convolution", block1=unit, block2=unit)),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
         output=Linear(d, d, component="projector"),
     )

@@ -26,11 +26,11 @@ def spec(c: Config) -> Spec[PegasusX]:
 def blueprint(s: Spec[PegasusX]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer, crossed: bool) -> Block:
+    def layer_block(one: Layer, crossed: bool) -> Block:
         usual = bart_layer(d, one, crossed)
         return usual if crossed else altered(usual, global_self_attn_layer_norm=layer_norm(d))
 
     tokens = block(embed_global=embedding(s.own.num_global_tokens, d))
     # Positions are computed.
-    whole = bart(s, first_norm=False, last_norm=True, layer=layer, tables=block(), encoder=tokens)
+    whole = bart(s, first_norm=False, last_norm=True, layer=layer_block, tables=block(), encoder=tokens)
     return altered(whole, final_logits_bias=None)

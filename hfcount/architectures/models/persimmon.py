@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         norm = layer_norm(a.head_dim) if a.qk_norm else None
         attention = block(
@@ -31,5 +31,5 @@ def blueprint(s: Spec) -> Block:
         network = mlp(d, one.dense.width, one.dense.bias, "dense_h_to_4h", "dense_4h_to_h")
         return pre_norm(d, layer_norm, self_attn=attention, mlp=network)
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=layer_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=layer_norm(d))
     return with_head(s, body)

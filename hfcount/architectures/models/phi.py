@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             input_layernorm=layer_norm(d),
             self_attn=gqa(d, one.attention, "dense", ("q_layernorm", "k_layernorm"), layer_norm),
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layernorm=layer_norm(d),
     )
     return with_head(s, body, bias=True)

@@ -96,7 +96,7 @@ def blueprint(s: Spec[Phi4MM]) -> Block:
         up = {sense: Linear(rank, one.outputs) for sense, rank in ranks.items()}
         return block(base_layer=one, lora_A=Block(down, repeats=0), lora_B=Block(up, repeats=0))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         out, rotary = lora(Linear(a.heads * a.head_dim, d)), inv_freq(a.head_dim)
         attention = block("attention", qkv_proj=lora(fused_qkv(d, a)), o_proj=out, rotary_emb=rotary)
@@ -113,7 +113,7 @@ def blueprint(s: Spec[Phi4MM]) -> Block:
     heard = projection(own.downsample_rate * s.part("audio").hidden)
     audio = block(encoder=architectures.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
     senses = Block({"image_embed": Block(image, "vision"), "audio_embed": audio}, repeats=0)
-    return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))
+    return with_head(s, altered(base(s, layer_block), embed_tokens_extend=senses))
 
 
 def audio_spec(c: Config) -> Spec[Phi4Conformer]:

@@ -37,10 +37,10 @@ def spec(c: Config) -> Spec[Phimoe]:
 def blueprint(s: Spec[Phimoe]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         # Its router is an nn.Linear, unlike most.
         gate = Linear(d, one.moe.experts, component="router")
         sparse = block(gate=gate, experts=experts(one.moe, numbered_swiglu(d, one.moe.width, "experts")))
         return pre_norm(d, layer_norm, self_attn=gqa(d, one.attention), block_sparse_moe=sparse)
 
-    return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.own.lm_head_bias))
+    return with_head(s, base(s, layer_block, layer_norm(d)), bias=bool(s.own.lm_head_bias))

@@ -49,7 +49,7 @@ def text_blueprint(s: Spec) -> Block:
     square = Linear(d, d)
     parts = block(query=square, key=square, value=square, output=square).children
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         buckets, wide = one.sizes(Pix2structTextModelLayer).buckets, Linear(d, one.dense.width)
         table = block(weight=Tensor((buckets, one.attention.heads)))
         own = Block({**parts, **({"relative_attention_bias": table} if buckets else {})}, "attention")
@@ -62,7 +62,7 @@ def text_blueprint(s: Spec) -> Block:
 
     return block(
         embed_tokens=embedding(s.vocab, d),
-        layer=stack(s.layers, layer),
+        layer=stack(s.layers, layer_block),
         final_layer_norm=norm,
         lm_head=lm_head(s, "embed_tokens.weight"),
     )

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[Pix2structVisionModel]:
 def blueprint(s: Spec[Pix2structVisionModel]) -> Block:
     d, places = s.hidden, embedding(s.own.places, s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, wide = one.attention, Linear(d, one.dense.width)
         into, out = Linear(d, a.heads * a.head_dim), Linear(a.heads * a.head_dim, d)
         return block(
@@ -41,4 +41,4 @@ def blueprint(s: Spec[Pix2structVisionModel]) -> Block:
 
     patch = Linear(s.own.patch_embed_hidden_size, d, True, "embedding")
     table = block(patch_projection=patch, row_embedder=places, column_embedder=places)
-    return block(embeddings=table, encoder=block(layer=stack(s.layers, layer)), layernorm=rms_norm(d))
+    return block(embeddings=table, encoder=block(layer=stack(s.layers, layer_block)), layernorm=rms_norm(d))

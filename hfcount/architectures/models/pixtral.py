@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attention_norm=rms_norm(d),
             attention=square_attention(d, bias=False),
@@ -28,5 +28,5 @@ def blueprint(s: Spec) -> Block:
     return block(
         patch_conv=patch_convolution(s, bias=False),
         ln_pre=rms_norm(d),
-        transformer=block(layers=stack(s.layers, layer)),
+        transformer=block(layers=stack(s.layers, layer_block)),
     )

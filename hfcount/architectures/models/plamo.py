@@ -22,8 +22,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width), norm=rms_norm(d))
 
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return with_head(s, block(embed_tokens=embedding(s.vocab, d), layers=layers, norm=rms_norm(d)))

@@ -46,7 +46,7 @@ def _places(c: Config) -> tuple[Indices, Indices]:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = _attention(d, one.attention) if isinstance(one.mixer, GQA) else _mamba(d, one)
         return block(
             pre_mixer_norm=norm,
@@ -57,7 +57,7 @@ def blueprint(s: Spec) -> Block:
             post_mlp_norm=norm,
         )
 
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return with_head(s, block(embed_tokens=embedding(s.vocab, d), layers=layers, norm=norm))
 
 

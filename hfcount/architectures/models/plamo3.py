@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         mixer = block(
             "attention",
@@ -39,5 +39,5 @@ def blueprint(s: Spec) -> Block:
             post_mlp_norm=norm,
         )
 
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return with_head(s, block(embed_tokens=embedding(s.vocab, d), layers=layers, norm=norm))

@@ -29,13 +29,13 @@ def spec(c: Config) -> Spec[PocketTTS]:
 def blueprint(s: Spec[PocketTTS]) -> Block:
     d, own, latent = s.hidden, s.own, s.own.latent_dim
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width, bias=False)
         return pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=layer_norm(d),
         audio_prompt_proj=Linear(latent, d, component="projector"),
         audio_latent_proj=Linear(latent, d, component="projector"),

@@ -40,12 +40,12 @@ def blueprint(s: Spec[PocketTTSAudioTokenizer]) -> Block:
     d, of, stride = s.hidden, s.own, s.own.latent_stride
     scale = block("other", scale=Tensor((d,)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width, bias=False)
         usual = pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
         return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
 
-    transformer = block(layers=stack(s.layers, layer))
+    transformer = block(layers=stack(s.layers, layer_block))
     wider = upsampling(d, d // of.upsample_groups, 2 * stride, False)
     encoder = block(
         encoder_seanet=of.coder.encoder(d),

@@ -39,7 +39,7 @@ def spec(c: Config) -> Spec[Poolformer]:
 def blueprint(s: Spec[Poolformer]) -> Block:
     before, embeddings, stages = s.own.num_channels, dict[str, Block](), dict[str, Node]()
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         d, wide = one.width, one.dense.width
         scale, norm = Tensor((d,)) if s.own.use_layer_scale else None, layer_norm(d)
         network = block("mlp", conv1=conv(d, wide, 1, bias=True), conv2=conv(wide, d, 1, bias=True))
@@ -48,7 +48,7 @@ def blueprint(s: Spec[Poolformer]) -> Block:
     for number, part in enumerate(s.layers):
         d = part.layer.width
         projection = conv(before, d, part.layer.sizes(PoolformerLayer).patch_size, bias=True)
-        embeddings[str(number)], stages[str(number)] = block("embedding", projection=projection), stack((part,), layer)
+        embeddings[str(number)], stages[str(number)] = block("embedding", projection=projection), stack((part,), layer_block)
         before = d
     body = block(encoder=block(patch_embeddings=Block(embeddings), block=Block(stages)))
     labels = block(norm=layer_norm(s.hidden), classifier=classifier(s))

@@ -65,7 +65,7 @@ def _reading(s: Spec) -> Block:
     d, own, norm, heads = s.hidden, s.sizes(ReadingOrder), layer_norm(s.hidden), s.layers[0].layer.attention.heads
     across, rows = 4 * own.page.coordinate_size + 2 * own.page.shape_size, 0 if s.positions is None else s.positions
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = bert_attention(d, one.attention, norm=False)
         return block(
             attention=within(attention, output=block(norm=norm)),
@@ -89,7 +89,7 @@ def _reading(s: Spec) -> Block:
         embeddings=embeddings,
         label_embeddings=embedding(own.num_classes, d),
         label_features_projection=Linear(d, d, True, "embedding"),
-        encoder=block(layer=stack(s.layers, layer), **stored, rel_bias_module=block(pos_proj=related)),
+        encoder=block(layer=stack(s.layers, layer_block), **stored, rel_bias_module=block(pos_proj=related)),
         relative_head=block("other", dense=Linear(d, 2 * own.global_pointer_head_size, True)),
     )
 

@@ -84,7 +84,7 @@ def vision_spec(c: Config) -> Spec[PpFormulanetVision]:
 def vision_blueprint(s: Spec[PpFormulanetVision]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         rows, a = one.sizes(PpFormulanetVisionLayer).rows, one.attention
         table = Tensor((rows, a.head_dim))
         own = fused_square_attention(d, a.qkv_bias)
@@ -110,7 +110,7 @@ def vision_blueprint(s: Spec[PpFormulanetVision]) -> Block:
     return block(
         pos_embed=Tensor((1, along, along, d), component="embedding") if along else None,
         patch_embed=block(projection=patch_convolution(s)),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         neck=neck,
         multi_modal_projector=projector,
     )

@@ -54,7 +54,7 @@ def blueprint(s: Spec[PpOcrRec]) -> Block:
     d, inputs, kernel, norm = s.hidden, s.own.inputs, s.own.kernel, layer_norm(s.hidden)
     narrow = inputs // 8
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = block("attention", qkv=Linear(d, 3 * d, one.attention.qkv_bias), projection=Linear(d, d, True))
         return block(self_attn=attention, layer_norm1=norm, mlp=mlp(d, one.dense.width), layer_norm2=norm)
 
@@ -64,6 +64,6 @@ def blueprint(s: Spec[PpOcrRec]) -> Block:
         convs = [normed(inputs, narrow, *kernel), normed(narrow, d, 1), normed(d, inputs, 1)]
         convs += [normed(2 * inputs, narrow, *kernel), normed(narrow, d, 1)]
     numbered = {str(number): one for number, one in enumerate(convs)}
-    encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer), norm=norm)
+    encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer_block), norm=norm)
     letters = block(encoder=encoder, head=Linear(d, s.vocab, True, "lm_head"))
     return headed(s, "model", block(backbone=architectures.tree(s.part("backbone"))), ctc=block(head=letters))

@@ -47,7 +47,7 @@ def blueprint(s: Spec[Prophetnet]) -> Block:
     table = Tied(f"{'' if s.head == 'base' else 'prophetnet.'}word_embeddings.weight", (s.vocab, d))
     own_table = table if s.tied else embedding(s.vocab, d)
 
-    def layer(one: Layer, decoding: bool) -> Block:
+    def layer_block(one: Layer, decoding: bool) -> Block:
         places = Linear(d, of.num_buckets * one.attention.heads, True)
         across = decoding and of.add_cross_attention
         return block(
@@ -60,8 +60,8 @@ def blueprint(s: Spec[Prophetnet]) -> Block:
         )
 
     common = block(word_embeddings=own_table, position_embeddings=positions(s), embeddings_layer_norm=norm)
-    encoder = altered(common, layers=stack(s.stack("encoder"), lambda one: layer(one, False)))
-    streams, layers = embedding(of.ngram, d), stack(s.layers, lambda one: layer(one, True))
+    encoder = altered(common, layers=stack(s.stack("encoder"), lambda one: layer_block(one, False)))
+    streams, layers = embedding(of.ngram, d), stack(s.layers, lambda one: layer_block(one, True))
     decoder = altered(common, ngram_embeddings=streams, layers=layers)
     whole = None if s.head == "causal_lm" else encoder
     body = block(word_embeddings=embedding(s.vocab, d), encoder=whole, decoder=decoder)

@@ -89,7 +89,7 @@ def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
     into, out = Linear(d, d, bias), Linear(d, d, True)
     own = block("attention", q_proj=into, k_proj=into, v_proj=into, projection_layer=out, q_norm=normed, k_norm=normed)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network, branch = mlp(d, one.dense.width), Tensor((d,))
         if not within:
             norms = {"layernorm_before": norm, "layernorm_after": norm}
@@ -106,7 +106,7 @@ def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
         **({"patch_embedding": patches} if within else {"patch_embeddings": block(projection=patches)}),
         **({table: places} if of.use_absolute_position_embeddings else {}),
     }
-    layers, last = stack(s.layers, layer), None if of.use_mean_pooling else layer_norm(d)
+    layers, last = stack(s.layers, layer_block), None if of.use_mean_pooling else layer_norm(d)
     return block(
         embeddings=Block(embeddings, "embedding"),
         encoder=block(layers=layers) if within else None,

@@ -90,10 +90,10 @@ def talker_spec(c: Config) -> Spec[Qwen25OmniTalker]:
 def talker_blueprint(s: Spec[Qwen25OmniTalker]) -> Block:
     d, wide = s.hidden, s.own.embedding_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    body = block(embed_tokens=embedding(s.vocab, wide), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, wide), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     return block(
@@ -119,7 +119,7 @@ def audio_spec(c: Config) -> Spec[Qwen25OmniAudioEncoder]:
 def audio_blueprint(s: Spec[Qwen25OmniAudioEncoder]) -> Block:
     d, out = s.hidden, s.output
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         attention = altered(mha(d, a), k_proj=Linear(d, a.heads * a.head_dim))
         return altered(bart_layer(d, one, False), self_attn=attention)
@@ -128,7 +128,7 @@ def audio_blueprint(s: Spec[Qwen25OmniAudioEncoder]) -> Block:
         conv1=conv(s.own.num_mel_bins, d, 3, component="embedding"),
         conv2=conv(d, d, 3, component="embedding"),
         audio_bos_eos_token=embedding(2, out),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         ln_post=layer_norm(d),
         proj=Linear(d, out, True, "projector"),
     )
@@ -171,7 +171,7 @@ def dit_blueprint(s: Spec[Qwen2_5OmniDit]) -> Block:
     d, of = s.hidden, s.own
     heard = of.mel_dim + of.voice.dim + of.enc_emb_dim + of.emb_dim
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         inner, width = one.attention.heads * one.attention.head_dim, one.dense.width
         wide, out = Linear(d, inner, True), Block({"0": Linear(inner, d, True)})
         network = {"0": Linear(d, width, True), "3": Linear(width, d, True)}
@@ -186,7 +186,7 @@ def dit_blueprint(s: Spec[Qwen2_5OmniDit]) -> Block:
         time_embed=block("embedding", time_mlp=Block(times)),
         text_embed=block(codec_embed=embedding(of.num_embeds + 1, of.emb_dim)),
         input_embed=block("embedding", proj=Linear(heard, d, True), spk_encoder=of.voice.tensors(of.mel_dim)),
-        transformer_blocks=stack(s.layers, layer),
+        transformer_blocks=stack(s.layers, layer_block),
         norm_out=block("norm", linear=Linear(d, 2 * d, True)),
         proj_out=Linear(d, of.mel_dim, True, "lm_head"),
     )

@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    return towers_beside_model(s, base(s, layer), visual=architectures.tower(s, "vision"))
+    return towers_beside_model(s, base(s, layer_block), visual=architectures.tower(s, "vision"))

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
         return block(
@@ -47,10 +47,10 @@ def blueprint(s: Spec) -> Block:
         )
 
     def model(proper: Spec) -> Block:
-        text = base(proper, layer)
+        text = base(proper, layer_block)
         if "vision" not in s.parts:
             return with_head(s, text)
         body = block(visual=architectures.tower(s, "vision"), language_model=text)
         return with_head(s, body, table="language_model.embed_tokens")
 
-    return with_draft(s, model, layer)
+    return with_draft(s, model, layer_block)

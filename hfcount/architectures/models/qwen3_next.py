@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         linear = gated_delta_net(d, mixer, fused=True) if isinstance(mixer, DeltaNet) else None
         return block(
@@ -38,4 +38,4 @@ def blueprint(s: Spec) -> Block:
             mlp=network(d, one, lambda m: gated_moe(d, m)),
         )
 
-    return with_draft(s, lambda proper: decoder(proper, layer, question_answering="transformer"), layer)
+    return with_draft(s, lambda proper: decoder(proper, layer_block, question_answering="transformer"), layer_block)

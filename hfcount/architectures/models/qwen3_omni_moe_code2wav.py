@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Code2Wav]:
 def blueprint(s: Spec[Code2Wav]) -> Block:
     d, of, scale = s.hidden, s.own, block("norm", scale=Tensor((s.hidden,)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
         return altered(usual, self_attn_layer_scale=scale, mlp_layer_scale=scale)
 
@@ -70,7 +70,7 @@ def blueprint(s: Spec[Code2Wav]) -> Block:
         waves[str(number + 1)] = block(block=Block({"0": snake(wide), "1": step, **units}))
     last = halved(of.decoder_dim, times)
     waves |= {str(times + 1): snake(last), str(times + 2): block(conv=conv(last, 1, 7))}
-    transformer = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    transformer = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     table = embedding(of.rows, d)
     return block(
         "audio", pre_transformer=transformer, code_embedding=table, upsample=Block(longer), decoder=Block(waves)

@@ -56,10 +56,10 @@ def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
         usual = gated_moe(d, m)
         return altered(usual, experts=packed) if s.head == "base" else usual
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=routed(one.moe))
 
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=embedding(s.vocab, d))
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d), codec_embedding=embedding(s.vocab, d))
     if s.own is None or s.head == "base":
         return body
     thought, width = s.own.thinker_hidden_size, s.own.intermediate_size
@@ -90,11 +90,11 @@ def predictor_spec(c: Config) -> Spec[Qwen3OmniMoeTalkerCodePredictor]:
 def predictor_blueprint(s: Spec[Qwen3OmniMoeTalkerCodePredictor]) -> Block:
     d, books = s.hidden, Indices.below(s.own.num_code_groups)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
     table = Repeat(books, embedding(s.vocab, d))
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=table)
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d), codec_embedding=table)
     if s.head == "base":
         return body
     return block(model=body, lm_head=Repeat(books, Linear(d, s.vocab, component="lm_head")))

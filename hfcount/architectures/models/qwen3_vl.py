@@ -39,8 +39,8 @@ def blueprint(s: Spec) -> Block:
         experts = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
         return block(gate=router(d, m), experts=experts)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
 
-    body = base(s, layer)
+    body = base(s, layer_block)
     return towers_in_model(s, body, visual=architectures.tower(s, "vision")) if "vision" in s.parts else body

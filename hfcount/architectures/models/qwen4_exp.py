@@ -69,7 +69,7 @@ def text_blueprint(s: Spec[Qwen4ExpText]) -> Block:
     )
     residual = _residual(d, of)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
         return block(
@@ -82,7 +82,7 @@ def text_blueprint(s: Spec[Qwen4ExpText]) -> Block:
         )
 
     mixed = _residual(d, of, inject=False)
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), hyper_connection_mixer=mixed)
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), hyper_connection_mixer=mixed)
     return with_head(s, body)
 
 

@@ -153,7 +153,7 @@ def blueprint(s: Spec[Radio]) -> Block:
     lambda1 = Tensor((d,), presence="dispensable")  # the first checkpoints have none
     scale = block("other", lambda1=lambda1) if of.scaled else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide = one.dense.width
         return block(
             norm1=layer_norm(d),
@@ -174,7 +174,7 @@ def blueprint(s: Spec[Radio]) -> Block:
     )
     held = obsolete if s.adapted else buffer  # a model around it may norm the colours itself
     colours = block(norm_mean=held(of.norm_mean, 1, 1), norm_std=held(of.norm_std, 1, 1))
-    model = block(patch_generator=table, blocks=stack(s.layers, layer))
+    model = block(patch_generator=table, blocks=stack(s.layers, layer_block))
     chosen = Tensor((of.summaries,), "buffer", "dispensable", whole=True)  # what the config says
     whole = block(model=model, input_conditioner=colours, summary_idxs=chosen)
     return block(radio_model=whole)

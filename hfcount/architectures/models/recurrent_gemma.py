@@ -49,7 +49,7 @@ def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer = one.mixer
         return block(
             temporal_pre_norm=rms_norm(d),
@@ -58,7 +58,7 @@ def blueprint(s: Spec) -> Block:
             mlp_block=swiglu(d, one.dense.width, bias=True),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_norm=rms_norm(d))
     return with_head(s, body)
 
 

@@ -69,7 +69,7 @@ def spec(c: Config) -> Spec[Reformer]:
 def blueprint(s: Spec[Reformer]) -> Block:
     d, axes, norm = s.hidden, s.own.axes, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         into = Linear(d, a.heads * a.head_dim)
         hashed = one.sizes(ReformerLayer).hashed
@@ -89,7 +89,7 @@ def blueprint(s: Spec[Reformer]) -> Block:
     places = block(embedding=embedding(s.positions, d)) if s.positions else axial
     body = block(
         embeddings=block(word_embeddings=embedding(s.vocab, d), position_embeddings=places),
-        encoder=block(layers=stack(s.layers, layer), layer_norm=layer_norm(2 * d)),
+        encoder=block(layers=stack(s.layers, layer_block), layer_norm=layer_norm(2 * d)),
     )
     words = block(lm_head=block("lm_head", decoder=Linear(2 * d, s.vocab), bias=Tensor((s.vocab,))))
     labels = block("other", dense=Linear(2 * d, d, True), out_proj=classifier(s))

@@ -72,7 +72,7 @@ def blueprint(s: Spec[RfDetr]) -> Block:
     def step(into: int, out: int, side: int) -> Block:
         return block(conv=conv(into, out, side), bn=layer_norm(out))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             self_attn=_packed_attention(d, one.attention),
             norm1=norm,
@@ -86,7 +86,7 @@ def blueprint(s: Spec[RfDetr]) -> Block:
     width = seen.sizes(RfDetrDinov2).outputs * seen.hidden
     joined = split_stage(width, d, of.inner, of.c2f_num_blocks, step, ("cv1", "cv2", "m"))
     projector = block("projector", stages=Block({"0": Block({"0": joined, "1": norm})}))
-    decoder = block(layers=stack(s.layers, layer), norm=norm, ref_point_head=perceptron(2 * d, d, d))
+    decoder = block(layers=stack(s.layers, layer_block), norm=norm, ref_point_head=perceptron(2 * d, d, d))
     body = {
         "backbone": Block({"0": block(encoder=block(encoder=architectures.tree(seen)), projector=projector)}),
         "transformer": block(decoder=decoder, **of.tensors(d, s.labels)),
@@ -161,7 +161,7 @@ def backbone_spec(c: Config) -> Spec[RfDetrDinov2]:
 def backbone_blueprint(s: Spec[RfDetrDinov2]) -> Block:
     d, of, scale, norm = s.hidden, s.own, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         return block(
             norm1=norm,
@@ -179,7 +179,7 @@ def backbone_blueprint(s: Spec[RfDetrDinov2]) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=norm)
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)), layernorm=norm)
 
 
 PARTS = (

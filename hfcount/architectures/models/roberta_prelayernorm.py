@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         norm, width = layer_norm(d), one.dense.width
         attention = Block({**bert_attention(d, one.attention, norm=False).children, "LayerNorm": norm})
         return block(
@@ -28,4 +28,4 @@ def blueprint(s: Spec) -> Block:
         )
 
     pooled = pooler(s, heads=("base", "multiple_choice"))
-    return roberta_heads(s, "roberta_prelayernorm", bert_base(s, layer, LayerNorm=layer_norm(d), pooler=pooled))
+    return roberta_heads(s, "roberta_prelayernorm", bert_base(s, layer_block, LayerNorm=layer_norm(d), pooler=pooled))

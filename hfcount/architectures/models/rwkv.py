@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
             output=Linear(m.width, d),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         feed_forward = block(
             "mlp",
@@ -55,5 +55,5 @@ def blueprint(s: Spec) -> Block:
             feed_forward=feed_forward,
         )
 
-    body = block(embeddings=embedding(s.vocab, d), blocks=stack(s.layers, layer), ln_out=layer_norm(d))
+    body = block(embeddings=embedding(s.vocab, d), blocks=stack(s.layers, layer_block), ln_out=layer_norm(d))
     return body if s.head == "base" else Block({"rwkv": body, "head": lm_head(s, "rwkv.embeddings.weight")})

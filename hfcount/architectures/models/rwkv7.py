@@ -61,7 +61,7 @@ def blueprint(s: Spec[Rwkv7]) -> Block:
             g_norm=layer_norm(d),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         mixer, width = one.mixer, one.dense.width
         assert isinstance(mixer, RWKV)
         return block(
@@ -72,5 +72,5 @@ def blueprint(s: Spec[Rwkv7]) -> Block:
             ffn=block("mlp", x_k=Tensor((d,)), key=Linear(d, width), value=Linear(width, d)),
         )
 
-    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=layer_norm(d))
+    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=layer_norm(d))
     return with_head(s, body, table="embeddings")

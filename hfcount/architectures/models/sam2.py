@@ -161,7 +161,7 @@ def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
 def hiera_blueprint(s: Spec[Sam2HieraDetModel]) -> Block:
     of, first = s.own, s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         inputs, d = one.sizes(Sam2HieraDetLayer).inputs, one.width
         return block(
             layer_norm1=layer_norm(inputs),
@@ -177,7 +177,7 @@ def hiera_blueprint(s: Spec[Sam2HieraDetModel]) -> Block:
         pos_embed=places,
         pos_embed_window=Tensor((1, first, of.window, of.window), component="embedding"),
         patch_embed=block("embedding", projection=block(weight=kernel, bias=Tensor((first,)))),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
     )
 
 

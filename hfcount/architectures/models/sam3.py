@@ -58,7 +58,7 @@ def detr_encoder_spec(c: Config) -> Spec:
 def detr_encoder_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             layer_norm1=layer_norm(d),
             self_attn=square_attention(d),
@@ -68,7 +68,7 @@ def detr_encoder_blueprint(s: Spec) -> Block:
             layer_norm3=layer_norm(d),
         )
 
-    return block(layers=stack(s.layers, layer))
+    return block(layers=stack(s.layers, layer_block))
 
 
 class Sam3DetrDecoder(Sizes):
@@ -84,14 +84,14 @@ def detr_decoder_spec(c: Config) -> Spec[Sam3DetrDecoder]:
 def detr_decoder_blueprint(s: Spec[Sam3DetrDecoder]) -> Block:
     d, queries, heads = s.hidden, s.own.num_queries, s.layers[0].layer.attention.heads
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         named = dict[str, Block]()
         for name in ("self_attn", "text_cross_attn", "vision_cross_attn"):
             named |= {name: square_attention(d), f"{name}_layer_norm": layer_norm(d)}
         return Block({**named, "mlp": mlp(d, one.dense.width), "mlp_layer_norm": layer_norm(d)})
 
     return block(
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         output_layer_norm=layer_norm(d),
         box_head=_numbered_mlp(d, d, d, 4),
         query_embed=embedding(queries, d),
@@ -118,7 +118,7 @@ def geometry_spec(c: Config) -> Spec[Sam3GeometryEncoder]:
 def geometry_blueprint(s: Spec[Sam3GeometryEncoder]) -> Block:
     d, side = s.hidden, s.own.roi_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             layer_norm1=layer_norm(d),
             self_attn=square_attention(d),
@@ -137,7 +137,7 @@ def geometry_blueprint(s: Spec[Sam3GeometryEncoder]) -> Block:
         vision_layer_norm=layer_norm(d),
         final_proj=Linear(d, d, True, "other"),
         prompt_layer_norm=layer_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         output_layer_norm=layer_norm(d),
     )
 
@@ -188,7 +188,7 @@ def lite_text_spec(c: Config) -> Spec[Sam3LiteTextTextModel]:
 def lite_text_blueprint(s: Spec[Sam3LiteTextTextModel]) -> Block:
     d, side, scale = s.hidden, s.own.repmixer_kernel_size, Tensor((s.hidden, 1, 1))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         if one.mixer is not None:
             return clip_layer(d, one)
         along, wide = conv(d, d, 1, side, groups=d), one.dense.width
@@ -203,7 +203,7 @@ def lite_text_blueprint(s: Spec[Sam3LiteTextTextModel]) -> Block:
     places = block("embedding", position_embedding=Tensor((1, 1, s.positions or 0, d)))
     return block(
         embeddings=block(token_embedding=embedding(s.vocab, d), position_embedding=places),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layer_norm=layer_norm(d),
         projection=Linear(d, s.output, component="projector"),
     )

@@ -56,7 +56,7 @@ def vit_spec(c: Config) -> Spec:
 def vit_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         norm, network = layer_norm(d), mlp(d, one.dense.width)
         return block(layer_norm1=norm, attention=square_attention(d), layer_norm2=norm, mlp=network)
 
@@ -65,7 +65,7 @@ def vit_blueprint(s: Spec) -> Block:
     return block(
         embeddings=block("embedding", position_embeddings=table, patch_embeddings=patches),
         layer_norm=layer_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
     )
 
 

@@ -57,7 +57,7 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
     out, inner = "out_proj" if first else "o_proj", of.inner
     tokens, narrow, thin = of.num_multimask_outputs + 1, d // 4, d // 8
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide = one.dense.width
         # From SAM 2 on, the network of a layer is as deep as there are layers.
         network = mlp(d, wide, up="lin1", down="lin2") if first else feed_forward(d, wide, d, s.depth, "mlp")
@@ -88,7 +88,7 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
     body = block(
         iou_token=embedding(1, d),
         mask_tokens=embedding(tokens, d),
-        transformer=_two_way(d, inner, out, stack(s.layers, layer)),
+        transformer=_two_way(d, inner, out, stack(s.layers, layer_block)),
         upscale_conv1=transposed(d, narrow, 2),
         upscale_conv2=transposed(narrow, thin, 2),
         upscale_layer_norm=layer_norm(narrow),

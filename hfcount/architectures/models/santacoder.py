@@ -39,7 +39,7 @@ def blueprint(s: Spec[Santacoder]) -> Block:
     # This code still makes them, and transformers 5 no longer does.
     mask = {"bias": buffer(1, 1, rows, rows, whole=True), "masked_bias": Tensor((), "buffer")}
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         if s.own.shared:
             both = conv1d(d, 2 * a.kv_heads * a.head_dim)
@@ -49,5 +49,5 @@ def blueprint(s: Spec[Santacoder]) -> Block:
         network = block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d))
         return block(ln_1=layer_norm(d), attn=inner, ln_2=layer_norm(d), mlp=network)
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "wte")

@@ -72,7 +72,7 @@ def spec(c: Config) -> Spec[Sapiens2]:
 def blueprint(s: Spec[Sapiens2]) -> Block:
     d, of, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, wide, bias = one.attention, one.dense.width, of.mlp_bias
         shared, own = a.kv_heads * a.head_dim, rms_norm(a.head_dim) if a.qk_norm else None
         attention = block(
@@ -94,6 +94,6 @@ def blueprint(s: Spec[Sapiens2]) -> Block:
         embeddings=block(mask_token=token) if of.use_mask_token else None,
         storage_tokens=Tensor((1, of.num_register_tokens, d), component="embedding"),
         patch_embed=block(projection=patch_convolution(s)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         ln1=norm,
     )

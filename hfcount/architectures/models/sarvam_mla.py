@@ -47,7 +47,7 @@ def blueprint(s: Spec[SarvamMla]) -> Block:
         bias = Tensor((m.experts,)) if balanced else None
         return altered(shared_moe(d, m), gate=altered(router(d, m), e_score_correction_bias=bias))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=mla(d, one.latent), mlp=network(d, one, experts))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

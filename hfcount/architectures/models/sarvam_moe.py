@@ -62,7 +62,7 @@ def blueprint(s: Spec) -> Block:
     def experts(m: MoE) -> Block:
         return altered(shared_moe(d, m), gate=altered(router(d, m), expert_bias=Tensor((m.experts,))))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         norm = rms_norm(a.head_dim) if a.qk_norm else None
         attention = block(
@@ -79,5 +79,5 @@ def blueprint(s: Spec) -> Block:
             mlp=network(d, one, experts),
         )
 
-    body = block(word_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(word_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return with_head(s, body, table="word_embeddings")

@@ -122,7 +122,7 @@ def blueprint(s: Spec[SeamlessM4T]) -> Block:
 def _stack(s: Spec[SeamlessM4T], part: str, **more: Block | Tied) -> Block:
     d, crossed = s.hidden, part in ("", "made")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = mha(d, one.attention)
         return block(
             self_attn=attention,
@@ -133,14 +133,14 @@ def _stack(s: Spec[SeamlessM4T], part: str, **more: Block | Tied) -> Block:
             ffn_layer_norm=layer_norm(d),
         )
 
-    return block(**more, layers=stack(s.stack(part) if part else s.layers, layer), layer_norm=layer_norm(d))
+    return block(**more, layers=stack(s.stack(part) if part else s.layers, layer_block), layer_norm=layer_norm(d))
 
 
 def _hearing(s: Spec[SeamlessM4T]) -> Block:
     d, of, inputs = s.hidden, s.own, s.own.feature_projection_input_dim
     layers, second = s.stack("hearing"), of.second is not None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = conformer_attention(d, one.attention, of.relative, of.distances or 0)
         return conformer_layer(d, one, attention, of.conv_depthwise_kernel_size, batch=not second)
 
@@ -150,7 +150,7 @@ def _hearing(s: Spec[SeamlessM4T]) -> Block:
     turned = block("embedding", inv_freq=buffer((first.attention.head_dim + 1) // 2))
     return block(
         feature_projection=block("embedding", layer_norm=layer_norm(inputs), projection=Linear(inputs, d, True)),
-        encoder=block(layers=stack(layers, layer), layer_norm=norm, embed_positions=turned if of.rotary else None),
+        encoder=block(layers=stack(layers, layer_block), layer_norm=norm, embed_positions=turned if of.rotary else None),
         intermediate_ffn=feed_forward(d, width),
         adapter=block("other", layers=adapter) if of.adapters else None,
         inner_layer_norm=norm,
@@ -163,7 +163,7 @@ def _units(s: Spec[SeamlessM4T]) -> Block:
     if second := of.second:
         once, seven = Tensor((1,), component="embedding"), conv(d, d, 7)
 
-        def layer(one: Layer) -> Block:
+        def layer_block(one: Layer) -> Block:
             return block(
                 self_attn=mha(d, one.attention),
                 self_attn_layer_norm=layer_norm(d),
@@ -178,7 +178,7 @@ def _units(s: Spec[SeamlessM4T]) -> Block:
             pos_emb_alpha=once,
             embed_char=embedding(second.char_vocab_size, d),
             duration_predictor=_durations(second.embed_dim, second.hidden_dim, second.kernel_size),
-            layers=stack(s.stack("made"), layer),
+            layers=stack(s.stack("made"), layer_block),
         )
     table = "t2u_model.model.decoder.embed_tokens.weight"
     head = Tied(table, (words, d), "lm_head") if s.tied else Linear(d, words, component="lm_head")

@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[Seggpt]:
 def blueprint(s: Spec[Seggpt]) -> Block:
     d, of, out, side, norm = s.hidden, s.own, s.output, s.seen.side, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         tables = {
             f"rel_pos_{name}": Tensor((2 * count - 1, a.head_dim)) if of.relative else None
@@ -63,7 +63,7 @@ def blueprint(s: Spec[Seggpt]) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    body = block(embeddings=embeddings, encoder=block(layers=stack(s.layers, layer), layernorm=norm))
+    body = block(embeddings=embeddings, encoder=block(layers=stack(s.layers, layer_block), layernorm=norm))
     made = block(conv=conv(out, out, 3, bias=True), layernorm=layer_norm(out), head=conv(out, _COLOURS, 1, bias=True))
     wide = Linear(of.joined * d, side * side * out, True, "projector")
     decoder = block(decoder_embed=wide, decoder_pred=made)

@@ -86,12 +86,12 @@ def _disentangled(s: Spec[Sew], of: Disentangled) -> Block:
     own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
     out = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         usual = bert_layer(d, one.replace(cross_attention=False))
         return altered(usual, attention=block(self=own, output=out))
 
     return block(
-        layer=stack(s.layers, layer),
+        layer=stack(s.layers, layer_block),
         rel_embeddings=embedding(2 * of.distances, d) if of.distances else None,
         LayerNorm=layer_norm(d) if of.norm_rel_ebd else None,
     )

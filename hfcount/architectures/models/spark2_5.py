@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         attention = block(
             "attention",
@@ -34,5 +34,5 @@ def blueprint(s: Spec) -> Block:
         )
         return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width, one.dense.bias))
 
-    body = block(embedding=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embedding=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return with_head(s, body, table="embedding")

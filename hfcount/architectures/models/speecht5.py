@@ -50,14 +50,14 @@ def blueprint(s: Spec[SpeechT5]) -> Block:
     prefix = "" if s.head == "base" else "speecht5."
     scale = block(alpha=Tensor((), component="embedding"))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return altered(bart_layer(d, one, True), fc1=None, fc2=None, feed_forward=feed_forward(d, one.dense.width))
 
     table = embedding(2 * s.own.distances, encoding[0].layer.attention.head_dim)
     positions = block("embedding", pe_k=table)
     layers = stack(encoding, lambda one: waveform_layer(d, one))
     encoder = block(wrapped_encoder=block(layer_norm=layer_norm(d), layers=layers, embed_positions=positions))
-    decoder = block(wrapped_decoder=block(layers=stack(s.layers, layer)))
+    decoder = block(wrapped_decoder=block(layers=stack(s.layers, layer_block)))
     words = block(embed_tokens=embedding(s.vocab, d))
     if s.head == "base":
         return block(encoder=encoder, decoder=decoder)

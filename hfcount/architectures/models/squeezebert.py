@@ -50,7 +50,7 @@ def blueprint(s: Spec[Squeezebert]) -> Block:
     def grouped(inputs: int, outputs: int, groups: int, component: Component) -> Block:
         return block(component, weight=Tensor((outputs, inputs // groups, 1)), bias=Tensor((outputs,)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width = one.dense.width
         own = block(
             query=grouped(d, d, of.q_groups, "attention"),
@@ -66,7 +66,7 @@ def blueprint(s: Spec[Squeezebert]) -> Block:
             output=block(conv1d=back, layernorm=layer_norm(d)),
         )
 
-    pooled, layers = block("other", dense=Linear(d, d, True)), stack(s.layers, layer)
+    pooled, layers = block("other", dense=Linear(d, d, True)), stack(s.layers, layer_block)
     body = block(embeddings=bert_embeddings(s), encoder=block(layers=layers), pooler=pooled)
     words = bert_predictions(s, "transformer.embeddings.word_embeddings.weight")
     return bert_heads(s, "transformer", body, words)

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Stablelm]:
 def blueprint(s: Spec[Stablelm]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, normed, parallel = one.attention, s.own.qk_layernorm, s.own.use_parallel_residual
 
         def per_head(heads: int) -> Block:
@@ -45,4 +45,4 @@ def blueprint(s: Spec[Stablelm]) -> Block:
             mlp=swiglu(d, one.dense.width),
         )
 
-    return decoder(s, layer, norm=layer_norm(d))
+    return decoder(s, layer_block, norm=layer_norm(d))

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(
             d,
             layer_norm,
@@ -27,4 +27,4 @@ def blueprint(s: Spec) -> Block:
             mlp=mlp(d, one.dense.width, one.dense.bias, "c_fc", "c_proj"),
         )
 
-    return decoder(s, layer, norm=layer_norm(d))
+    return decoder(s, layer_block, norm=layer_norm(d))

@@ -56,7 +56,7 @@ def blueprint(s: Spec[Step3Text]) -> Block:
             o_proj=Linear(a.heads * a.head_dim, d),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         whole = block(input_layernorm=norm, self_attn=attention(one.attention), post_attention_layernorm=norm)
         if not isinstance(one.ffn, MoE):
             return Block({**whole.children, "mlp": swiglu(d, one.dense.width)})
@@ -65,4 +65,4 @@ def blueprint(s: Spec[Step3Text]) -> Block:
         routed = block(gate=router(d, m), gate_proj=up, up_proj=up, down_proj=down)
         return Block({**whole.children, "moe": routed, "share_expert": swiglu(d, m.shared or 0)})
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

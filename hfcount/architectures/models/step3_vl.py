@@ -54,7 +54,7 @@ def vision_spec(c: Config) -> Spec[Step3Vision]:
 def vision_blueprint(s: Spec[Step3Vision]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = block("attention", qkv_proj=Linear(d, 3 * d, True), out_proj=Linear(d, d, True))
         return block(
             layer_norm1=layer_norm(d),
@@ -69,7 +69,7 @@ def vision_blueprint(s: Spec[Step3Vision]) -> Block:
         patch_embedding=patch_convolution(s),
         position_embedding=block(weight=Tensor((s.own.places + 1, d))),
     )
-    return block(embeddings=table, transformer=block(layers=stack(s.layers, layer)))
+    return block(embeddings=table, transformer=block(layers=stack(s.layers, layer_block)))
 
 
 PARTS = (

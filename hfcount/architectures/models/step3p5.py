@@ -57,7 +57,7 @@ def blueprint(s: Spec[Step3p5]) -> Block:
         packed = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=down)
         return {"mlp": block(gate=gate, experts=packed, shared_experts=shared)}
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a = one.attention
         gate = Linear(d, a.heads if s.own.gate_per_head else a.heads * a.head_dim)
         (name, ffn), *beside = network(one).items()
@@ -69,4 +69,4 @@ def blueprint(s: Spec[Step3p5]) -> Block:
         ahead = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
         return Block({**ahead.children, **whole.children, "transformer": block(shared_head=head)}, "mtp")
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

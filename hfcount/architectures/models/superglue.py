@@ -46,7 +46,7 @@ def blueprint(s: Spec[SuperGlue]) -> Block:
         steps[str(place)] = _perceptron(into, out)
     steps[str(len(widths) - 2)] = Linear(widths[-2], d, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = Block({"0": _perceptron(2 * d, 2 * d), "1": Linear(2 * d, d, True)}, "mlp")
         return block(attention=bert_attention(d, one.attention, norm=False), mlp=network)
 
@@ -54,6 +54,6 @@ def blueprint(s: Spec[SuperGlue]) -> Block:
         bin_score=Tensor((), component="other"),
         keypoint_detector=architectures.tree(s.part("keypoints")),
         keypoint_encoder=block("embedding", encoder=Block(steps)),
-        gnn=block(layers=stack(s.layers, layer)),
+        gnn=block(layers=stack(s.layers, layer_block)),
         final_projection=block("other", final_proj=Linear(d, d, True)),
     )

@@ -49,7 +49,7 @@ def blueprint(s: Spec[Swin]) -> Block:
     window, first = s.own.window_size, s.layers[0].layer.width
     side = 2 * window - 1
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, d, wide = one.attention, one.width, one.dense.width
         into, squares = Linear(d, d, a.qkv_bias), window * window
         # Which row of the table belongs to a pair of places.
@@ -69,7 +69,7 @@ def blueprint(s: Spec[Swin]) -> Block:
         four = 4 * part.layer.width
         coarser = block("other", reduction=Linear(four, four // 2), norm=layer_norm(four))
         last = number == len(s.layers) - 1
-        stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if last else coarser)
+        stages[str(number)] = block(blocks=stack((part,), layer_block), downsample=None if last else coarser)
     embeddings = block(
         "embedding",
         patch_embeddings=block(projection=patch_convolution(s, width=first)),

@@ -66,13 +66,13 @@ def blueprint(s: Spec[SwitchTransformers]) -> Block:
         gate = Linear(d, one.moe.experts, s.own.router_bias, "router")
         return block(router=block(classifier=gate), experts=switched(d, one.moe, "wi", "wo"))
 
-    def layer(one: Layer, crossed: bool) -> Block:
+    def layer_block(one: Layer, crossed: bool) -> Block:
         usual = t5_layer(d, one.replace(ffn=Dense(width=1)), False, crossed)
         last = str(1 + crossed)
         return within(usual, layer=Block({last: block(mlp=network(one), layer_norm=norm)}))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: layer(one, crossed))
+        blocks = stack(layers, lambda one: layer_block(one, crossed))
         return block(embed_tokens=table if s.tied else embedding(s.vocab, d), block=blocks, final_layer_norm=norm)
 
     return block(

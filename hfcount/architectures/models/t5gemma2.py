@@ -51,11 +51,11 @@ def _table(s: Spec) -> Block:
 def _side(d: int, layers: tuple[Layers, ...], table: Node) -> Block:
     norm, places = rms_norm(d), ("pre_self_attn", "post_self_attn", "pre_feedforward", "post_feedforward")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         norms = {f"{place}_layernorm": norm for place in places}
         return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width), **norms)
 
-    return block(embed_tokens=table, layers=stack(layers, layer), norm=norm)
+    return block(embed_tokens=table, layers=stack(layers, layer_block), norm=norm)
 
 
 def _encoder(s: Spec, layers: tuple[Layers, ...]) -> Block:

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[Telechat]:
 def blueprint(s: Spec[Telechat]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         inner = a.heads * a.head_dim
         attention = block(
@@ -46,7 +46,7 @@ def blueprint(s: Spec[Telechat]) -> Block:
     body = block(
         word_embeddings=embedding(s.vocab, d),
         word_embeddings_layernorm=rms_norm(d) if s.own.embed_layernorm else None,
-        h=stack(s.layers, layer),
+        h=stack(s.layers, layer_block),
         ln_f=rms_norm(d),
     )
     return with_head(s, body, prefix="transformer", table="word_embeddings")

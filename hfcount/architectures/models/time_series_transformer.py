@@ -76,7 +76,7 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
     size = of.features
     trend = block("other", weight=Tensor((size, d, 3)))
 
-    def layer(one: Layer, crossed: bool) -> Block:
+    def layer_block(one: Layer, crossed: bool) -> Block:
         usual, last = bart_layer(d, one, crossed), block(layernorm=layer_norm(d))
         more = {"trend_projection": trend} if crossed else {}
         return altered(usual, final_layer_norm=last, **more) if auto else usual
@@ -85,7 +85,7 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
         return block(
             value_embedding=block("embedding", value_projection=Linear(size, d)),
             embed_positions=block("embedding", weight=buffer(s.positions or 0, d)),
-            layers=stack(layers, lambda one: layer(one, crossed)),
+            layers=stack(layers, lambda one: layer_block(one, crossed)),
             layernorm_embedding=layer_norm(d),
             **more,
         )

@@ -39,7 +39,7 @@ def blueprint(s: Spec[Timesfm]) -> Block:
         wide, back = Linear(inputs, of.width, True), Linear(of.width, outputs, True)
         return block("other", input_layer=wide, output_layer=back, residual_layer=Linear(inputs, outputs, True))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width, up="gate_proj", down="down_proj")
         return block(
             self_attn=altered(mha(d, one.attention, "o_proj"), scaling=Tensor((one.attention.head_dim,))),
@@ -50,7 +50,7 @@ def blueprint(s: Spec[Timesfm]) -> Block:
     body = block(
         input_ff_layer=residual(2 * of.patch_length, d),
         freq_emb=embedding(of.freq_size, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         position_emb=block(inv_timescales=buffer(d // 2)) if of.use_positional_embedding else None,
     )
     return body if s.head == "base" else block(decoder=body, horizon_ff_layer=residual(d, of.horizon))

@@ -44,12 +44,12 @@ def blueprint(s: Spec[Timesfm25]) -> Block:
         wide, back, across = Linear(inputs, d, bias), Linear(d, outputs, bias), Linear(inputs, outputs, bias)
         return block("other", input_layer=wide, output_layer=back, residual_layer=across)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = altered(gqa(d, one.attention), scaling=Tensor((one.attention.head_dim,)))
         network = mlp(d, one.dense.width, biased, "ff0", "ff1")
         return block(self_attn=attention, mlp=network, **{f"{name}_layernorm": rms_norm(d) for name in _NORMS})
 
-    body = block(input_ff_layer=residual(2 * of.patch_length, d, True), layers=stack(s.layers, layer))
+    body = block(input_ff_layer=residual(2 * of.patch_length, d, True), layers=stack(s.layers, layer_block))
     if s.head == "base":
         return body
     ends = {"point": of.horizon, "quantiles": of.quantiles}

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[Timesformer]:
 def blueprint(s: Spec[Timesformer]) -> Block:
     d, of, square = s.hidden, s.own, Linear(s.hidden, s.hidden, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         into = Linear(d, 3 * d, one.attention.qkv_bias)
         attention = block("attention", attention=block(qkv=into), output=block(dense=square))
         divided: dict[str, Node] = {
@@ -52,5 +52,5 @@ def blueprint(s: Spec[Timesformer]) -> Block:
         time_embeddings=Tensor((1, of.num_frames, d)) if of.timed else None,
         patch_embeddings=block(projection=patch_convolution(s)),
     )
-    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d))
+    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)), layernorm=layer_norm(d))
     return headed(s, "timesformer", body, image_classification=block(classifier=classifier(s)))

@@ -95,7 +95,7 @@ def _swin(s: Spec[TimmBackbone], window: int) -> Block:
     first, side = s.layers[0].layer.width, 2 * window - 1
     found = {"patch_embed": block("embedding", proj=patch_convolution(s, width=first), norm=layer_norm(first))}
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         d, norm = one.width, layer_norm(one.width)
         table = Tensor((side * side, one.attention.heads))
         attention = altered(fused_square_attention(d), relative_position_bias_table=table)
@@ -104,5 +104,5 @@ def _swin(s: Spec[TimmBackbone], window: int) -> Block:
     for number, part in enumerate(s.layers):
         d = part.layer.width
         coarser = block("other", norm=layer_norm(2 * d), reduction=Linear(2 * d, d)) if number else None
-        found[f"layers_{number}"] = block(downsample=coarser, blocks=stack((part,), layer))
+        found[f"layers_{number}"] = block(downsample=coarser, blocks=stack((part,), layer_block))
     return Block(found)

@@ -183,13 +183,13 @@ def _vit(s: Spec[Network]) -> dict[str, Node]:
     """A plain ViT, as timm names it."""
     d, norm = s.hidden, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(norm1=norm, attn=fused_square_attention(d), norm2=norm, mlp=mlp(d, one.dense.width))
 
     return {
         "cls_token": Tensor((1, 1, d), component="embedding"),
         "pos_embed": Tensor((1, s.positions or 0, d), component="embedding"),
         "patch_embed": block(proj=patch_convolution(s)),
-        "blocks": stack(s.layers, layer),
+        "blocks": stack(s.layers, layer_block),
         "norm": norm,
     }

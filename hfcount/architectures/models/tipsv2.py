@@ -40,7 +40,7 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         weight, bias = Tensor((3 * d, d)), Tensor((3 * d,))
         attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=Linear(d, d, True))
         network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
@@ -48,7 +48,7 @@ def text_blueprint(s: Spec) -> Block:
 
     return block(
         token_embedding=embedding(s.vocab, d),
-        transformer=block(resblocks=stack(s.layers, layer)),
+        transformer=block(resblocks=stack(s.layers, layer_block)),
         ln_final=layer_norm(d),
     )
 

@@ -54,7 +54,7 @@ def spec(c: Config) -> Spec[Tipsv2VisionModel]:
 def blueprint(s: Spec[Tipsv2VisionModel]) -> Block:
     d, of, scale = s.hidden, s.own, block("other", gamma=Tensor((s.hidden,)))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide = one.dense.width
         gated = block("mlp", w12=Linear(d, 2 * wide, True), w3=Linear(wide, d, True))
         return block(
@@ -73,4 +73,4 @@ def blueprint(s: Spec[Tipsv2VisionModel]) -> Block:
         "pos_embed": Tensor((1, s.positions or 0, d), component="embedding"),
     }
     patch = block("embedding", proj=patch_convolution(s))
-    return Block({**table, "patch_embed": patch, "blocks": stack(s.layers, layer), "norm": layer_norm(d)})
+    return Block({**table, "patch_embed": patch, "blocks": stack(s.layers, layer_block), "norm": layer_norm(d)})

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[Trocr]:
 def blueprint(s: Spec[Trocr]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         across = mha(d, one.attention, memory=one.memory)
         return Block({**bart_layer(d, one, crossed=True).children, "encoder_attn": across})
 
@@ -43,6 +43,6 @@ def blueprint(s: Spec[Trocr]) -> Block:
         embed_tokens=embedding(s.vocab, d),
         embed_positions=None if s.positions is None else positions(s),
         layernorm_embedding=layer_norm(d) if s.own.layernorm_embedding else None,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
     )
     return generative(s, "model", block(decoder=decoder), "decoder.embed_tokens", head="output_projection")

@@ -45,7 +45,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
     d, of = s.hidden, s.own
     square = Linear(d, d, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide, back = Linear(d, one.dense.width, True), Linear(one.dense.width, d, True)
         own = block("attention", query=square, key=square, value=square, dense=square, layer_norm=layer_norm(d))
         output = block("mlp", dense=back, layer_norm=layer_norm(d))
@@ -74,7 +74,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
         ),
         embeddings=words,
         visual_embeddings=seen,
-        encoder=block(layer=stack(s.layers, layer)),
+        encoder=block(layer=stack(s.layers, layer_block)),
         pooler=block("other", dense=square),
         text_prompt=Tensor((1, _WORDS, d), component="embedding"),
         visual_prompter=block(

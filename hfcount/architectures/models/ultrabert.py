@@ -30,7 +30,7 @@ def blueprint(s: Spec[Ultrabert]) -> Block:
     d, narrow = s.hidden, s.own.prediction_head_size
     # Checkpoints keep the names of the first implementation.
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
 
     words = block("lm_head", linear1=Linear(d, narrow), linear2=Linear(narrow, d))
@@ -38,7 +38,7 @@ def blueprint(s: Spec[Ultrabert]) -> Block:
     return headed(
         s,
         "ultrabert",
-        base(s, layer),
+        base(s, layer_block),
         masked_lm=block(head=words, cls=lm_head(s, "ultrabert.embed_tokens.weight")),
         sequence_classification=labels,
         token_classification=labels,

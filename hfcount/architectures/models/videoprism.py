@@ -39,7 +39,7 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, rows = s.hidden, s.positions or 0
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         return block(
             attention=mha(d, one.attention, out="o_proj"),
             layernorm_before=layer_norm(d),
@@ -53,7 +53,7 @@ def text_blueprint(s: Spec) -> Block:
         position_ids=buffer(1, rows, whole=True),
         cls_emb=Tensor((1, 1, d), component="embedding"),
     )
-    return block(embeddings=table, layers=stack(s.layers, layer), layernorm=layer_norm(d))
+    return block(embeddings=table, layers=stack(s.layers, layer_block), layernorm=layer_norm(d))
 
 
 _VISION_HEADS = keys.named(("Model",), ForVideoClassification="image_classification", VideoModel="encoder")

@@ -52,7 +52,7 @@ def spec(c: Config) -> Spec[VitDet]:
 def blueprint(s: Spec[VitDet]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, half, own = one.attention, d // 2, one.sizes(VitDetLayer)
         table = Tensor((2 * own.seen - 1, a.head_dim)) if s.own.relative else None
         attention = altered(fused_square_attention(d, a.qkv_bias), rel_pos_h=table, rel_pos_w=table)
@@ -69,4 +69,4 @@ def blueprint(s: Spec[VitDet]) -> Block:
 
     table = Tensor((1, s.positions, d)) if s.positions else None
     embeddings = block("embedding", position_embeddings=table, projection=patch_convolution(s))
-    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)))

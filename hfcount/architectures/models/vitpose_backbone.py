@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[VitposeBackbone]:
 def blueprint(s: Spec[VitposeBackbone]) -> Block:
     d, of, parts = s.hidden, s.own, s.own.part_features
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         wide = one.dense.width
         # Whatever the data set, a token passes one of the parts.
         some = block(
@@ -57,6 +57,6 @@ def blueprint(s: Spec[VitposeBackbone]) -> Block:
             position_embeddings=Tensor((1, s.positions or 0, d)),
             patch_embeddings=block(projection=block(weight=kernel, bias=Tensor((d,)))),
         ),
-        encoder=block(layer=stack(s.layers, layer)),
+        encoder=block(layer=stack(s.layers, layer_block)),
         layernorm=layer_norm(d),
     )

@@ -57,7 +57,7 @@ def blueprint(s: Spec[Vits]) -> Block:
     d, own = s.hidden, s.own
     half, speaker = own.flow_size // 2, own.speaker_embedding_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         distances = Tensor((1, 2 * own.window_size + 1, one.attention.head_dim)) if own.window_size else None
         width = one.dense.width
         return block(
@@ -71,7 +71,7 @@ def blueprint(s: Spec[Vits]) -> Block:
 
     encoder = block(
         embed_tokens=embedding(s.vocab, d),
-        encoder=block(layers=stack(s.layers, layer)),
+        encoder=block(layers=stack(s.layers, layer_block)),
         project=conv(d, 2 * own.flow_size, 1, component="projector"),
     )
     waves = _wavenet(d, own.prior_encoder_num_wavenet_layers, own.wavenet_kernel_size, speaker)

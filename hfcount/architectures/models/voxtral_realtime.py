@@ -46,11 +46,11 @@ def text_blueprint(s: Spec) -> Block:
     d = s.hidden
     scale = block("norm", linear1=Linear(d, _RANK), linear2=Linear(_RANK, d))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
         return altered(usual, ada_rms_norm=scale)
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 class VoxtralRealtimeEncoder(Sizes):
@@ -71,7 +71,7 @@ def encoder_spec(c: Config) -> Spec[VoxtralRealtimeEncoder]:
 def encoder_blueprint(s: Spec[VoxtralRealtimeEncoder]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         return block(
             self_attn=altered(gqa(d, a), k_proj=Linear(d, a.heads * a.head_dim)),
@@ -82,7 +82,7 @@ def encoder_blueprint(s: Spec[VoxtralRealtimeEncoder]) -> Block:
 
     first, second = conv(s.own.num_mel_bins, d, 3), conv(d, d, 3)
     embedder = block("embedding", conv1=first, conv2=second)
-    return block(embedder=embedder, layers=stack(s.layers, layer), norm=rms_norm(d))
+    return block(embedder=embedder, layers=stack(s.layers, layer_block), norm=rms_norm(d))
 
 
 PARTS = (

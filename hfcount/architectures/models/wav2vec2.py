@@ -95,11 +95,11 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
 def blueprint(s: Spec[Wav2Vec2]) -> Block:
     d, own = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         usual = waveform_layer(d, one, own.adapter_attn_dim)
         return altered(usual, attention=_relative(d, one)) if own.relative else usual
 
-    body = altered(own.waveform.tensors(s, layer), adapter=own.speech.adapted(s))
+    body = altered(own.waveform.tensors(s, layer_block), adapter=own.speech.adapted(s))
     taught = dict[str, Block]()
     if s.head == "pretraining":
         taught["pretraining"] = _taught(s, needed(own.speech.codebooks, s.head))

@@ -68,7 +68,7 @@ def spec(c: Config) -> Spec[Wav2Vec2Bert]:
 def blueprint(s: Spec[Wav2Vec2Bert]) -> Block:
     d, own, width = s.hidden, s.own, s.layers[0].layer.dense.width
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = conformer_attention(d, one.attention, own.relative, own.distances or 0)
         return conformer_layer(d, one, attention, own.conv_depthwise_kernel_size, batch=False)
 
@@ -76,7 +76,7 @@ def blueprint(s: Spec[Wav2Vec2Bert]) -> Block:
     body = block(
         masked_spec_embed=Tensor((d,), component="embedding") if own.masked else None,
         feature_projection=block("embedding", layer_norm=layer_norm(wide), projection=Linear(wide, d, True)),
-        encoder=block(layers=stack(s.layers, layer)),
+        encoder=block(layers=stack(s.layers, layer_block)),
         adapter=_adapter(s, own.speech.adapter, width) if own.speech.adapter else None,
         intermediate_ffn=feed_forward(d, width) if own.before else None,
     )

@@ -51,11 +51,11 @@ def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
 def blueprint(s: Spec[Wav2Vec2Conformer]) -> Block:
     d, own = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = conformer_attention(d, one.attention, own.relative)
         return conformer_layer(d, one, attention, own.conv_depthwise_kernel_size, batch=True)
 
-    body = own.waveform.tensors(s, layer)
+    body = own.waveform.tensors(s, layer_block)
     if own.rotary:
         half = (s.layers[0].layer.attention.head_dim + 1) // 2
         body = within(body, encoder=block(embed_positions=block("embedding", inv_freq=buffer(half))))

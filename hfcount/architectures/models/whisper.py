@@ -37,14 +37,14 @@ def spec(c: Config) -> Spec[Whisper]:
 def blueprint(s: Spec[Whisper]) -> Block:
     d, encoder = s.hidden, architectures.tree(s.part("encoder"))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = Block({**mha(d, one.attention).children, "k_proj": Linear(d, d)}, "attention")
         return Block({**bart_layer(d, one, True).children, "self_attn": attention, "encoder_attn": attention})
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=positions(s),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )
     if s.head == "encoder":

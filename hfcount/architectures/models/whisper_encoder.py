@@ -50,7 +50,7 @@ def blueprint(s: Spec[WhisperEncoder]) -> Block:
     d = s.hidden
     square = Linear(d, d, bias=True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         attention = block("attention", q_proj=square, k_proj=Linear(d, d), v_proj=square, out_proj=square)
         return block(
             self_attn=attention,
@@ -66,6 +66,6 @@ def blueprint(s: Spec[WhisperEncoder]) -> Block:
         conv1=convolution(s.own.num_mel_bins),
         conv2=convolution(d),
         embed_positions=positions(s),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )

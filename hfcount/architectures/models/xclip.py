@@ -75,7 +75,7 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         message = Linear(d, d, True, "attention")
         across = square_attention(d, out="out_proj")
         return altered(clip_layer(d, one), message_fc=message, message_ln=layer_norm(d), message_attn=across)
@@ -86,7 +86,7 @@ def vision_blueprint(s: Spec) -> Block:
         position_embedding=positions(s),
         position_ids=obsolete(1, s.positions or 0, whole=True),
     )
-    encoder = block(layers=stack(s.layers, layer))
+    encoder = block(layers=stack(s.layers, layer_block))
     norm = layer_norm(d)
     return block(embeddings=table, encoder=encoder, post_layernorm=norm, pre_layernorm=norm)
 

@@ -51,7 +51,7 @@ def blueprint(s: Spec[XCodec2]) -> Block:
     d, of, meant = s.hidden, s.own, s.part("meaning")
     both, m = d + meant.hidden, meant.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         network = mlp(d, one.dense.width, bias=False)
         return pre_norm(d, rms_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
 
@@ -62,7 +62,7 @@ def blueprint(s: Spec[XCodec2]) -> Block:
         fc=Linear(both, d, True, "projector"),
         embed=conv(d, d, 7, component="convolution"),
         prior_net=residual,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         post_net=residual,
         norm=norm,
         head=block("lm_head", linear=Linear(d, of.transformed, True)),

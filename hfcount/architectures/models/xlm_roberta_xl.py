@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         norm, width = layer_norm(d), one.dense.width
         attention = Block({**bert_attention(d, one.attention, norm=False).children, "self_attn_layer_norm": norm})
         return block(
@@ -30,7 +30,7 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         embeddings=bert_embeddings(s, norm=False),
-        encoder=block(layer=stack(s.layers, layer), LayerNorm=layer_norm(d)),
+        encoder=block(layer=stack(s.layers, layer_block), LayerNorm=layer_norm(d)),
         pooler=pooler(s, heads=("base", "multiple_choice")),
     )
     return roberta_heads(s, "roberta", body)

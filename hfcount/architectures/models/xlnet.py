@@ -45,7 +45,7 @@ def spec(c: Config) -> Spec[Xlnet]:
 def blueprint(s: Spec[Xlnet]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         heads, width, inner = one.attention.heads, one.attention.head_dim, one.dense.width
         projections = {name: Tensor((d, heads, width)) for name in "qkvor"}
         biases = {name: Tensor((heads, width)) for name in ("r_r_bias", "r_s_bias", "r_w_bias")}
@@ -56,7 +56,7 @@ def blueprint(s: Spec[Xlnet]) -> Block:
         )
 
     mask = Tensor((1, 1, d), component="embedding")
-    body = block(mask_emb=mask, word_embedding=embedding(s.vocab, d), layer=stack(s.layers, layer))
+    body = block(mask_emb=mask, word_embedding=embedding(s.vocab, d), layer=stack(s.layers, layer_block))
     summed = summary(d, d if s.own.summary_use_proj else 0)
     return headed(
         s,

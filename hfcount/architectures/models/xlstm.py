@@ -73,7 +73,7 @@ def _gated(d: int, width: int, bias: bool, fused: bool) -> Block:
 def blueprint(s: Spec[XLstm]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         width, bias, fused = one.dense.width, one.dense.bias, s.own.fused
         return block(
             norm_mlstm=layer_norm(d, bias),
@@ -83,7 +83,7 @@ def blueprint(s: Spec[XLstm]) -> Block:
         )
 
     body = block(
-        embeddings=embedding(s.vocab, s.own.embedding_dim), blocks=stack(s.layers, layer), out_norm=rms_norm(d)
+        embeddings=embedding(s.vocab, s.own.embedding_dim), blocks=stack(s.layers, layer_block), out_norm=rms_norm(d)
     )
     return with_head(s, body, prefix="backbone", table="embeddings")
 

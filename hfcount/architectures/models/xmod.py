@@ -32,7 +32,7 @@ def blueprint(s: Spec[Xmod]) -> Block:
     adapters = Block(dict.fromkeys(s.languages, adapter))
     norm = layer_norm(d) if s.own.adapter_layer_norm else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         output = block(
             dense=Linear(one.dense.width, d, True, "mlp"),
             LayerNorm=layer_norm(d),
@@ -42,6 +42,6 @@ def blueprint(s: Spec[Xmod]) -> Block:
         return Block({**bert_layer(d, one).children, "output": output})
 
     last = layer_norm(d) if s.own.pre_norm else None
-    encoder = block(layer=stack(s.layers, layer), LayerNorm=last)
+    encoder = block(layer=stack(s.layers, layer_block), LayerNorm=last)
     body = block(embeddings=bert_embeddings(s), encoder=encoder, pooler=pooler(s, heads=("base", "multiple_choice")))
     return roberta_heads(s, "roberta", body)

@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Yoso]:
 def blueprint(s: Spec[Yoso]) -> Block:
     d, kernel, rows = s.hidden, s.own.conv_kernel_size, s.own.rows
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         usual = bert_layer(d, one)
         convolution = block("attention", weight=Tensor((one.attention.heads, 1, kernel, 1)))
         query = Linear(d, d, one.attention.qkv_bias)
@@ -55,7 +55,7 @@ def blueprint(s: Spec[Yoso]) -> Block:
         tables = altered(tables, position_ids=buffer(1, rows, whole=True))
     choice = block(pre_classifier=Linear(d, d, True, "other"), classifier=Linear(d, 1, True, "other"))
     labels = block(classifier=dense_classifier(s))
-    body = bert_base(s, layer, tables)
+    body = bert_base(s, layer_block, tables)
     ends = block(qa_outputs=Linear(d, 2, True, "other"))  # an answer's first and last token, whatever the labels
     own = {"multiple_choice": choice, "sequence_classification": labels, "question_answering": ends}
     return bert_heads(s, s.family, body, **own)

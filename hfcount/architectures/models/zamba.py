@@ -54,13 +54,13 @@ def _attending(c: Config) -> tuple[Indices, Indices]:
 def blueprint(s: Spec[Zamba]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         stored: dict[str, Node] = {}
         if isinstance(one.own, SharedBlock):
             stored["shared_transf"] = shared_block(d, s.own.attention_hidden_size, one, swiglu(d, one.dense.width))
         return hybrid(d, one, _zamba(d, one.ssm), stored)
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)
 
 

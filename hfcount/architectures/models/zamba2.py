@@ -61,9 +61,9 @@ def blueprint(s: Spec[Zamba2]) -> Block:
         gated, further = fused_swiglu(d, one.dense.width, one.dense.bias), adapters(stored, d, 2 * one.dense.width)
         return shared_block(d, wide, one, altered(gated, gate_up_proj_adapter_list=further), **lists)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         stored = {"shared_transformer": shared(one, one.own)} if isinstance(one.own, SharedBlock) else {}
         return hybrid(d, one, mamba2(d, one.ssm), stored)
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)

@@ -51,7 +51,7 @@ def blueprint(s: Spec[Zaya]) -> Block:
             balancing_biases=buffer(m.experts + 1),
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(one: Layer) -> Block:
         m = one.moe
         names = ("hidden_states_scale", "hidden_states_bias", "residual_scale", "residual_bias")
         scaling = Block({name: Tensor((d,)) for name in names}, "norm")
@@ -69,7 +69,7 @@ def blueprint(s: Spec[Zaya]) -> Block:
 
     scale = Tensor((d,), component="norm")
     scaled = {"input_hidden_states_scale": scale, "input_hidden_states_bias": scale}
-    body = Block({**scaled, **base(s, layer).children})
+    body = Block({**scaled, **base(s, layer_block).children})
     return with_head(s, body, bias=s.own.lm_head_bias)
 
 
